@@ -1,0 +1,50 @@
+# make demo    train a network on handwritten digits, and check its gradient
+# make test    style, types, tests, the examples in the documentation
+# make parity  the tests that compare with PyTorch, in an environment of their own
+# make bench   measure, beside each of PyTorch, autograd, MyGrad and JAX that is installed
+# make lint    style and types only
+# make clean   remove the environments and what the tools left behind
+
+PYTHON ?= python3
+PIP = -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test parity bench lint clean
+
+demo: .venv/installed
+	.venv/bin/wengert demo
+
+test: lint
+	.venv/bin/python -m pytest -q
+
+parity: .venv-parity/installed
+	.venv-parity/bin/python -m pytest -q -m torch
+
+bench: .venv/installed
+	.venv/bin/wengert bench
+
+lint: .venv/developing
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/mypy
+
+clean:
+	rm -rf .venv .venv-parity .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Each stamp says that an environment is as pyproject.toml asks; the package is installed in place,
+# so that a change to its source needs no new installation.
+.venv/installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "wengert needs Python 3.11")'
+	$(PYTHON) -m venv .venv
+	.venv/bin/python $(PIP) install --editable .
+	touch $@
+
+.venv/developing: .venv/installed
+	.venv/bin/python $(PIP) install --editable '.[test,dev]'
+	touch $@
+
+.venv-parity/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-parity
+	.venv-parity/bin/python $(PIP) install torch==2.13.0 numpy
+	.venv-parity/bin/python $(PIP) install --editable '.[test]'
+	touch $@

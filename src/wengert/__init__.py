@@ -1,0 +1,2 @@
+"""wengert"""
+from wengert.tensor.tensor import Tensor

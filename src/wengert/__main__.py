@@ -1,0 +1,10 @@
+"""Layer 11 · cli: `python -m wengert`."""
+
+from __future__ import annotations
+
+import sys
+
+from wengert.cli.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())

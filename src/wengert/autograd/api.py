@@ -1,0 +1,220 @@
+"""Layer 7 · autograd: `backward` and `grad`, with PyTorch's arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from wengert.tape.backward import run_backward, run_grad
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tensor.tensor import Tensor
+
+__all__ = ["Variable", "backward", "grad"]
+
+
+def _tensors(value: Any, what: str, optional: bool = False) -> list[Any]:
+    """One tensor or a sequence of them, as a list."""
+    values = [value] if isinstance(value, TensorBase) or value is None else list(value)
+    for i, item in enumerate(values):
+        if not isinstance(item, TensorBase) and not (optional and item is None):
+            raise TypeError(f"{what}[{i}] must be a Tensor, but got {type(item).__name__}")
+    return values
+
+
+def _gradients(value: Any, count: int, what: str) -> list[Any]:
+    return [None] * count if value is None else _tensors(value, what, optional=True)
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Add the gradients of `tensors` to ``.grad`` of the leaves that they depend on.
+
+    Parameters
+    ----------
+    tensors : Tensor or sequence of Tensor
+        The outputs, floating or complex.
+    grad_tensors : Tensor, None, or sequence of them, optional
+        The vector of each vector-Jacobian product, of the output's shape; may be None for an
+        output with one element.
+    retain_graph : bool, optional
+        Keep what the graph saved, for another backward pass; default: the value of `create_graph`.
+    create_graph : bool
+        Record the pass itself, so that gradients can be differentiated.
+    inputs : Tensor or sequence of Tensor, optional
+        Add to ``.grad`` of these only, leaves or not.
+
+    Raises
+    ------
+    RuntimeError
+        If an output has no history, or more than one element and no vector; if the graph was
+        freed; if a saved tensor was changed in place. No ``.grad`` has changed then.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
+    >>> wg.autograd.backward((x * x).sum())
+    >>> x.grad
+    tensor([2., 4.])
+    """
+    if grad_variables is not None:
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+                "`backward()`. Please only use `grad_tensors`."
+            )
+        grad_tensors = grad_variables
+    outputs = _tensors(tensors, "tensors")
+    targets = None
+    if inputs is not None:
+        targets = _tensors(inputs, "inputs")
+        if not targets:
+            raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
+    keep = create_graph if retain_graph is None else retain_graph
+    grads = _gradients(grad_tensors, len(outputs), "grad_tensors")
+    run_backward(outputs, grads, keep, create_graph, targets)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of the sum of `outputs` by `inputs`, leaving every ``.grad`` as it is.
+
+    Parameters
+    ----------
+    outputs, inputs : Tensor or sequence of Tensor
+        What to differentiate, and by what: leaves or not.
+    grad_outputs : Tensor, None, or sequence of them, optional
+        The vector of each vector-Jacobian product; may be None for an output with one element.
+    retain_graph : bool, optional
+        Keep what the graph saved, for another pass; default: the value of `create_graph`.
+    create_graph : bool
+        Record the pass itself, so that the results can be differentiated.
+    only_inputs : bool
+        True; False is refused, as in PyTorch.
+    allow_unused : bool, optional
+        Give None for an input that no output depends on, instead of raising; default: the value of
+        `materialize_grads`.
+    is_grads_batched : bool
+        Whether the first dimension of each of `grad_outputs` counts vectors: one product for each.
+    materialize_grads : bool
+        Give zeros instead of None.
+
+    Returns
+    -------
+    tuple of Tensor
+        One for each input, of its shape and dtype.
+
+    Raises
+    ------
+    RuntimeError
+        If an input does not require a gradient or was not used; and as `backward` does.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor(3.0, requires_grad=True)
+    >>> (dy,) = wg.autograd.grad(x**3, x, create_graph=True)
+    >>> dy, wg.autograd.grad(dy, x)
+    (tensor(27., grad_fn=<MulBackward0>), (tensor(18.),))
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+            "allow_unused=False."
+        )
+    if not only_inputs:
+        raise ValueError(
+            "only_inputs=False is not supported: grad() never adds to .grad; call backward()"
+        )
+    allow_unused = materialize_grads if allow_unused is None else allow_unused
+    results = _tensors(outputs, "outputs")
+    sources = _tensors(inputs, "inputs")
+    keep = create_graph if retain_graph is None else retain_graph
+    vectors = _gradients(grad_outputs, len(results), "grad_outputs")
+    if is_grads_batched:
+        grads = _one_by_one(results, sources, vectors, keep, create_graph)
+    else:
+        grads = run_grad(results, sources, vectors, keep, create_graph)
+    return tuple(
+        _used(gradient, source, i, allow_unused, materialize_grads, vectors if is_grads_batched else ())
+        for i, (gradient, source) in enumerate(zip(grads, sources, strict=True))
+    )
+
+
+def _one_by_one(
+    outputs: list[Any], inputs: list[Any], vectors: list[Any], keep: bool, create_graph: bool
+) -> list[Any]:
+    counts = {vector.shape[0] for vector in vectors if vector is not None and vector.ndim}
+    if len(counts) != 1:
+        raise RuntimeError(
+            "is_grads_batched=True needs grad_outputs whose first dimensions are equal, but got "
+            f"{sorted(counts)}"
+        )
+    (count,) = counts
+    rows = []
+    for row in range(count):
+        parts = [None if vector is None else vector[row] for vector in vectors]
+        rows.append(run_grad(outputs, inputs, parts, keep or row < count - 1, create_graph))
+    return [
+        None if rows and rows[0][i] is None else TensorBase.namespace.stack(*[r[i] for r in rows], dim=0)
+        for i in range(len(inputs))
+    ]
+
+
+def _used(
+    gradient: Any, source: Any, index: int, allow: bool, materialize: bool, vectors: Sequence[Any]
+) -> Any:
+    if gradient is not None:
+        return gradient
+    if materialize:
+        payload = source.payload
+        count = next((v.shape[:1] for v in vectors if v is not None), ())
+        zeros = TensorBase.namespace.zeros(shape=(*count, *payload.shape), dtype=payload.dtype)
+        return zeros
+    if not allow:
+        raise RuntimeError(
+            "One of the differentiated Tensors appears to not have been used in the graph. Set "
+            f"allow_unused=True if this is the desired behavior. (inputs[{index}], shape "
+            f"{list(source.payload.shape)})"
+        )
+    return None
+
+
+class _VariableMeta(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor)
+
+
+class Variable(metaclass=_VariableMeta):
+    """The old name of `Tensor`: ``Variable(tensor, requires_grad=True)`` gives a tensor.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.autograd.Variable(wg.ones(2), requires_grad=True)
+    tensor([1., 1.], requires_grad=True)
+    """
+
+    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
+        """A tensor that shares the memory of `data`, outside its graph."""
+        if data is None:
+            raise TypeError("Variable(): argument 'data' must be a Tensor")
+        if not isinstance(data, TensorBase):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        tensor = new_tensor(data.array(), None, data.share_version())
+        return tensor.requires_grad_(True) if requires_grad else tensor

@@ -1,0 +1,499 @@
+"""Layer 7 · autograd: `Function`, an operation with a derivative of the user's own."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+
+from wengert.base import errors
+from wengert.base.dtypes import is_differentiable
+from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.inplace import bump
+from wengert.tape.modes import MODE, NO_GRAD, current_mode
+from wengert.tape.node import USER_CODE, Node, edge_of, next_sequence
+from wengert.tape.record import T
+from wengert.tape.views import ONE_OF_SEVERAL, move_edge, refresh_views
+from wengert.autograd.probe import Suspects
+
+__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+
+
+class FunctionCtx:
+    """What `forward` leaves for `backward`; it is the node of the graph itself.
+
+    Attributes of any name may be set on it. Tensors that `backward` needs go through
+    `save_for_backward`, which checks that they were not changed in place and ties them to the
+    graph for double backward; what is set as an attribute is kept as it is.
+    """
+
+    __slots__ = ()
+
+    needs_input_grad: tuple[bool, ...]
+    """For each argument of `Function.apply`, whether a gradient is wanted."""
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Save tensors (inputs, outputs or others) or None for `backward`; once per call.
+
+        Raises
+        ------
+        TypeError
+            If something is neither a tensor nor None: set that as an attribute.
+        """
+        for i, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, TensorBase):
+                raise TypeError(
+                    "save_for_backward can only save variables, but argument "
+                    f"{i} is of type {type(tensor).__name__}: set it as an attribute of ctx"
+                )
+        self._to_save = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Save tensors for the static method ``jvp`` of forward mode."""
+        for tensor in tensors:
+            if tensor is not None and not isinstance(tensor, TensorBase):
+                raise TypeError(
+                    f"save_for_forward can only save variables, not {type(tensor).__name__}"
+                )
+        self._saved_for_forward = tensors
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        """Say which inputs `forward` changed in place; they must be among its outputs."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        """Say which outputs have no gradient."""
+        self._constants = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether `backward` gets zeros (the default) or None for outputs that nobody used."""
+        self._materialize = bool(value)
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What was saved for `backward`.
+
+        Raises
+        ------
+        RuntimeError
+            If the graph has been freed, or a saved tensor was changed in place since.
+        """
+        raise RuntimeError("saved_tensors can only be accessed once forward() has returned")
+
+
+class FunctionNode(Node, FunctionCtx):
+    """The node of a custom Function; each Function has a subclass of its own."""
+
+    __slots__ = ("__dict__",)
+    function: ClassVar[type[Function]]
+    several: bool  # type: ignore[misc]  # differs from call to call
+
+    def __init__(self, needs: tuple[bool, ...]) -> None:
+        self.ext = None
+        self.edges = ()
+        self.versions = None
+        self.needs_input_grad = needs
+        self._to_save: tuple[Any, ...] = ()
+        self._saved_for_forward: tuple[Any, ...] = ()
+        self._dirty: tuple[Any, ...] = ()
+        self._constants: tuple[Any, ...] = ()
+        self._materialize = True
+        self._saved: tuple[Any, ...] | None = ()
+        self._suspects: Suspects | None = None
+
+    def __repr__(self) -> str:
+        return f"<torch.autograd.function.{self.label} object at {id(self):#x}>"
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_saved_tensors":
+            return self.saved_tensors
+        raise AttributeError(
+            f"'{self.label}' object has no attribute '{name}': nothing was set under that name"
+        )
+
+    def release(self) -> None:
+        self._saved = None
+
+    def width(self) -> int:
+        return len(self._outputs_meta)
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What was saved for `backward` (see `FunctionCtx`)."""
+        if self._saved is None:
+            raise errors.backward_twice(self.label)
+        return tuple(self._unpack(i, entry) for i, entry in enumerate(self._saved))
+
+    def _unpack(self, position: int, entry: Any) -> Any:
+        if entry is None:
+            return None
+        source, index, payload, cell, version = entry
+        have = version_of(source) if source is not None else cell[0]
+        if have != version:
+            raise errors.modified_in_place(
+                payload,
+                "" if source is not None else f"output {index} of {self.label}",
+                source.vc if source is not None else cell,
+                version,
+                self.label,
+                f"saved_tensors[{position}]",
+            )
+        if source is not None:
+            return source
+        return new_tensor(payload, OutputEdge(self, index) if self.several else self, cell)
+
+    # -- backward -----------------------------------------------------------------------------------
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        grads = self._backward(self._cotangents(g, new_tensor), edges)
+        return tuple(None if grad is None else grad.payload for grad in grads)
+
+    def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        if self._suspects is not None and self._saved is not None:
+            self._suspects.warn(self.function, self)
+        return self._backward(self._cotangents(g, lambda part: part), edges)
+
+    def _cotangents(self, g: Any, wrap: Callable[[Any], Any]) -> list[Any]:
+        parts = g if self.several else [g]
+        return [
+            T.zeros(shape=meta[0], dtype=meta[1])
+            if part is None and self._materialize
+            else None
+            if part is None
+            else wrap(part)
+            for part, meta in zip(parts, self._outputs_meta, strict=True)
+        ]
+
+    def _backward(self, cotangents: list[Any], edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        if self._saved is None:
+            raise errors.backward_twice(self.label)
+        grads = self.function.backward(self, *cotangents)
+        if not isinstance(grads, tuple):
+            grads = (grads,)
+        self._check_count(grads)
+        results: list[Any] = []
+        for position, edge, meta in zip(self._positions, edges, self._inputs_meta, strict=True):
+            grad = grads[position]
+            if grad is None or edge is None:
+                results.append(None)
+            else:
+                results.append(self._checked(grad, position, meta))
+        return tuple(results)
+
+    def _check_count(self, grads: Sequence[Any]) -> None:
+        count = len(self.needs_input_grad)
+        surplus = [grad for grad in grads[count:] if grad is not None]
+        if len(grads) < count or surplus:
+            raise RuntimeError(
+                f"function {self.label} returned an incorrect number of gradients (expected "
+                f"{count}, got {len(grads)}): {self.function.__name__}.backward must return one "
+                "for each argument of forward, None where there is none"
+            )
+        for i, grad in enumerate(grads[:count]):
+            if grad is not None and i not in self._positions:
+                raise RuntimeError(
+                    f"function {self.label} returned a gradient different from None at position "
+                    f"{i + 1}, but the corresponding forward input was not a Variable"
+                )
+
+    def _checked(self, grad: Any, position: int, meta: tuple[Any, ...]) -> Any:
+        """A returned gradient in the shape and dtype of its input."""
+        shape, dtype = meta
+        name = self.function.__name__
+        if not isinstance(grad, TensorBase):
+            raise TypeError(
+                f"function {self.label} returned an invalid gradient at index {position}: expected "
+                f"a Tensor or None, but {name}.backward returned {type(grad).__name__}"
+            )
+        have = grad.payload
+        if have.shape != shape:
+            if not _reduces_to(have.shape, shape):
+                raise RuntimeError(
+                    f"Function {self.label} returned an invalid gradient at index {position} - got "
+                    f"{list(have.shape)} but expected shape compatible with {list(shape)}"
+                )
+            warnings.warn(
+                f"{name}.backward returned a gradient of shape {list(have.shape)} for argument "
+                f"{position} of shape {list(shape)}; it was summed down to that shape. Sum it in "
+                "backward if this is meant, and check the rule if not.",
+                stacklevel=2,
+            )
+            grad = T.sum_to(grad, shape=shape)
+        if have.dtype != dtype:
+            if have.dtype.kind == "c" and dtype.kind == "f":
+                return T.to_copy(T.real(grad), dtype=dtype)
+            raise RuntimeError(
+                f"Function {self.label} returned an invalid gradient at index {position} - got "
+                f"dtype {have.dtype} but expected {dtype}: convert it in {name}.backward"
+            )
+        return grad
+
+
+def _reduces_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    lead = len(shape) - len(target)
+    return lead >= 0 and all(
+        n in (1, m) for n, m in zip(target, shape[lead:], strict=True)
+    )
+
+
+class Function:
+    """An operation with its own derivative, to be subclassed.
+
+    ``forward(ctx, *args)`` computes (nothing in it is recorded) and ``backward(ctx, *grads)``
+    returns one gradient for each argument of `forward`, None where there is none. Alternatively
+    ``forward(*args)`` without ctx goes with ``setup_context(ctx, inputs, output)``. Call it by
+    ``apply``. Operations in `backward` are recorded under ``create_graph=True``, so second
+    derivatives follow if `backward` is written with differentiable operations on inputs and
+    outputs.
+
+    Differences from PyTorch: a gradient of another dtype than its argument's raises instead of
+    being cast; one of a larger shape that broadcasting would explain is summed down as in PyTorch,
+    with a warning; and a warning tells when a second derivative would be wrong because `backward`
+    uses a value that `forward` computed but did not return.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> class Square(wg.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx, grad_output):
+    ...         (x,) = ctx.saved_tensors
+    ...         return 2 * x * grad_output
+    >>> x = wg.tensor(3.0, requires_grad=True)
+    >>> Square.apply(x).backward()
+    >>> x.grad
+    tensor(6.)
+    """
+
+    _node_class: ClassVar[type[FunctionNode]]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise RuntimeError(
+            f"{type(self).__name__} should not be instantiated. Methods on autograd functions are "
+            f"all static, so you should invoke them on the class itself: {type(self).__name__}"
+            ".apply(...)"
+        )
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name = f"{cls.__name__}Backward"
+        body = {"__slots__": (), "function": cls, "label": name, "__module__": cls.__module__}
+        cls._node_class = type(name, (FunctionNode,), body)
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs: a tensor, or a tuple; to be overridden."""
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Save what `backward` needs, where `forward` takes no ctx; to be overridden."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """The gradients of the arguments from those of the outputs; to be overridden."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD."
+        )
+
+    @staticmethod
+    def vjp(ctx: Any, *grad_outputs: Any) -> Any:
+        """Another name for `backward`."""
+        raise NotImplementedError("define backward")
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """The tangents of the outputs from those of the arguments, for forward mode."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with "
+            "forward mode AD."
+        )
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Run `forward` on `args` and record the call as one node."""
+        if cls.backward is Function.backward and cls.vjp is not Function.vjp:
+            cls.backward = cls.vjp
+        mode = current_mode()
+        recording = mode is None or mode.grad
+        needs = tuple(isinstance(a, TensorBase) and a.edge is not None for a in args)
+        recorded = recording and any(needs)
+        node = cls._node_class(needs)
+        MODE.set(NO_GRAD)
+        try:
+            output = cls._call_forward(node, args)
+        finally:
+            MODE.set(mode)
+        return _finish(node, args, output, recorded)
+
+    @classmethod
+    def _call_forward(cls, node: FunctionNode, args: tuple[Any, ...]) -> Any:
+        if cls.setup_context is Function.setup_context:
+            return cls.forward(node, *args)
+        output = cls.forward(*args)
+        cls.setup_context(node, args, output)
+        return output
+
+
+def _finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: bool) -> Any:
+    """Tie the outputs of `forward` to the node and save what it asked for."""
+    positions = [i for i, arg in enumerate(args) if isinstance(arg, TensorBase)]
+    tensors = [args[i] for i in positions]
+    several = isinstance(output, tuple | list)
+    outputs = list(output) if several else [output]
+    name = node.function.__name__
+    for dirty in node._dirty:
+        if not any(dirty is out for out in outputs):
+            raise RuntimeError(
+                f"{name}.forward: a tensor marked as dirty must be returned as an output"
+            )
+        if recorded and dirty.edge is LEAF:
+            raise RuntimeError(
+                "a leaf Variable that requires grad is being used in an in-place operation. "
+                f"({name}.forward marked it as dirty)"
+            )
+    made: list[Any] = []
+    for i, out in enumerate(outputs):
+        if not isinstance(out, TensorBase):
+            if not several and out is not None:
+                raise TypeError(
+                    f"{name}.forward: expected to return a Tensor or a tuple of Tensors, but got "
+                    f"{type(out).__name__}"
+                )
+            made.append(out)
+            continue
+        dirty = any(out is d for d in node._dirty)
+        if dirty:
+            bump(out, name)
+        elif any(out is t for t in tensors) or (recorded and out.edge is not None):
+            # an input handed back is another tensor over the same memory
+            outputs[i] = out = new_tensor(out.array(), None, out.share_version())
+        made.append(out)
+    if recorded:
+        _attach(node, tensors, positions, made)
+        _save(node, made)
+        suspects = Suspects(node, args, made)
+        node._suspects = suspects if suspects.names else None
+    return tuple(made) if several else made[0]
+
+
+def _attach(
+    node: Any, tensors: list[Any], positions: list[int], made: list[Any]
+) -> None:
+    node.edges = tuple(edge_of(tensor) for tensor in tensors)
+    node.seq = next_sequence()
+    node._positions = tuple(positions)
+    node._inputs_meta = tuple((t.payload.shape, t.payload.dtype) for t in tensors)
+    results = [out for out in made if isinstance(out, TensorBase)]
+    node.several = len(results) != 1
+    node._outputs_meta = tuple((out.payload.shape, out.payload.dtype) for out in results)
+    constants = {id(t) for t in node._constants}
+    for i, out in enumerate(results):
+        if id(out) in constants or not is_differentiable(out.payload.dtype):
+            continue
+        edge = OutputEdge(node, i) if node.several else node
+        if out.ext is not None and out.ext.base is not None and not _is_dirty(node, out):
+            # a view that forward made: writes through it would need the history of its base
+            out.ext.no_write = ONE_OF_SEVERAL
+        move_edge(out, edge)
+        refresh_views(out)
+    USER_CODE.add(node)
+
+
+def _is_dirty(node: Any, tensor: Any) -> bool:
+    return any(tensor is dirty for dirty in node._dirty)
+
+
+def _save(node: Any, made: list[Any]) -> None:
+    """Save outputs as payload and version cell, which makes no cycle, and others as they are."""
+    entries: list[Any] = []
+    results = [i for i, out in enumerate(made) if isinstance(out, TensorBase)]
+    for tensor in node._to_save:
+        entry: Any = None
+        if tensor is not None:
+            entry = (tensor, 0, tensor.payload, None, version_of(tensor))
+            for index, i in enumerate(results):
+                if tensor is made[i] and tensor.edge is not None:
+                    cell = tensor.share_version()
+                    entry = (None, index, tensor.payload, cell, cell[0])
+        entries.append(entry)
+    node._saved = tuple(entries)
+    node._to_save = ()
+
+
+class DelayedError(Node):
+    """Stands where a derivative that must not be taken would begin."""
+
+    __slots__ = ("message",)
+    label: ClassVar[str] = "DelayedError"
+    message: str
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        raise RuntimeError(self.message)
+
+    apply_in = apply
+
+
+def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a `Function.backward` that cannot be differentiated itself.
+
+    It runs without recording, and what it returns raises when it is differentiated.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.autograd.function import once_differentiable
+    >>> class Twice(wg.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return 2 * x
+    ...
+    ...     @staticmethod
+    ...     @once_differentiable
+    ...     def backward(ctx, grad_output):
+    ...         return 2 * grad_output
+    >>> x = wg.ones(2, requires_grad=True)
+    >>> wg.autograd.grad(Twice.apply(x).sum(), x)
+    (tensor([2., 2.]),)
+    """
+
+    @functools.wraps(backward)
+    def wrapped(ctx: Any, *grads: Any) -> Any:
+        mode = current_mode()
+        MODE.set(NO_GRAD)
+        try:
+            outputs = backward(ctx, *grads)
+        finally:
+            MODE.set(mode)
+        if not (mode is None or mode.grad):
+            return outputs
+        single = not isinstance(outputs, tuple)
+        guarded = []
+        for out in (outputs,) if single else outputs:
+            if isinstance(out, TensorBase) and is_differentiable(out.payload.dtype):
+                node: Any = object.__new__(DelayedError)
+                node.edges = (*ctx.edges, *[edge_of(g) for g in grads if g is not None])
+                node.seq = next_sequence()
+                node.ext = None
+                node.message = (
+                    "trying to differentiate twice a function that was marked with "
+                    f"@once_differentiable ({ctx.label})"
+                )
+                out = new_tensor(out.payload, node)
+            guarded.append(out)
+        return guarded[0] if single else tuple(guarded)
+
+    return wrapped
+
+

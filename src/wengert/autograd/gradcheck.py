@@ -1,0 +1,260 @@
+"""Layer 7 · autograd: `gradcheck` and `gradgradcheck`: derivatives against finite differences."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.autograd.numeric import as_tuple
+from wengert.autograd.verify import Check, GradcheckError, argument_names, requires_grad
+from wengert.tape.backward import run_grad
+from wengert.tape.base import LEAF, new_tensor
+
+__all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
+
+
+def gradcheck(
+    func: Callable[..., Any],
+    inputs: Any,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
+) -> bool:
+    """Check the gradients of `func` against central finite differences.
+
+    Every floating or complex tensor among `inputs` that requires a gradient is checked, for every
+    output that depends on one. A complex output is checked as two real ones, its real and its
+    imaginary part. The inputs keep their values, whatever happens, and so does the state of the
+    random number generators.
+
+    Parameters
+    ----------
+    func
+        A function of `inputs` that returns a tensor or a tuple. What it returns beside tensors is
+        ignored.
+    inputs
+        A tensor or a tuple of arguments of any kind. The tensors to check should be float64 or
+        complex128: finite differences are too coarse for less.
+    eps
+        The size of the perturbation.
+    atol, rtol
+        The largest difference allowed is ``atol + rtol * abs(numerical)``.
+    raise_exception
+        Whether to raise `GradcheckError` rather than to return False.
+    nondet_tol
+        How much two runs of the same backward pass may differ.
+    check_undefined_grad
+        Whether to check that an output without a gradient counts as one whose gradient is zero.
+    check_grad_dtypes
+        Whether to check that each gradient has its input's dtype.
+    check_batched_grad, check_batched_forward_grad, check_forward_ad
+        Not available yet.
+    check_backward_ad
+        Whether to check reverse mode, which is what there is to check.
+    fast_mode
+        Compare one random projection of each Jacobian instead of all its entries: the cost no
+        longer grows with the number of elements. If they differ, the element that is wrong is
+        looked for.
+    masked
+        Concerns sparse tensors only, and so has no effect.
+
+    Returns
+    -------
+    bool
+        True if all agrees.
+
+    Raises
+    ------
+    GradcheckError
+        If a derivative is wrong. The message names the argument, the element and both numbers.
+    ValueError
+        If no input requires a gradient.
+    TypeError
+        If `func` returns no tensor.
+    NotImplementedError
+        If an option is asked for that is not available yet.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([0.5, 1.5], dtype=wg.float64, requires_grad=True)
+    >>> wg.autograd.gradcheck(lambda x: (x * x).sum(), (x,))
+    True
+    >>> wg.autograd.gradcheck(lambda x: x.detach() * x, (x,), raise_exception=False)
+    False
+    """
+    if not (check_forward_ad or check_backward_ad):
+        raise AssertionError(
+            "Expected at least one of check_forward_ad or check_backward_ad to be True"
+        )
+    if check_batched_grad and not check_backward_ad:
+        raise AssertionError(
+            "Setting check_batched_grad=True requires check_backward_ad to be True"
+        )
+    if check_batched_forward_grad and not check_forward_ad:
+        raise AssertionError(
+            "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
+        )
+    _refuse("gradcheck", check_batched_grad=check_batched_grad, check_forward_ad=check_forward_ad)
+    check = Check(func, as_tuple(inputs), eps, atol, rtol, nondet_tol, check_grad_dtypes)
+    try:
+        check.run(fast_mode, check_undefined_grad)
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def gradgradcheck(
+    func: Callable[..., Any],
+    inputs: Any,
+    grad_outputs: Any = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+    masked: bool = False,
+) -> bool:
+    """Check the second derivatives of `func` against finite differences of its gradients.
+
+    The gradients of `func`, as a function of `inputs` and of the gradients of the outputs, are
+    given to `gradcheck`.
+
+    Parameters
+    ----------
+    func, inputs
+        As `gradcheck` takes them.
+    grad_outputs
+        A tensor, or a tuple with one for each output that requires a gradient. None: random ones,
+        which are checked too.
+    gen_non_contig_grad_outputs
+        Whether the random gradients of outputs shall not be contiguous in memory.
+    check_fwd_over_rev
+        Not available yet.
+    check_rev_over_rev
+        Whether to check reverse mode over reverse mode, which is what there is to check.
+    eps, atol, rtol, raise_exception, nondet_tol, check_undefined_grad, check_grad_dtypes
+        As `gradcheck` takes them.
+    check_batched_grad, fast_mode, masked
+        As `gradcheck` takes them.
+
+    Returns
+    -------
+    bool
+        True if all agrees.
+
+    Raises
+    ------
+    GradcheckError
+        If a derivative is wrong.
+    ValueError, TypeError, NotImplementedError
+        As `gradcheck` raises them.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([0.5, 1.5], dtype=wg.float64, requires_grad=True)
+    >>> wg.autograd.gradgradcheck(lambda x: x * x * x, (x,))
+    True
+    """
+    if not (check_fwd_over_rev or check_rev_over_rev):
+        raise AssertionError(
+            "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
+        )
+    if check_undefined_grad and not check_rev_over_rev:
+        raise AssertionError(
+            "Setting check_undefined_grad=True requires check_rev_over_rev to be True"
+        )
+    if check_batched_grad and not check_rev_over_rev:
+        raise AssertionError(
+            "Setting check_batched_grad=True requires check_rev_over_rev to be True"
+        )
+    _refuse(
+        "gradgradcheck",
+        check_batched_grad=check_batched_grad,
+        check_fwd_over_rev=check_fwd_over_rev,
+    )
+    tensors = as_tuple(inputs)
+    watched = [i for i, value in enumerate(tensors) if requires_grad(value)]
+    if grad_outputs is None:
+        rng = np.random.default_rng(0)
+        cotangents = tuple(
+            _random_cotangent(rng, out.payload, gen_non_contig_grad_outputs)
+            for out in as_tuple(func(*tensors))
+            if requires_grad(out)
+        )
+    else:
+        cotangents = as_tuple(grad_outputs)
+    count = len(tensors)
+
+    def gradients(*arguments: Any) -> tuple[Any, ...]:
+        outputs = [out for out in as_tuple(func(*arguments[:count])) if requires_grad(out)]
+        by = [arguments[i] for i in watched]
+        grads = run_grad(outputs, by, list(arguments[count:]), True, True)
+        return tuple(grad for grad in grads if grad is not None)
+
+    gradients.__name__ = f"the gradients of {getattr(func, '__name__', func)}"
+    gradients.__signature__ = _signature_of_gradients(func, count, len(cotangents))  # type: ignore[attr-defined]
+    return gradcheck(
+        gradients,
+        (*tensors, *cotangents),
+        eps=eps,
+        atol=atol,
+        rtol=rtol,
+        raise_exception=raise_exception,
+        nondet_tol=nondet_tol,
+        check_undefined_grad=check_undefined_grad,
+        check_grad_dtypes=check_grad_dtypes,
+        fast_mode=fast_mode,
+        masked=masked,
+    )
+
+
+def _refuse(function: str, **options: bool) -> None:
+    for name, wanted in options.items():
+        if wanted:
+            raise NotImplementedError(
+                f"{function}(): {name}=True is not available yet; leave it at False"
+            )
+
+
+def _random_cotangent(rng: np.random.Generator, like: Any, strided: bool) -> Any:
+    """A leaf of random numbers between -1 and 1, of the shape and dtype of `like`."""
+    shape = (*like.shape[:-1], 2 * like.shape[-1]) if strided and like.ndim else like.shape
+    values = rng.uniform(-1, 1, shape)
+    if like.dtype.kind == "c":
+        values = values + 1j * rng.uniform(-1, 1, shape)
+    values = np.asarray(values, like.dtype)
+    return new_tensor(values[..., ::2] if strided and like.ndim else values, LEAF)
+
+
+def _signature_of_gradients(func: Any, inputs: int, outputs: int) -> inspect.Signature:
+    names = [name or f"input_{i}" for i, name in enumerate(argument_names(func, inputs))]
+    names += [f"grad_outputs_{i}" for i in range(outputs)]
+    return inspect.Signature(
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
+    )

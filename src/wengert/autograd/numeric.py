@@ -1,0 +1,120 @@
+"""Layer 7 · autograd: derivatives by finite differences, the yardstick of `gradcheck`.
+
+NOTE [perturbing an input]
+The function under test may close over its inputs or ask for gradients by them, so it must see a
+perturbed value in the very tensor that it was given. The tensor's payload is exchanged for a
+perturbed copy and put back afterwards: the user's memory is never written to, no version changes,
+and an exception leaves everything as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import is_differentiable
+from wengert.tape.base import TensorBase
+
+__all__ = ["Evaluator", "along", "as_tuple", "columns", "evaluator"]
+
+Evaluator = Callable[[], list[Any]]
+
+
+def as_tuple(value: Any) -> tuple[Any, ...]:
+    """`value`, if it is a tuple; the elements of a list; anything else alone."""
+    if isinstance(value, tuple):
+        return value
+    return tuple(value) if isinstance(value, list) else (value,)
+
+
+def evaluator(func: Callable[..., Any], inputs: Sequence[Any], eps: float) -> Evaluator:
+    """A function that computes `func` on the inputs as they stand.
+
+    It returns a copy of each output, None for what has no derivative (integers, non-tensors), and
+    refuses outputs whose number, shape or dtype change from one call to the next.
+    """
+    first: list[Any] = []
+
+    def evaluate() -> list[Any]:
+        outputs = [
+            np.array(out.payload)
+            if isinstance(out, TensorBase) and is_differentiable(out.payload.dtype)
+            else None
+            for out in as_tuple(func(*inputs))
+        ]
+        met = [None if out is None else (out.shape, out.dtype) for out in outputs]
+        first[:] = first or [met]
+        if met != first[0]:
+            raise AssertionError(_changed(first[0], met, eps))
+        return outputs
+
+    return evaluate
+
+
+def _changed(before: list[Any], after: list[Any], eps: float) -> str:
+    if len(before) != len(after):
+        what, was, now = "number", len(before), len(after)
+        plural = "numbers"
+    else:
+        a, b = next(pair for pair in zip(before, after, strict=True) if pair[0] != pair[1])
+        index = int(a is not None and b is not None and a[0] == b[0])
+        what, plural = (("shape", "shapes"), ("dtype", "dtypes"))[index]
+        was, now = (None if x is None else x[index] for x in (a, b))
+    return (
+        f"Expected `func` to return outputs with the same {what} when inputs are perturbed by "
+        f"{eps}, but got: {plural} {was} and {now}."
+    )
+
+
+@contextmanager
+def _holding(tensor: Any, value: Any) -> Iterator[None]:
+    """Let `tensor` have another value for a while (see NOTE [perturbing an input])."""
+    original = tensor.payload
+    tensor.payload = value
+    try:
+        yield
+    finally:
+        tensor.payload = original
+
+
+def along(evaluate: Evaluator, tensor: Any, direction: Any, eps: float) -> list[Any]:
+    """The derivative of every output along `direction`, by central differences, flattened."""
+    original = tensor.payload
+    step = (direction * eps).astype(original.dtype)
+    with _holding(tensor, original - step):
+        below = evaluate()
+    with _holding(tensor, original + step):
+        above = evaluate()
+    return [
+        None if b is None else ((b - a) / (2 * eps)).reshape(-1)
+        for a, b in zip(below, above, strict=True)
+    ]
+
+
+def columns(evaluate: Evaluator, tensor: Any, eps: float) -> list[Any]:
+    """The Jacobian of every output by `tensor`, a row for each element of `tensor`.
+
+    For a complex tensor the row of ``x + iy`` is the pair of the derivatives by ``x`` and ``y``:
+    the result has another, last dimension of size 2.
+    """
+    shape, size = tensor.payload.shape, tensor.payload.size
+    units = (1, 1j) if tensor.payload.dtype.kind == "c" else (1,)
+    direction = np.zeros(size, tensor.payload.dtype)
+    rows: list[list[Any]] = []
+    for i in range(size):
+        for unit in units:
+            direction[i] = unit
+            rows.append(along(evaluate, tensor, direction.reshape(shape), eps))
+        direction[i] = 0
+    outputs = rows[0] if rows else evaluate()
+    jacobians: list[Any] = []
+    for k, out in enumerate(outputs):
+        if out is None:
+            jacobians.append(None)
+            continue
+        stacked = np.array([row[k] for row in rows]).reshape(size, len(units), out.size)
+        jacobians.append(np.moveaxis(stacked, 1, 2))
+    return jacobians

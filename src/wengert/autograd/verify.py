@@ -1,0 +1,454 @@
+"""Layer 7 · autograd: one run of `gradcheck`: what is compared, and what its messages say."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.autograd.numeric import Evaluator, along, as_tuple, columns, evaluator
+from wengert.base.dtypes import is_differentiable
+from wengert.tape.backward import run_grad
+from wengert.tape.base import TensorBase, new_tensor
+
+__all__ = ["Check", "GradcheckError", "argument_names", "requires_grad"]
+
+# Jacobians of up to this many entries are compared in full when the quick mode finds a difference
+_SMALL = 10_000
+
+
+class GradcheckError(RuntimeError):
+    """A derivative that `gradcheck` or `gradgradcheck` found wrong."""
+
+
+def requires_grad(value: Any) -> bool:
+    """Whether `value` is a tensor that a gradient can be asked for."""
+    return isinstance(value, TensorBase) and value.edge is not None
+
+
+def argument_names(func: Callable[..., Any], count: int) -> list[str | None]:
+    """The names of the first `count` positional arguments, None where there is none."""
+    try:
+        parameters = inspect.signature(func).parameters.values()
+    except (TypeError, ValueError):
+        return [None] * count
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names: list[str | None] = [p.name for p in parameters if p.kind in kinds]
+    return (names + [None] * count)[:count]
+
+
+class _Part:
+    """A real function among the outputs: a real output, or one part of a complex one."""
+
+    def __init__(self, position: int, index: int, tensor: Any, unit: complex, name: str) -> None:
+        self.position = position
+        self.index = index
+        self.tensor = tensor
+        self.unit = unit
+        self.name = name
+
+    def of(self, value: Any) -> Any:
+        """This part of an output's value, or of its derivative."""
+        return value.imag if self.unit == 1j else value.real
+
+    def cotangent(self, values: Any) -> Any:
+        """The output's cotangent that weighs this part with real `values`, as a tensor."""
+        payload = self.tensor.payload
+        return new_tensor((values * self.unit).reshape(payload.shape).astype(payload.dtype))
+
+
+class Check:
+    """One run of `gradcheck`."""
+
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        inputs: tuple[Any, ...],
+        eps: float,
+        atol: float,
+        rtol: float,
+        nondet_tol: float,
+        check_grad_dtypes: bool,
+    ) -> None:
+        self.func = func
+        self.inputs = inputs
+        self.eps = eps
+        self.atol = atol
+        self.rtol = rtol
+        self.nondet_tol = nondet_tol
+        self.check_grad_dtypes = check_grad_dtypes
+        self.positions = _checked_inputs(inputs)
+        self.watched = [inputs[i] for i in self.positions]
+        self.rng = np.random.default_rng(0)
+
+    def run(self, fast: bool, undefined: bool) -> None:
+        """Check everything, raising at the first thing that is wrong."""
+        outputs = as_tuple(self.func(*self.inputs))
+        if not any(isinstance(out, TensorBase) for out in outputs):
+            raise TypeError(
+                "gradcheck expects `func` to return a tensor or a tuple of tensors, but it "
+                f"returned {type(outputs[0]).__name__ if outputs else 'nothing'}"
+            )
+        evaluate = evaluator(self.func, self.inputs, self.eps)
+        parts = _parts(outputs)
+        if not parts:
+            self._expect_constant(evaluate, fast)
+        elif fast:
+            self._compare_projections(evaluate, parts)
+        else:
+            self._compare_jacobians(evaluate, parts)
+        self._expect_zero([out for out in outputs if requires_grad(out)])
+        if undefined:
+            self._expect_undefined_is_zero()
+
+    # -- the analytical side --------------------------------------------------------------------
+
+    def _pull(self, part: _Part, values: Any) -> list[Any]:
+        """The gradient by every watched input of `part` weighed with `values`, flattened."""
+        grads = run_grad([part.tensor], self.watched, [part.cotangent(values)], True, False)
+        pulled = []
+        for k, (grad, tensor) in enumerate(zip(grads, self.watched, strict=True)):
+            like = tensor.payload
+            if grad is None:
+                pulled.append(np.zeros(like.size, like.dtype))
+                continue
+            have = grad.payload
+            if have.shape != like.shape:
+                raise GradcheckError(
+                    f"Analytical gradient has incorrect size: {list(have.shape)} for "
+                    f"{self._argument(k)} of shape {list(like.shape)}"
+                )
+            if self.check_grad_dtypes and have.dtype != like.dtype:
+                raise GradcheckError(
+                    f"Gradient has dtype mismatch: {have.dtype} for {self._argument(k)} of dtype "
+                    f"{like.dtype}"
+                )
+            pulled.append(have.reshape(-1))
+        return pulled
+
+    def _pull_twice(self, part: _Part, values: Any) -> list[Any]:
+        """`_pull`, checked to give the same result when it is done again."""
+        first, second = self._pull(part, values), self._pull(part, values)
+        for k, (a, b) in enumerate(zip(first, second, strict=True)):
+            if a.size and not np.array_equal(a, b, equal_nan=True):
+                apart = np.abs(a - b).max()
+                if not apart <= self.nondet_tol:
+                    raise GradcheckError(
+                        "Backward is not reentrant, i.e., running backward with same input and "
+                        "grad_output multiple times gives different values, although analytical "
+                        "gradient matches numerical gradient. The tolerance for nondeterminism "
+                        f"was {self.nondet_tol}.\n"
+                        f"  The gradient of output {part.position} by {self._argument(k)} differs "
+                        f"by {apart:.3g} between two runs."
+                    )
+        return first
+
+    # -- all entries ------------------------------------------------------------------------------
+
+    def _compare_jacobians(self, evaluate: Evaluator, parts: Sequence[_Part]) -> None:
+        numerical = [columns(evaluate, tensor, self.eps) for tensor in self.watched]
+        for part in parts:
+            analytical = self._jacobian(part)
+            for k, tensor in enumerate(self.watched):
+                expected = _one_number(part.of(numerical[k][part.index]), tensor)
+                self._compare(part, k, analytical[k], expected)
+            self._expect_linear(part, analytical)
+
+    def _jacobian(self, part: _Part) -> list[Any]:
+        """The analytical Jacobian of `part` by every watched input, a row for each element."""
+        size = part.tensor.payload.size
+        result = [np.zeros((tensor.payload.size, size), _of(tensor)) for tensor in self.watched]
+        for i in range(size):
+            row = np.zeros(size)
+            row[i] = 1
+            for jacobian, column in zip(result, self._pull_twice(part, row), strict=True):
+                jacobian[:, i] = column
+        return result
+
+    def _compare(self, part: _Part, k: int, analytical: Any, numerical: Any) -> None:
+        apart = np.abs(analytical - numerical)
+        with np.errstate(invalid="ignore"):
+            excess = apart / (self.atol + self.rtol * np.abs(numerical))
+        excess[np.isnan(excess) & (analytical != numerical)] = np.inf
+        wrong = int((excess > 1).sum())
+        if wrong:
+            worst = np.unravel_index(int(excess.argmax()), excess.shape)
+            message = self._mismatch(
+                part, k, int(worst[0]), int(worst[1]), analytical[worst], numerical[worst]
+            )
+            raise GradcheckError(
+                f"{message}\n  {wrong} of {excess.size} entries differ. The Jacobians, a row for "
+                f"each element of the input:\nnumerical:{_shown(numerical)}\n"
+                f"analytical:{_shown(analytical)}\n"
+            )
+
+    def _expect_linear(self, part: _Part, analytical: Sequence[Any]) -> None:
+        """The rows were got from unit vectors, which a backward that squares them also fits."""
+        values = self.rng.standard_normal(part.tensor.payload.size)
+        for k, pulled in enumerate(self._pull(part, values)):
+            expected = analytical[k] @ values
+            scale = np.abs(analytical[k]) @ np.abs(values)
+            if not np.all(np.abs(pulled - expected) <= self.atol + self.rtol * scale):
+                raise GradcheckError(
+                    "backward not multiplied by grad_output: the gradient of output "
+                    f"{part.position} by {self._argument(k)} is not linear in grad_output"
+                )
+
+    # -- projections ------------------------------------------------------------------------------
+
+    def _compare_projections(self, evaluate: Evaluator, parts: Sequence[_Part]) -> None:
+        directions = [self._direction(tensor) for tensor in self.watched]
+        weights = [self._unit(part.tensor.payload.size) for part in parts]
+        pulled = [self._pull_twice(p, v) for p, v in zip(parts, weights, strict=True)]
+        for k, (tensor, u) in enumerate(zip(self.watched, directions, strict=True)):
+            pushed = along(evaluate, tensor, u.reshape(tensor.payload.shape), self.eps)
+            for part, v, gradients in zip(parts, weights, pulled, strict=True):
+                numerical = float(v @ part.of(pushed[part.index]))
+                analytical = _real_dot(gradients[k], u)
+                apart = abs(analytical - numerical)
+                if apart > self.atol + self.rtol * abs(numerical) or apart != apart:
+                    self._localise(evaluate, part, k, u, v, apart, numerical)
+
+    def _unit(self, size: int) -> Any:
+        values = self.rng.standard_normal(size)
+        return values / (np.linalg.norm(values) or 1)
+
+    def _direction(self, tensor: Any) -> Any:
+        size = tensor.payload.size
+        values = self._unit(size)
+        return values + 1j * self._unit(size) if tensor.payload.dtype.kind == "c" else values
+
+    def _localise(
+        self, evaluate: Evaluator, part: _Part, k: int, u: Any, v: Any, apart: float, number: float
+    ) -> None:
+        """Raise for the element behind a difference of two projections, unless all are right.
+
+        The projections cancel errors less than they add them up, so their tolerance is that of one
+        element; what exceeds it may still be right element by element.
+        """
+        tensor, size = self.watched[k], part.tensor.payload.size
+        if u.size * size <= _SMALL:
+            expected = _one_number(part.of(columns(evaluate, tensor, self.eps)[part.index]), tensor)
+            self._compare(part, k, self._jacobian(part)[k], expected)
+            return
+        gradient = self._pull(part, v)[k]
+
+        def by_input(chosen: Any) -> float:
+            some = np.zeros_like(u)
+            some[chosen] = u[chosen]
+            pushed = along(evaluate, tensor, some.reshape(tensor.payload.shape), self.eps)
+            return _real_dot(gradient, some) - float(v @ part.of(pushed[part.index]))
+
+        row = _bisect(by_input, u.size)
+        unit = np.zeros_like(u)
+        unit[row] = 1
+        numerical = self._row(evaluate, part, tensor, unit)
+
+        def by_output(chosen: Any) -> float:
+            some = np.zeros_like(v)
+            some[chosen] = v[chosen]
+            return float(np.abs(self._pull(part, some)[k][row] - numerical @ some))
+
+        column = _bisect(by_output, size)
+        one = np.zeros_like(v)
+        one[column] = 1
+        found = self._pull(part, one)[k][row]
+        allowed = self.atol + self.rtol * abs(numerical[column])
+        loose = self.atol * np.abs(u).sum() * np.abs(v).sum() + self.rtol * abs(number)
+        if not abs(found - numerical[column]) <= allowed:
+            message = self._mismatch(part, k, row, column, found, numerical[column])
+            raise GradcheckError(f"{message}\n  Found by random projections (fast_mode=True).")
+        if not apart <= loose:
+            raise GradcheckError(
+                f"{self._heading(part, k)}\n  a random projection of the Jacobian differs by "
+                f"{apart:.6g}, though no single entry stands out; fast_mode=False compares all"
+            )
+
+    def _row(self, evaluate: Evaluator, part: _Part, tensor: Any, unit: Any) -> Any:
+        """The numerical derivatives of all of `part` by one element of an input."""
+        shape = tensor.payload.shape
+        units = (1, 1j) if tensor.payload.dtype.kind == "c" else (1,)
+        return sum(
+            u * part.of(along(evaluate, tensor, (unit * u).reshape(shape), self.eps)[part.index])
+            for u in units
+        )
+
+    # -- what holds for every backward ------------------------------------------------------------
+
+    def _expect_constant(self, evaluate: Evaluator, fast: bool) -> None:
+        for k, tensor in enumerate(self.watched):
+            if fast:
+                direction = self._direction(tensor).reshape(tensor.payload.shape)
+                found = along(evaluate, tensor, direction, self.eps)
+            else:
+                found = columns(evaluate, tensor, self.eps)
+            for i, derivative in enumerate(found):
+                if derivative is not None and np.any(derivative):
+                    raise GradcheckError(
+                        "Numerical gradient for function expected to be zero: no output requires "
+                        f"a gradient, but output {i} depends on {self._argument(k)}. Did the "
+                        "function leave the graph (detach(), numpy(), item(), no_grad)?"
+                    )
+
+    def _expect_zero(self, outputs: Sequence[Any]) -> None:
+        """Zero cotangents must give zero gradients."""
+        if not outputs:
+            return
+        zeros = [new_tensor(np.zeros_like(out.payload)) for out in outputs]
+        for k, grad in enumerate(run_grad(outputs, self.watched, zeros, True, False)):
+            if grad is not None and np.any(grad.payload != 0):
+                raise GradcheckError(
+                    f"backward not multiplied by grad_output: {self._argument(k)} gets a gradient "
+                    "that is not zero when grad_output is"
+                )
+
+    def _expect_undefined_is_zero(self) -> None:
+        """An output that got no cotangent must count as one whose cotangent is zero."""
+        outputs = [out for out in as_tuple(self.func(*self.inputs)) if requires_grad(out)]
+        if len(outputs) < 2:
+            return
+        for i, out in enumerate(outputs):
+            seeds = [new_tensor(np.zeros_like(other.payload)) for other in outputs]
+            seeds[i] = new_tensor(np.ones_like(out.payload))
+            defined = run_grad(outputs, self.watched, seeds, True, False)
+            try:
+                alone = run_grad([out], self.watched, [seeds[i]], True, False)
+            except Exception as error:
+                raise GradcheckError(
+                    "Expected backward function to handle undefined output grads: it fails when "
+                    f"only output {i} has one"
+                ) from error
+            for k, (a, b) in enumerate(zip(alone, defined, strict=True)):
+                if not np.allclose(
+                    0 if a is None else a.payload,
+                    0 if b is None else b.payload,
+                    self.rtol,
+                    self.atol,
+                    equal_nan=True,
+                ):
+                    raise GradcheckError(
+                        "Expected undefined output grads to count as zero: the gradient of "
+                        f"output {i} by {self._argument(k)} changes when the other outputs' "
+                        "gradients are zeros"
+                    )
+
+    # -- messages ---------------------------------------------------------------------------------
+
+    def _argument(self, k: int) -> str:
+        position = self.positions[k]
+        name = argument_names(self.func, len(self.inputs))[position]
+        return f"argument {position}" + ("" if name is None else f" ('{name}')")
+
+    def _heading(self, part: _Part, k: int) -> str:
+        prefix = f"While considering the {part.name} part of complex outputs only, "
+        return (
+            f"{prefix if part.name else ''}Jacobian mismatch for output {part.position} with "
+            f"respect to input {k},"
+        )
+
+    def _mismatch(
+        self, part: _Part, k: int, row: int, column: int, found: Any, expected: Any
+    ) -> str:
+        of = _element(f"output {part.position}", column, part.tensor.payload.shape)
+        by = _element(self._argument(k), row, self.watched[k].payload.shape)
+        apart = abs(found - expected)
+        relative = apart / abs(expected) if expected else np.inf
+        return (
+            f"{self._heading(part, k)}\n"
+            f"  the derivative of {of} by {by} is\n"
+            f"    analytical {found:.8g}\n"
+            f"    numerical  {expected:.8g}\n"
+            f"  difference {apart:.3g} (relative {relative:.3g}; allowed: atol {self.atol:g} + "
+            f"rtol {self.rtol:g} * abs(numerical))"
+        )
+
+
+def _checked_inputs(inputs: Sequence[Any]) -> list[int]:
+    """The positions of the inputs to check."""
+    positions = []
+    for i, value in enumerate(inputs):
+        if not requires_grad(value):
+            continue
+        payload = value.payload
+        if payload.dtype.name not in ("float64", "complex128"):
+            warnings.warn(
+                f"Input #{i} requires gradient and is not a double precision floating point or "
+                "complex. This check will likely fail if all the inputs are not of double "
+                "precision floating point or complex. ",
+                stacklevel=4,
+            )
+        # an empty array's strides say nothing
+        if payload.size > 1 and 0 in [
+            stride for stride, n in zip(payload.strides, payload.shape, strict=True) if n > 1
+        ]:
+            raise RuntimeError(
+                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs "
+                "that are non-overlapping to be able to compute the numerical gradients "
+                "correctly. You should call .contiguous on the input before passing it to "
+                "gradcheck."
+            )
+        positions.append(i)
+    if not positions:
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of them "
+            "have requires_grad=True."
+        )
+    return positions
+
+
+def _parts(outputs: Sequence[Any]) -> list[_Part]:
+    """The real functions among `outputs` that depend on an input; imaginary parts first."""
+    parts: list[_Part] = []
+    position = 0
+    for i, out in enumerate(outputs):
+        if not requires_grad(out) or not is_differentiable(out.payload.dtype):
+            continue
+        if out.payload.dtype.kind == "c":
+            parts.append(_Part(position, i, out, 1j, "imaginary"))
+            parts.append(_Part(position, i, out, 1, "real"))
+        else:
+            parts.append(_Part(position, i, out, 1, ""))
+        position += 1
+    return parts
+
+
+def _of(tensor: Any) -> Any:
+    return np.complex128 if tensor.payload.dtype.kind == "c" else np.float64
+
+
+def _one_number(pairs: Any, tensor: Any) -> Any:
+    """The derivatives by ``x`` and ``y`` as the gradient by ``x + iy``: their complex sum."""
+    return pairs[..., 0] + 1j * pairs[..., 1] if tensor.payload.dtype.kind == "c" else pairs[..., 0]
+
+
+def _real_dot(gradient: Any, direction: Any) -> float:
+    """The change along `direction` that `gradient` promises."""
+    return float(np.vdot(gradient, direction).real)
+
+
+def _bisect(difference: Callable[[Any], float], size: int) -> int:
+    """The index that a difference, a sum over indices, mostly comes from."""
+    low, high = 0, size
+    while high - low > 1:
+        middle = (low + high) // 2
+        left = abs(difference(slice(low, middle)))
+        right = abs(difference(slice(middle, high)))
+        # a comparison with NaN is false: NaN is followed to where it comes from
+        if left != left or left >= right:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+def _element(name: str, index: int, shape: tuple[int, ...]) -> str:
+    if not shape:
+        return name
+    return f"{name}[{', '.join(str(int(i)) for i in np.unravel_index(index, shape))}]"
+
+
+def _shown(matrix: Any) -> str:
+    return np.array2string(matrix, precision=6, threshold=64, edgeitems=3, max_line_width=100)

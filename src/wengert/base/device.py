@@ -1,0 +1,133 @@
+"""Layer 0 · base: `device`, where tensors live; so far that is the CPU alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["CPU", "as_device", "check_device", "device"]
+
+_TYPES = (
+    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, "
+    "mps, meta, hpu, mtia, privateuseone"
+)
+
+
+class device:
+    """Where a tensor's memory is and where it is computed with.
+
+    Parameters
+    ----------
+    type
+        ``"cpu"``, or ``"cpu:0"`` with the index in the string; another `device` is copied.
+    index
+        The number of the device among those of its type; None is the current one.
+
+    Attributes
+    ----------
+    type
+        The kind of device, ``"cpu"``.
+    index
+        Its number, or None.
+
+    Raises
+    ------
+    RuntimeError
+        If the string names no kind of device, or one that nothing installed can compute on.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.device("cpu")
+    device(type='cpu')
+    >>> str(wg.device("cpu:0")), wg.device("cpu") == wg.device("cpu")
+    ('cpu:0', True)
+    """
+
+    __slots__ = ("index", "type")
+
+    type: str
+    index: int | None
+
+    def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
+        if isinstance(type, device):
+            self.type, self.index = type.type, type.index
+            return
+        if isinstance(type, int) and not isinstance(type, bool):
+            # a bare number is an accelerator's, as in PyTorch
+            raise _unavailable(f"cuda:{type}")
+        if not isinstance(type, str):
+            raise TypeError(
+                f"device(): argument 'type' (position 1) must be str, not {_class_name(type)}"
+            )
+        name, number = _parse(type)
+        if number is not None and index is not None:
+            raise RuntimeError(
+                f"type (string) must not include an index because index was passed explicitly: "
+                f"{type}"
+            )
+        if name != "cpu":
+            raise _unavailable(type if index is None else f"{type}:{index}")
+        self.type = name
+        self.index = number if index is None else int(index)
+
+    def __repr__(self) -> str:
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{index})"
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, device):
+            return NotImplemented
+        return self.type == other.type and self.index == other.index
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return device, (str(self),)
+
+
+def _class_name(value: Any) -> str:
+    return value.__class__.__name__
+
+
+def _parse(text: str) -> tuple[str, int | None]:
+    """``"cpu:0"`` as its type and its index."""
+    if not text:
+        raise RuntimeError("Device string must not be empty")
+    name, colon, number = text.partition(":")
+    if name not in _TYPES.split(", "):
+        raise RuntimeError(
+            f"Expected one of {_TYPES} device type at start of device string: {name}"
+        )
+    if not colon:
+        return name, None
+    if not (number.isascii() and number.isdigit()) or number != str(int(number)):
+        raise RuntimeError(f"Invalid device string: '{text}'")
+    return name, int(number)
+
+
+def _unavailable(name: str) -> RuntimeError:
+    return RuntimeError(
+        f"device '{name}' is not available: no GPU backend is installed, wengert computes on the "
+        "CPU through NumPy. Use device='cpu', or leave the argument out."
+    )
+
+
+CPU = device("cpu")
+"""The device of every tensor."""
+
+
+def as_device(value: Any) -> device:
+    """The device that `value` names: a `device`, a string, or None for the CPU."""
+    if value is None:
+        return CPU
+    return value if isinstance(value, device) else device(value)
+
+
+def check_device(value: Any) -> None:
+    """Raise unless ``device=value`` means the CPU."""
+    if value is not None and not isinstance(value, device):
+        device(value)

@@ -1,0 +1,331 @@
+"""Layer 0 · base: the element types, their promotion, and the default floating type.
+
+Promotion follows PyTorch: a Python number is weaker than a 0-d tensor, which is weaker than a
+tensor with dimensions, as long as all of them are of one *category* (bool < integer < floating <
+complex). The higher category always wins.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "DTYPES",
+    "as_dtype",
+    "category",
+    "default_complex",
+    "default_float",
+    "dtype",
+    "finfo",
+    "from_numpy_dtype",
+    "get_default_dtype",
+    "iinfo",
+    "is_differentiable",
+    "promote",
+    "set_default_dtype",
+]
+
+BOOL, INTEGER, FLOATING, COMPLEX = range(4)
+_CATEGORY = {"b": BOOL, "i": INTEGER, "u": INTEGER, "f": FLOATING, "c": COMPLEX}
+
+
+class dtype:
+    """The element type of a tensor.
+
+    There is one object per type, so ``is`` compares them. Its text is PyTorch's, since it appears
+    in printed tensors; :attr:`numpy` is NumPy's type, and NumPy accepts this object itself
+    wherever it takes a type.
+
+    Examples
+    --------
+    >>> import wengert as wg, numpy as np
+    >>> wg.float32
+    torch.float32
+    >>> wg.float32.is_floating_point, wg.float32.itemsize
+    (True, 4)
+    >>> np.zeros(2, dtype=wg.float32).dtype
+    dtype('float32')
+    """
+
+    __slots__ = ("category", "dtype", "name")
+
+    def __init__(self, name: str, numpy: np.dtype[Any]) -> None:
+        self.name = name
+        self.dtype = numpy
+        self.category = category(numpy)
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """NumPy's object for this type."""
+        return self.dtype
+
+    @property
+    def is_floating_point(self) -> bool:
+        """Whether the type is a real floating type."""
+        return self.category == FLOATING
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether the type is complex."""
+        return self.category == COMPLEX
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether the type has negative numbers."""
+        return self.dtype.kind in "ifc"
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return self.dtype.itemsize
+
+    def to_real(self) -> dtype:
+        """The real type of a complex type's parts; any other type itself."""
+        return from_numpy_dtype(real_of(self.dtype))
+
+    def to_complex(self) -> dtype:
+        """The complex type whose parts are of this floating type."""
+        return from_numpy_dtype(complex_of(self.dtype))
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return as_dtype, (self.name,)
+
+
+def category(numpy: np.dtype[Any]) -> int:
+    """0 bool, 1 integer, 2 floating, 3 complex. Types that NumPy does not know (bfloat16) float."""
+    return _CATEGORY.get(numpy.kind, FLOATING)
+
+
+def _known() -> dict[str, dtype]:
+    names = (
+        "float16 float32 float64 complex64 complex128 uint8 int8 int16 int32 int64 "
+        "uint16 uint32 uint64 bool"
+    )
+    return {name: dtype(name, np.dtype(name)) for name in names.split()}
+
+
+DTYPES = _known()
+_BY_NUMPY: dict[np.dtype[Any], dtype] = {d.dtype: d for d in DTYPES.values()}
+_ALIASES = {
+    "half": "float16",
+    "float": "float32",
+    "double": "float64",
+    "short": "int16",
+    "int": "int32",
+    "long": "int64",
+    "cfloat": "complex64",
+    "cdouble": "complex128",
+}
+_PYTHON = {bool: "bool", int: "int64", complex: "complex64"}
+_default: np.dtype[Any] = np.dtype("float32")
+
+
+def from_numpy_dtype(numpy: np.dtype[Any]) -> dtype:
+    """The library's object for NumPy's type."""
+    known = _BY_NUMPY.get(numpy)
+    if known is not None:
+        return known
+    if numpy.name == "bfloat16":
+        made = _BY_NUMPY[numpy] = DTYPES["bfloat16"] = dtype("bfloat16", numpy)
+        return made
+    native = _BY_NUMPY.get(numpy.newbyteorder("="))
+    if native is not None:
+        return native
+    raise TypeError(
+        f"can't convert np.ndarray of type numpy.{numpy.name}. The only supported types are: "
+        + ", ".join(DTYPES)
+        + "."
+    )
+
+
+def as_dtype(value: Any) -> dtype:
+    """The type that `value` names: one of ours, NumPy's, Python's (``float``), or a string."""
+    if isinstance(value, dtype):
+        return value
+    if value is float:
+        return from_numpy_dtype(_default)
+    if value in _PYTHON:
+        return DTYPES[_PYTHON[value]]
+    if isinstance(value, str):
+        name = value.removeprefix("torch.")
+        name = _ALIASES.get(name, name)
+        if name in DTYPES:
+            return DTYPES[name]
+    try:
+        return from_numpy_dtype(np.dtype(value))
+    except TypeError:
+        raise TypeError(f"dtype must be a data type such as float32, not {value!r}") from None
+
+
+def get_default_dtype() -> dtype:
+    """The floating type that Python floats become (float32 unless changed).
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.get_default_dtype()
+    torch.float32
+    """
+    return from_numpy_dtype(_default)
+
+
+def set_default_dtype(d: Any, /) -> None:
+    """Change the floating type that Python floats become, for the whole process.
+
+    Raises
+    ------
+    TypeError
+        If `d` is not a real floating type.
+    """
+    global _default
+    chosen = as_dtype(d)
+    if not chosen.is_floating_point:
+        raise TypeError(
+            f"only floating-point types are supported as the default type, but got {chosen!r}"
+        )
+    _default = chosen.dtype
+
+
+def default_float() -> np.dtype[Any]:
+    """NumPy's object for the default floating type."""
+    return _default
+
+
+def default_complex() -> np.dtype[Any]:
+    """The complex type whose parts are of the default floating type."""
+    return complex_of(_default)
+
+
+def real_of(numpy: np.dtype[Any]) -> np.dtype[Any]:
+    """The type of a complex type's parts; any other type itself."""
+    return np.dtype(f"f{numpy.itemsize // 2}") if numpy.kind == "c" else numpy
+
+
+def complex_of(numpy: np.dtype[Any]) -> np.dtype[Any]:
+    """The complex type with parts of a floating type (at least single precision)."""
+    return numpy if numpy.kind == "c" else np.dtype(f"c{max(2 * numpy.itemsize, 8)}")
+
+
+def is_differentiable(numpy: np.dtype[Any]) -> bool:
+    """Whether tensors of the type can require a gradient: floating and complex types only."""
+    return category(numpy) >= FLOATING
+
+
+def _of_scalar(value: Any) -> np.dtype[Any]:
+    if isinstance(value, bool | np.bool_):
+        return np.dtype(bool)
+    if isinstance(value, int | np.integer):
+        return np.dtype("int64")
+    if isinstance(value, float | np.floating):
+        return _default
+    return default_complex()
+
+
+def promote(arrays: list[Any], scalars: list[Any], floating: bool = False) -> np.dtype[Any]:
+    """The common type of arrays (anything with ``dtype`` and ``ndim``) and Python numbers.
+
+    Parameters
+    ----------
+    arrays
+        Tensors' payloads. Those with dimensions outrank those without, within a category.
+    scalars
+        Python numbers, weaker than any array.
+    floating
+        Whether the operation has floating results: bools and integers become the default float.
+    """
+    dims: np.dtype[Any] | None = None
+    zero: np.dtype[Any] | None = None
+    for array in arrays:
+        kind = array.dtype
+        if array.ndim:
+            dims = kind if dims is None else _join(dims, kind)
+        else:
+            zero = kind if zero is None else _join(zero, kind)
+    result = _stronger(dims, zero)
+    for value in scalars:
+        result = _stronger(result, _of_scalar(value))
+    assert result is not None
+    if floating and category(result) < FLOATING:
+        return _default
+    return result
+
+
+def _join(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    """The common type of two equals: the higher category's type, or NumPy's join within one."""
+    if a == b:
+        return a
+    rank_a, rank_b = category(a), category(b)
+    if rank_a != rank_b:
+        low, high = (a, b) if rank_a < rank_b else (b, a)
+        if category(high) == COMPLEX and category(low) == FLOATING:
+            return np.result_type(low, high)
+        return high
+    return np.result_type(a, b)
+
+
+def _stronger(
+    strong: np.dtype[Any] | None, weak: np.dtype[Any] | None
+) -> np.dtype[Any] | None:
+    """`strong`, unless `weak` is of a higher category."""
+    if strong is None or weak is None:
+        return weak if strong is None else strong
+    if category(weak) <= category(strong):
+        return strong
+    if category(weak) == COMPLEX and category(strong) == FLOATING:
+        return complex_of(strong)
+    return weak
+
+
+class finfo:
+    """The numeric limits of a floating type: `bits`, `eps`, `max`, `min`, `tiny`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.finfo(wg.float64).eps
+    2.220446049250313e-16
+    """
+
+    def __init__(self, type: Any = None) -> None:
+        self._dtype = get_default_dtype() if type is None else as_dtype(type)
+        if self._dtype.category < FLOATING:
+            raise TypeError(
+                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
+                f"'{self._dtype!r}'"
+            )
+        limits = np.finfo(self._dtype.dtype)
+        self.bits = int(limits.bits)
+        self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
+        self.tiny = self.smallest_normal = float(limits.smallest_normal)
+        self.resolution = float(limits.resolution)
+        self.dtype = self._dtype.name
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, "
+            f"eps={self.eps:g}, smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, "
+            f"dtype={self.dtype})"
+        )
+
+
+class iinfo:
+    """The numeric limits of an integer type: `bits`, `max`, `min`."""
+
+    def __init__(self, type: Any) -> None:
+        chosen = as_dtype(type)
+        if chosen.category != INTEGER:
+            raise TypeError(
+                "torch.iinfo() requires an integer input type. Use torch.finfo to handle "
+                f"'{chosen!r}'"
+            )
+        limits = np.iinfo(chosen.dtype)
+        self.bits, self.max, self.min = int(limits.bits), int(limits.max), int(limits.min)
+        self.dtype = chosen.name
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"

@@ -1,0 +1,127 @@
+"""Layer 0 · base: the messages of errors that several layers raise, in one place.
+
+PyTorch's first words are kept where it has an error of its own, since programs match on them and
+people search for them; what follows says what was found and what to do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "backward_twice",
+    "describe",
+    "modified_in_place",
+    "no_gradient",
+    "not_a_scalar",
+]
+
+
+def describe(array: Any) -> str:
+    """A tensor's or array's type and shape, as ``float32 [3, 4]``."""
+    return f"{getattr(array, 'dtype', type(array).__name__)} {list(getattr(array, 'shape', ()))}"
+
+
+def backward_twice(node: str) -> RuntimeError:
+    """A graph is walked again whose saved values are gone."""
+    return RuntimeError(
+        "Trying to backward through the graph a second time (or directly access saved tensors "
+        "after they have already been freed). Saved intermediate values of the graph are freed "
+        "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to "
+        "backward through the graph a second time or if you need to access saved tensors after "
+        "calling backward.\n"
+        f"  The values are gone that {node} had saved. Usual causes: a value computed before a "
+        "loop is used again in it (compute it inside, or detach() it); two losses share a part "
+        "(call (loss1 + loss2).backward() once)."
+    )
+
+
+def modified_in_place(
+    array: Any, origin: str, cell: Any, expected: int, node: str, name: str
+) -> RuntimeError:
+    """A saved value was written to between the forward and the backward pass."""
+    origin = f", which is {origin}," if origin else ""
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        f"operation: [{describe(array)}]{origin} is at version {cell[0]}; expected version "
+        f"{expected} instead.\n"
+        f"  needed by {node}, as its '{name}'; changed by {cell[1] or 'an in-place operation'}. "
+        "Use an operation that is not in place, or clone() the tensor before changing it."
+    )
+
+
+def no_gradient(index: int, what: str) -> RuntimeError:
+    """`backward` of a tensor without history."""
+    return RuntimeError(
+        f"element {index} of tensors does not require grad and does not have a grad_fn\n"
+        f"  {what}: nothing was recorded for it. Either no input had requires_grad=True, or the "
+        "graph was cut on the way (no_grad, detach(), .data, numpy(), item(), an integer dtype)."
+    )
+
+
+def not_a_scalar(shape: tuple[int, ...]) -> RuntimeError:
+    """`backward` without a gradient for a result that is not a scalar."""
+    return RuntimeError(
+        f"grad can be implicitly created only for scalar outputs, but got shape {list(shape)}\n"
+        "  Use y.sum().backward(), or y.backward(gradient=v) with v of y's shape."
+    )
+
+
+def hook_shape(hook: Any, before: Any, after: Any) -> RuntimeError:
+    """A hook returned a gradient of another shape."""
+    return RuntimeError(
+        f"hook '{getattr(hook, '__name__', hook)}' has changed the size of value: the gradient is "
+        f"{describe(before)}, the hook returned {describe(after)}"
+    )
+
+
+_LONG_NAMES = {
+    "float16": "Half",
+    "float32": "Float",
+    "float64": "Double",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+    "uint8": "Byte",
+    "int8": "Char",
+    "int16": "Short",
+    "int32": "Int",
+    "int64": "Long",
+    "bool": "Bool",
+    "bfloat16": "BFloat16",
+}
+
+
+def long_name(dtype: Any) -> str:
+    """The name that PyTorch's messages give to a dtype: ``Float`` for float32."""
+    return _LONG_NAMES.get(dtype.name, dtype.name)
+
+
+def cannot_cast(result: Any, have: Any) -> RuntimeError:
+    """An in-place operation would need a wider type than its tensor has."""
+    return RuntimeError(
+        f"result type {long_name(result)} can't be cast to the desired output type "
+        f"{long_name(have)}: use the operation that is not in place, or convert the tensor first"
+    )
+
+
+def write_to_one_of_several(tensor: Any) -> RuntimeError:
+    """A write to an output of ``split``, ``chunk`` or ``unbind`` while recording."""
+    node = getattr(tensor.edge, "node", tensor.edge)
+    label = getattr(node, "label", "a function")
+    return RuntimeError(
+        f"Output {getattr(tensor.edge, 'index', 0)} of {label} is a view and is being modified "
+        "inplace. This view is the output of a function that returns multiple views. Such "
+        "functions do not allow the output views to be modified inplace. You should replace the "
+        "inplace operation by an out-of-place one."
+    )
+
+
+def write_to_unrecorded_view() -> RuntimeError:
+    """A write, while recording, to a view that was made while nothing was recorded."""
+    return RuntimeError(
+        "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
+        "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
+        "your code by moving both the view and the inplace either both inside the no_grad block "
+        "(if you don't want the inplace to be tracked) or both outside (if you want the inplace to "
+        "be tracked)."
+    )

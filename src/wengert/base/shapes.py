@@ -1,0 +1,146 @@
+"""Layer 0 · base: shapes and dimensions: normalising, broadcasting, and the errors they raise.
+
+Every function works on tuples of ints alone, so that each layer, each payload and each idiom can
+use it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+__all__ = [
+    "as_shape",
+    "broadcast",
+    "expanded",
+    "normal_dim",
+    "normal_dims",
+    "numel",
+    "resolved",
+]
+
+Shape = tuple[int, ...]
+
+
+def normal_dim(dim: Any, ndim: int) -> int:
+    """`dim` counted from the front; a tensor without dimensions takes 0 and -1."""
+    bound = ndim or 1
+    if -bound <= dim < bound:
+        return operator.index(dim) % bound
+    raise IndexError(
+        f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})"
+    )
+
+
+def normal_dims(dim: Any, ndim: int) -> Shape:
+    """One dim, several or None (all of them), as a tuple of different dims from the front."""
+    if dim is None:
+        return tuple(range(ndim))
+    if isinstance(dim, tuple | list):
+        dims = tuple([normal_dim(d, ndim) for d in dim])
+        if len(set(dims)) != len(dims):
+            twice = next(d for i, d in enumerate(dims) if d in dims[:i])
+            raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+        return dims if ndim else ()
+    return (normal_dim(dim, ndim),) if ndim else () if normal_dim(dim, 0) == 0 else ()
+
+
+def numel(shape: Iterable[int]) -> int:
+    """The number of elements of a shape."""
+    count = 1
+    for size in shape:
+        count *= size
+    return count
+
+
+def as_shape(sizes: Sequence[Any]) -> Shape:
+    """The shape that a method was given, as ``(2, 3)`` or as one sequence ``((2, 3),)``."""
+    if len(sizes) == 1 and not hasattr(sizes[0], "__index__"):
+        sizes = sizes[0]
+    return tuple([operator.index(size) for size in sizes])
+
+
+def resolved(shape: Shape, count: int) -> Shape:
+    """`shape` with its -1, if any, replaced by what `count` elements leave for it."""
+    known, free = 1, -1
+    for i, size in enumerate(shape):
+        if size >= 0:
+            known *= size
+        elif size != -1:
+            raise RuntimeError(f"invalid shape dimension {size} at index {i} of shape {list(shape)}")
+        elif free >= 0:
+            raise RuntimeError("only one dimension can be inferred")
+        else:
+            free = i
+    if free < 0:
+        if known == count:
+            return shape
+    elif known == 0:
+        if count == 0:
+            raise RuntimeError(
+                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the "
+                f"unspecified dimension size -1 can be any value and is ambiguous"
+            )
+    elif count % known == 0:
+        return (*shape[:free], count // known, *shape[free + 1 :])
+    raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {count}")
+
+
+def broadcast(*shapes: Shape) -> Shape:
+    """The shape that arrays of `shapes` have together.
+
+    Raises
+    ------
+    RuntimeError
+        If two sizes of one dimension differ and neither is 1.
+    """
+    result: list[int] = list(max(shapes, key=len, default=()))
+    for shape in shapes:
+        offset = len(result) - len(shape)
+        for i, size in enumerate(shape, offset):
+            if size != result[i] and size != 1:
+                if result[i] != 1:
+                    raise RuntimeError(
+                        f"The size of tensor a ({result[i]}) must match the size of tensor b "
+                        f"({size}) at non-singleton dimension {i}"
+                    )
+                result[i] = size
+    return tuple(result)
+
+
+def expanded(shape: Shape, sizes: Shape) -> Shape:
+    """`sizes` with each -1 replaced by the size that `shape` has there; checks that it can expand.
+
+    Raises
+    ------
+    RuntimeError
+        If there are fewer sizes than dimensions, or a size other than 1 would change.
+    """
+    lead = len(sizes) - len(shape)
+    if lead < 0:
+        raise RuntimeError(
+            f"expand: the number of sizes provided ({len(sizes)}) must be greater or equal to the "
+            f"number of dimensions in the tensor ({len(shape)})"
+        )
+    result = list(sizes)
+    for i, size in enumerate(sizes):
+        own = shape[i - lead] if i >= lead else 1
+        if size == -1:
+            if i < lead:
+                raise RuntimeError(
+                    f"The expanded size of the tensor ({size}) isn't allowed in a leading, "
+                    f"non-existing dimension {i}"
+                )
+            result[i] = own
+        elif size < 0:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({size}) at dimension {i} is negative"
+            )
+        elif own not in (size, 1):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({size}) must match the existing size ({own}) at "
+                f"non-singleton dimension {i}.  Target sizes: {list(sizes)}.  Tensor sizes: "
+                f"{list(shape)}"
+            )
+    return tuple(result)

@@ -1,0 +1,1 @@
+"""Layer 11 · cli: the command `wengert`."""

@@ -1,0 +1,9 @@
+"""Layer 11 · cli: what a user asked for in vain."""
+
+from __future__ import annotations
+
+__all__ = ["BadRequest"]
+
+
+class BadRequest(Exception):
+    """The command makes no sense as it was given; the message says why and what would."""

@@ -1,0 +1,31 @@
+"""Layer 1 · kernels: copies and casts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["assign", "clone", "filled", "to_copy"]
+
+
+def clone(self: Any) -> Any:
+    """A copy in the same order of memory."""
+    return np.array(self, copy=True, order="K")
+
+
+def to_copy(self: Any, dtype: np.dtype[Any]) -> Any:
+    """A copy in another dtype; complex to real drops the imaginary part, as PyTorch does."""
+    if self.dtype.kind == "c" and dtype.kind not in "cb":
+        self = self.real
+    return self.astype(dtype)
+
+
+def assign(self: Any, src: Any) -> Any:
+    """A copy of `src`, broadcast to the shape of `self`."""
+    return np.array(np.broadcast_to(src, self.shape), dtype=self.dtype)
+
+
+def filled(self: Any, value: Any) -> Any:
+    """An array like `self` of one value."""
+    return np.full_like(self, value)

@@ -1,0 +1,70 @@
+"""Layer 1 · kernels: multiply and add with one rounding, and evenly spaced numbers made with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["fused", "linspace", "logspace", "progression"]
+
+_SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+_SPLIT = 134217729.0
+"""2**27 + 1, which cuts a double's significand in two."""
+
+
+def fused(x: Any, factor: float, term: float) -> Any:
+    """``x * factor + term`` rounded once, as processors that fuse the two compute it.
+
+    `x` is an array of floats in single or double precision.
+    """
+    if x.dtype == _SINGLE:
+        return (x.astype(_DOUBLE) * float(factor) + float(term)).astype(_SINGLE)
+    # Dekker's product and Knuth's sum (Numerische Mathematik 18, 1971) give both rounding errors
+    product = x * factor
+    total = product + term
+    with np.errstate(over="ignore", invalid="ignore"):
+        high = x * _SPLIT - (x * _SPLIT - x)
+        low = x - high
+        top = factor * _SPLIT - (factor * _SPLIT - factor)
+        rest = factor - top
+        error = ((high * top - product) + high * rest + low * top) + low * rest
+        back = total - product
+        exact = total + (((product - (total - back)) + (term - back)) + error)
+    # splitting overflows near the largest numbers
+    return np.where(np.isfinite(exact), exact, total)
+
+
+def progression(start: float, step: float, count: int, dtype: Any) -> Any:
+    """``start, start + step, ...``, each rounded once."""
+    values = fused(np.arange(count, dtype=_DOUBLE), float(step), float(start))
+    return values.astype(dtype, copy=False)
+
+
+def linspace(start: Any, end: Any, count: int, dtype: Any) -> Any:
+    """`count` numbers from `start` to `end`, both included: each half counted from its own end."""
+    if dtype.kind in "iu":
+        start, end = int(start), int(end)
+        step = (end - start) / max(count - 1, 1)
+        index = np.arange(count)
+        low, high = start + step * index, end - step * (count - 1 - index)
+    else:
+        kind = dtype.type
+        start, end = kind(start), kind(end)
+        step = (end - start) / kind(max(count - 1, 1))
+        index = np.arange(count).astype(dtype)
+        back = index[::-1]
+        if dtype in (_SINGLE, _DOUBLE):
+            low, high = fused(index, step, start), fused(back, -step, end)
+        else:
+            low, high = start + step * index, end - step * back
+    if count == 1:
+        return np.full(1, start, dtype)
+    return np.where(np.arange(count) < count // 2, low, high).astype(dtype)
+
+
+def logspace(start: Any, end: Any, count: int, base: float, dtype: Any) -> Any:
+    """`base` to the powers of `linspace`."""
+    wide = np.dtype(np.complex128) if dtype.kind == "c" else _DOUBLE
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.power(base, linspace(start, end, count, wide)).astype(dtype)

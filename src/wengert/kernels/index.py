@@ -1,0 +1,216 @@
+"""Layer 1 · kernels: reading and writing the elements that integer arrays or masks name.
+
+NOTE [indices]
+The index of ``x[i, :, j]`` is the tuple ``(i, None, j)``: an array of integers, a mask over as many
+dimensions as it has itself, or None, which stands for all of a dimension.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "corner_backward",
+    "gather",
+    "index",
+    "index_add",
+    "index_backward",
+    "index_put",
+    "masked_select",
+    "masked_select_backward",
+    "scatter",
+    "scatter_add",
+    "scatter_value",
+    "take",
+    "take_backward",
+]
+
+Shape = tuple[int, ...]
+Indices = tuple[Any, ...]
+_ALL = slice(None)
+# rows longer than this are added one by one: NumPy's scattered addition takes elements singly
+_LONG_ROW = 64
+
+
+def _key(indices: Indices) -> tuple[Any, ...]:
+    """NumPy's form of `indices`."""
+    return tuple([_ALL if index is None else index for index in indices])
+
+
+def _names_once(indices: Indices) -> bool:
+    """Whether no element can be named twice: one mask does that, integers may repeat."""
+    arrays = [index for index in indices if index is not None]
+    return len(arrays) == 1 and arrays[0].dtype.kind == "b"
+
+
+def index(self: Any, indices: Indices) -> Any:
+    return self[_key(indices)]
+
+
+def index_put(self: Any, value: Any, indices: Indices, accumulate: bool) -> Any:
+    result = np.array(self, copy=True, order="K")
+    if accumulate:
+        np.add.at(result, _key(indices), value)
+    else:
+        result[_key(indices)] = value
+    return result
+
+
+def index_backward(self: Any, shape: Shape, indices: Indices) -> Any:
+    """Zeros of `shape` to which self is added where `indices` point."""
+    if _names_once(indices):
+        result = np.zeros(shape, self.dtype)
+        result[_key(indices)] = self
+        return result
+    rows, dims = _rows(indices)
+    rest = tuple([d for d in range(len(shape)) if d not in dims])
+    sizes = tuple([shape[d] for d in dims])
+    # the indexed dimensions to the front, as one; what indexes them to the front of self, as one
+    target = np.zeros((math.prod(sizes), math.prod([shape[d] for d in rest])), self.dtype)
+    adjacent = dims[-1] - dims[0] == len(dims) - 1
+    front = dims[0] if adjacent else 0
+    places = tuple(range(front, front + rows[0].ndim))
+    others = tuple([d for d in range(self.ndim) if d not in places])
+    positions = _positions(rows, sizes)
+    values = self.transpose((*places, *others)).reshape(positions.size, target.shape[1])
+    _add_rows(target, positions, values)
+    moved = target.reshape(*sizes, *[shape[d] for d in rest])
+    back = [(*dims, *rest).index(d) for d in range(len(shape))]
+    return np.ascontiguousarray(moved.transpose(back))
+
+
+def _rows(indices: Indices) -> tuple[list[Any], list[int]]:
+    """Integer arrays of one shape with the dimensions that they index; masks become integers."""
+    rows: list[Any] = []
+    dims: list[int] = []
+    dim = 0
+    for index in indices:
+        if index is None:
+            dim += 1
+            continue
+        parts = np.nonzero(index) if index.dtype.kind == "b" else (index,)
+        rows += parts
+        dims += range(dim, dim + len(parts))
+        dim += len(parts)
+    return list(np.broadcast_arrays(*rows)), dims
+
+
+def _positions(rows: list[Any], sizes: Shape) -> Any:
+    """Indices into several dimensions as indices into one that replaces them all."""
+    total: Any = 0
+    for row, size in zip(rows, sizes, strict=True):
+        total = total * size + np.where(row < 0, row + size, row)
+    return total.reshape(-1)
+
+
+def _add_rows(target: Any, positions: Any, rows: Any) -> None:
+    """Add each of `rows` to the row of `target` that `positions` names."""
+    width = target.shape[1]
+    if not rows.size:
+        return
+    if width == 1:
+        np.add.at(target.reshape(-1), positions, rows.reshape(-1))
+    elif np.bincount(positions).max() == 1:
+        target[positions] = rows
+    elif width > _LONG_ROW:
+        for position, row in zip(positions.tolist(), rows, strict=True):
+            target[position] += row
+    else:
+        elements = positions[:, None] * width + np.arange(width)
+        np.add.at(target.reshape(-1), elements.reshape(-1), rows.reshape(-1))
+
+
+def take(self: Any, index: Any) -> Any:
+    """The elements at positions of self laid out in C order."""
+    return self.reshape(-1)[index]
+
+
+def take_backward(self: Any, index: Any, shape: Shape) -> Any:
+    """Zeros of `shape` to which self is added at positions of C order."""
+    flat = index_backward(self.reshape(-1), (math.prod(shape),), (index.reshape(-1),))
+    return flat.reshape(shape)
+
+
+def index_add(self: Any, index: Any, source: Any, dim: int, alpha: Any) -> Any:
+    if self.ndim == 0:
+        return self + np.add.reduce(source, axis=None) * alpha
+    added = index_backward(source, self.shape, (None,) * dim + (index.reshape(-1),))
+    return self + (added if alpha == 1 else added * alpha)
+
+
+# -- along a dimension, an index for each element -------------------------------------------------
+
+
+def _grid(index: Any, dim: int) -> tuple[Any, ...]:
+    """NumPy's index for elements of an array at `index` along `dim`, at its own place elsewhere."""
+    n = index.ndim
+    return tuple(
+        [
+            index if d == dim else np.arange(size).reshape((1,) * d + (size,) + (1,) * (n - d - 1))
+            for d, size in enumerate(index.shape)
+        ]
+    )
+
+
+def gather(self: Any, index: Any, dim: int) -> Any:
+    if self.ndim == 0:
+        return np.broadcast_to(self, index.shape).copy()
+    return self[_grid(index, dim)]
+
+
+def scatter(self: Any, index: Any, src: Any, dim: int) -> Any:
+    return _scattered(self, index, _corner(src, index), dim)
+
+
+def scatter_value(self: Any, index: Any, dim: int, value: Any) -> Any:
+    return _scattered(self, index, value, dim)
+
+
+def _scattered(self: Any, index: Any, values: Any, dim: int) -> Any:
+    if self.ndim == 0:
+        return np.array(values if index.size else self, dtype=self.dtype).reshape(())
+    result = np.array(self, copy=True, order="K")
+    result[_grid(index, dim)] = values
+    return result
+
+
+def scatter_add(self: Any, index: Any, src: Any, dim: int) -> Any:
+    if self.ndim == 0:
+        return self + np.add.reduce(src, axis=None)
+    result = np.array(self, copy=True, order="C")
+    strides = [math.prod(self.shape[d + 1 :]) for d in range(self.ndim)]
+    places = sum(
+        part * stride
+        for part, stride in zip(_grid(index, dim), strides, strict=True)
+    )
+    np.add.at(result.reshape(-1), np.asarray(places).reshape(-1), _corner(src, index).reshape(-1))
+    return result
+
+
+def _corner(src: Any, index: Any) -> Any:
+    """The part of `src` that an index of another shape reads."""
+    return src[tuple([slice(size) for size in index.shape])]
+
+
+# -- masks ----------------------------------------------------------------------------------------
+
+
+def masked_select(self: Any, mask: Any) -> Any:
+    return np.asarray(self)[mask]
+
+
+def masked_select_backward(self: Any, mask: Any) -> Any:
+    result = np.zeros(mask.shape, self.dtype)
+    result[mask] = self
+    return result
+
+
+def corner_backward(self: Any, shape: Shape) -> Any:
+    if self.shape == shape:
+        return self
+    result = np.zeros(shape, self.dtype)
+    result[tuple([slice(size) for size in self.shape])] = self
+    return result

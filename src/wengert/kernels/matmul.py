@@ -1,0 +1,61 @@
+"""Layer 1 · kernels: products of matrices and vectors.
+
+``array.dot`` reaches BLAS in half the time of ``np.matmul`` for small matrices, and hands
+transposed views to it as they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["addmm", "baddbmm", "bmm", "dot", "mm", "mv", "vdot"]
+
+
+def _is_short_float(dtype: np.dtype[Any]) -> bool:
+    """float16 and bfloat16: without BLAS, and too coarse to sum in."""
+    return dtype.itemsize == 2 and dtype.kind not in "iub"
+
+
+def _dot(self: Any, other: Any) -> Any:
+    if _is_short_float(self.dtype):
+        return self.astype(np.float32).dot(other.astype(np.float32)).astype(self.dtype)
+    return self.dot(other)
+
+
+mm = mv = dot = _dot
+
+
+def vdot(self: Any, other: Any) -> Any:
+    return _dot(np.conjugate(self), other)
+
+
+def bmm(self: Any, mat2: Any) -> Any:
+    dtype = self.dtype
+    if _is_short_float(dtype):
+        return np.matmul(self, mat2, dtype=np.float32).astype(dtype)
+    return np.matmul(_blasable(self), _blasable(mat2))
+
+
+def _blasable(self: Any) -> Any:
+    # what expand() made would go through a loop without BLAS before NumPy 2.3
+    return np.ascontiguousarray(self) if 0 in self.strides[-2:] else self
+
+
+def addmm(self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
+    return _plus(self, _dot(mat1, mat2), beta, alpha)
+
+
+def baddbmm(self: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:
+    return _plus(self, bmm(batch1, batch2), beta, alpha)
+
+
+def _plus(self: Any, product: Any, beta: Any, alpha: Any) -> Any:
+    if alpha != 1:
+        product *= alpha
+    if beta == 1:
+        product += self
+    elif beta != 0:
+        product += self * beta
+    return product

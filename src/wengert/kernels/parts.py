@@ -1,0 +1,21 @@
+"""Layer 1 · kernels: complex arrays from their parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["complex", "polar"]
+
+
+def complex(real: Any, imag: Any) -> Any:
+    """``real + 1j * imag``, where neither part touches the other: infinite parts stay apart."""
+    out = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real, np.complex64))
+    out.real, out.imag = real, imag
+    return out
+
+
+def polar(abs: Any, angle: Any) -> Any:
+    """The complex numbers of given lengths and directions."""
+    return complex(abs * np.cos(angle), abs * np.sin(angle))

@@ -1,0 +1,335 @@
+"""Layer 1 · kernels: PyTorch's stream of random numbers on the CPU, value for value.
+
+NOTE [random streams]
+A seed gives the numbers that it gives in PyTorch on a CPU: the same generator (the 32-bit Mersenne
+Twister of Matsumoto and Nishimura, ACM TOMACS 8, 1998), drawn from in the same order, mapped by the
+same formulas. Uniform numbers, integers and permutations agree bit for bit. Normal numbers go
+through a logarithm, a square root and a cosine, whose last bit depends on the mathematical library:
+fewer than 16 of them use the C library's as PyTorch does, more of them NumPy's.
+
+Functions named after a distribution return ``count`` numbers in a flat array of ``dtype``.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels.fused import fused
+
+__all__ = [
+    "STATE",
+    "Stream",
+    "bernoulli",
+    "cauchy",
+    "exponential",
+    "full_range",
+    "geometric",
+    "integers",
+    "log_normal",
+    "normal",
+    "normal_serial",
+    "permutation",
+    "uniform",
+]
+
+_WORD = 0xFFFFFFFF
+_SIZE = 624
+# arrays, since NumPy takes longer to convert a Python number than to compute with a few
+_LOW_24, _STEP_24 = np.array((1 << 24) - 1, np.uint64), np.array(2.0**-24, np.float32)
+_MASK_53 = (1 << 53) - 1
+_LOW_53, _STEP_53 = np.array(_MASK_53, np.uint64), np.array(2.0**-53)
+_SINGLE, _DOUBLE, _LONG = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int64)
+_BLOCK = 16
+_WIDE_RANGE = 1 << 28
+"""From this range on PyTorch draws 64 bits for an integer, so that the remainder is not skewed."""
+_CHUNK = 1 << 15
+"""Numbers worked on at a time: few enough to stay in the processor's cache."""
+
+STATE = np.dtype(
+    {
+        "names": ["seed", "left", "seeded", "next", "key", "x", "y", "rho", "has", "f", "has_f"],
+        "formats": ["u8", "i4", "i4", "u8", (np.uint64, _SIZE), "f8", "f8", "f8", "i4", "f4", "i1"],
+        "offsets": [0, 8, 12, 16, 24, 5016, 5024, 5032, 5040, 5048, 5052],
+        "itemsize": 5056,
+    }
+)
+"""The bytes of PyTorch's generator state, so that states can be exchanged: `y` is a normal number
+drawn ahead, valid if `has`; `f`, `has_f` the same in single precision."""
+
+
+class Stream:
+    """The state of one generator: the twister, and a normal number drawn ahead.
+
+    Parameters
+    ----------
+    seed
+        An integer of 64 bits, of which the generator takes the lower 32, as PyTorch's does.
+    """
+
+    __slots__ = ("_bits", "_legacy", "ahead", "lock", "raw", "seed")
+
+    def __init__(self, seed: int) -> None:
+        self.lock = threading.RLock()
+        self._bits: Any = np.random.MT19937(0)
+        self._legacy = np.random.RandomState(self._bits)
+        self.raw = self._bits.random_raw
+        self.ahead: float | None = None
+        self.reseed(seed)
+
+    def reseed(self, seed: int) -> None:
+        """Start again from `seed`."""
+        with self.lock:
+            self.seed = seed
+            self.ahead = None
+            # RandomState seeds by the twister's original rule; the newer classes hash the seed
+            self._legacy.seed(seed & _WORD)
+
+    def words(self, count: int) -> Any:
+        """`count` numbers of 32 bits."""
+        # of each 64-bit number only the lower half is set; casting keeps it on any byte order
+        return self.raw(count).astype(np.uint32)
+
+    def wide(self, count: int) -> Any:
+        """`count` numbers of 64 bits, the first word of each on top."""
+        raw = self.raw(2 * count)
+        high = raw[0::2] << np.uint64(32)
+        high |= raw[1::2]
+        return high
+
+    def pack(self) -> Any:
+        """The state as the 5056 bytes that PyTorch's generator has."""
+        record = np.zeros((), STATE)
+        with self.lock:
+            inner = self._bits.state["state"]
+            key, position = inner["key"], int(inner["pos"])
+            record["seed"], record["seeded"], record["key"] = self.seed, 1, key
+            # a generator that was seeded and not drawn from is full at position 0 in PyTorch
+            fresh = position == _SIZE and int(key[0]) == self.seed & _WORD
+            record["left"] = 1 if position == _SIZE else _SIZE + 1 - position
+            record["next"] = 0 if fresh else position
+            if self.ahead is not None:
+                record["y"], record["has"] = self.ahead, 1
+        return np.frombuffer(record.tobytes(), np.uint8).copy()
+
+    def unpack(self, packed: Any) -> None:
+        """Set the state to what `pack` gave.
+
+        Raises
+        ------
+        ValueError
+            If the bytes are no state.
+        """
+        record = np.frombuffer(np.ascontiguousarray(packed).tobytes(), STATE)[0]
+        left, position = int(record["left"]), int(record["next"])
+        if not (record["seeded"] and 0 < left <= _SIZE and position <= _SIZE):
+            raise ValueError("Invalid mt19937 state")
+        key = record["key"].astype(np.uint32)
+        position = _SIZE if left == 1 else position
+        with self.lock:
+            self._bits.state = {
+                "bit_generator": "MT19937",
+                "state": {"key": key, "pos": position},
+            }
+            self.seed = int(record["seed"])
+            self.ahead = float(record["y"]) if record["has"] else None
+
+
+def _unit(stream: Stream, count: int, dtype: Any) -> Any:
+    """Uniform numbers in [0, 1): doubles for a double type, else single precision."""
+    if dtype == _DOUBLE:
+        bits = stream.wide(count)
+        np.bitwise_and(bits, _LOW_53, bits)
+        unit = bits.astype(_DOUBLE)
+        return np.multiply(unit, _STEP_53, unit)
+    bits = stream.raw(count)
+    np.bitwise_and(bits, _LOW_24, bits)
+    unit = bits.astype(_SINGLE)
+    return np.multiply(unit, _STEP_24, unit)
+
+
+def _shifted(x: Any, factor: float, term: float) -> Any:
+    """``x * factor + term``, without work where that is `x`."""
+    if factor == 1.0:
+        return x if term == 0.0 else x + x.dtype.type(term)
+    return fused(x, factor, term) if term != 0.0 else x * x.dtype.type(factor)
+
+
+def uniform(stream: Stream, count: int, dtype: Any, low: float = 0.0, high: float = 1.0) -> Any:
+    """Uniform numbers in [low, high)."""
+    unit = _unit(stream, count, dtype)
+    if low != 0.0 or high != 1.0:
+        # the bounds are rounded first, as PyTorch does
+        bottom = unit.dtype.type(low)
+        unit = _shifted(unit, unit.dtype.type(high) - bottom, bottom)
+    if unit.dtype == dtype:
+        return unit
+    # rounding to fewer bits can reach the open end
+    short = unit.astype(dtype)
+    short[short == dtype.type(high)] = low
+    return short
+
+
+def normal(stream: Stream, count: int, dtype: Any, mean: float = 0.0, std: float = 1.0) -> Any:
+    """Normal numbers as they fill contiguous memory: in blocks of 16, unless they are fewer."""
+    if count < _BLOCK:
+        return normal_serial(stream, count, dtype, mean, std)
+    out = np.empty(count, dtype)
+    kind = dtype if dtype.itemsize >= 4 else _SINGLE
+    rest = count % _BLOCK
+    whole = count - rest
+    with stream.lock:
+        for start in range(0, whole, _CHUNK):
+            stop = min(start + _CHUNK, whole)
+            out[start:stop] = _box_muller(_unit(stream, stop - start, kind), mean, std)
+        if rest:
+            if kind is dtype:
+                stream.raw(rest * (dtype.itemsize // 4), output=False)
+            # the last block is drawn anew and overlaps the one before it
+            out[-_BLOCK:] = _box_muller(_unit(stream, _BLOCK, kind), mean, std)
+    return out
+
+
+def _box_muller(unit: Any, mean: float, std: float) -> Any:
+    """Normal numbers from uniform ones: in each block of 16 the first half pairs with the second."""
+    kind = unit.dtype.type
+    unit = unit.reshape(-1, 2, _BLOCK // 2)
+    radius = np.subtract(kind(1), unit[:, 0, :]).reshape(-1)
+    np.log(radius, out=radius)
+    radius *= kind(-2)
+    np.sqrt(radius, out=radius)
+    angle = unit[:, 1, :].reshape(-1)
+    angle *= kind(2 * math.pi)
+    out = np.empty_like(unit)
+    for half, wave in enumerate((np.cos(angle), np.sin(angle))):
+        wave *= radius
+        out[:, half, :] = _shifted(wave, kind(std), kind(mean)).reshape(-1, _BLOCK // 2)
+    return out.reshape(-1)
+
+
+def normal_serial(
+    stream: Stream, count: int, dtype: Any, mean: float = 0.0, std: float = 1.0
+) -> Any:
+    """Normal numbers as they fill scattered memory: in pairs, the odd one kept for the next call."""
+    with stream.lock:
+        numbers = _pairs(stream, count)
+    return _narrow(_shifted(numbers, float(std), float(mean)), dtype)
+
+
+def _pairs(stream: Stream, count: int) -> Any:
+    """Standard normal numbers in double precision, by the polar form of Box and Muller."""
+    out = np.empty(count)
+    start = 0
+    if count and stream.ahead is not None:
+        out[0], stream.ahead = stream.ahead, None
+        start = 1
+    pairs = (count - start + 1) // 2
+    if not pairs:
+        return out
+    values: Any = []
+    if pairs < _BLOCK:
+        words = iter(stream.raw(4 * pairs).tolist())
+        # four words at a time: two doubles
+        for a, b, c, d in zip(words, words, words, words, strict=True):
+            angle = 2.0 * math.pi * (((a << 32 | b) & _MASK_53) * 2.0**-53)
+            radius = math.sqrt(-2.0 * math.log1p(-(((c << 32 | d) & _MASK_53) * 2.0**-53)))
+            values += [radius * math.cos(angle), radius * math.sin(angle)]
+    else:
+        unit = _unit(stream, 2 * pairs, _DOUBLE)
+        radius = np.sqrt(-2.0 * np.log1p(-unit[1::2]))
+        angle = 2.0 * math.pi * unit[0::2]
+        values = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1).reshape(-1)
+    out[start:] = values[: count - start]
+    if (count - start) % 2:
+        stream.ahead = float(values[-1])
+    return out
+
+
+def _narrow(doubles: Any, dtype: Any) -> Any:
+    """Doubles in another type: to half precision by way of single, as PyTorch does."""
+    if dtype == _DOUBLE:
+        return doubles
+    with np.errstate(over="ignore"):
+        if dtype.itemsize == 2:
+            doubles = doubles.astype(np.float32)
+        return doubles.astype(dtype)
+
+
+def integers(stream: Stream, count: int, dtype: Any, low: int, span: int) -> Any:
+    """Integers in [low, low + span), `span` at most 2**64."""
+    if span == 1 << 64:
+        return stream.wide(count).view(np.int64).astype(dtype)
+    if span >= _WIDE_RANGE:
+        numbers = stream.wide(count)
+        numbers %= np.uint64(span)
+    else:
+        numbers = stream.words(count)
+        numbers %= np.uint32(span)
+        numbers = numbers.astype(np.uint64)
+    # the sum wraps around, as two's complement does in PyTorch
+    numbers += np.uint64(low & 0xFFFFFFFFFFFFFFFF)
+    return numbers.view(np.int64).astype(dtype)
+
+
+def full_range(stream: Stream, count: int, dtype: Any) -> Any:
+    """Integers from 0 to the largest of an integer type, or that a floating type holds exactly."""
+    if dtype.kind == "b":
+        return (stream.words(count) & np.uint32(1)).astype(bool)
+    if dtype.kind in "iu":
+        largest = int(np.iinfo(dtype).max)
+        wide = dtype == _LONG
+    else:
+        largest = {"float64": 1 << 53, "float32": 1 << 24, "float16": 1 << 11}.get(
+            dtype.name, 1 << 8
+        )
+        wide = dtype.itemsize == 8
+    numbers = stream.wide(count) if wide else stream.words(count).astype(np.uint64)
+    numbers %= np.uint64(largest + 1) if largest < (1 << 64) - 1 else np.uint64(largest)
+    return numbers.astype(dtype)
+
+
+def permutation(stream: Stream, n: int) -> Any:
+    """The integers below `n` in a random order, by the exchanges of Fisher and Yates."""
+    if n < 2:
+        return np.arange(n)
+    picks = stream.words(n - 1).astype(np.int64)
+    picks %= np.arange(n, 1, -1)
+    picks += np.arange(n - 1)
+    order = list(range(n))
+    for i, pick in enumerate(picks.tolist()):
+        order[i], order[pick] = order[pick], order[i]
+    return np.array(order)
+
+
+def bernoulli(stream: Stream, count: int, dtype: Any, p: Any) -> Any:
+    """Ones with probability `p`, a number or a flat array of `count`; zeros otherwise."""
+    kind = p.dtype if isinstance(p, np.ndarray) else _DOUBLE
+    return (_unit(stream, count, kind) < p).astype(dtype)
+
+
+def exponential(stream: Stream, count: int, dtype: Any, rate: float = 1.0) -> Any:
+    """Exponential numbers of a rate."""
+    unit = _unit(stream, count, _DOUBLE)
+    return _narrow(-1.0 / rate * np.log1p(-unit), dtype)
+
+
+def cauchy(stream: Stream, count: int, dtype: Any, median: float = 0.0, sigma: float = 1.0) -> Any:
+    """Cauchy numbers about a median."""
+    unit = _unit(stream, count, _DOUBLE)
+    return _narrow(_shifted(np.tan(math.pi * (unit - 0.5)), sigma, median), dtype)
+
+
+def log_normal(stream: Stream, count: int, dtype: Any, mean: float = 1.0, std: float = 2.0) -> Any:
+    """Numbers whose logarithm is normal."""
+    double = _DOUBLE
+    return _narrow(np.exp(normal_serial(stream, count, double, mean, std)), dtype)
+
+
+def geometric(stream: Stream, count: int, dtype: Any, p: float) -> Any:
+    """The number of trials up to the first success, each of which succeeds with probability `p`."""
+    unit = _unit(stream, count, _DOUBLE)
+    with np.errstate(divide="ignore"):
+        return np.ceil(np.log(unit) / math.log1p(-p)).astype(dtype)

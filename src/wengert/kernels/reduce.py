@@ -1,0 +1,301 @@
+"""Layer 1 · kernels: sums down to a shape, and reductions that NumPy lacks or computes otherwise.
+
+``dim`` is a tuple of axes in reductions and one axis in running ones. A reduction over no axis at
+all, as that of an array without dimensions, leaves every element as it is.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "amax",
+    "amin",
+    "argmax",
+    "argmin",
+    "at_index",
+    "count",
+    "cumprod",
+    "cumsum",
+    "linear_recurrence",
+    "logsumexp",
+    "maximum",
+    "mean",
+    "mean_all",
+    "minimum",
+    "pick",
+    "prod",
+    "shift",
+    "std",
+    "std_mean",
+    "sum_to",
+    "total",
+    "truth",
+    "var",
+    "var_mean",
+    "vector_norm",
+    "widened",
+]
+
+Dims = tuple[int, ...]
+
+
+def total(self: Any) -> Any:
+    """The sum of all elements."""
+    return np.add.reduce(self, axis=None)
+
+
+def sum_to(self: Any, shape: Dims) -> Any:
+    """The sum over the dimensions along which an array of `shape` would be repeated."""
+    if self.shape == shape:
+        return self
+    lead = self.ndim - len(shape)
+    axes = (*range(lead), *(i + lead for i, n in enumerate(shape) if n == 1 != self.shape[i + lead]))
+    return np.add.reduce(self, axis=axes, keepdims=True).reshape(shape)[()]
+
+
+def widened(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """`kernel`, computing in float32 on what has two bytes, where sums lose digits or overflow."""
+
+    @functools.wraps(kernel)
+    def wide(self: Any, *args: Any, **params: Any) -> Any:
+        dtype = self.dtype
+        if dtype.itemsize != 2 or dtype.kind in "iu":
+            return kernel(self, *args, **params)
+        result = kernel(self.astype(np.float32), *args, **params)
+        if isinstance(result, tuple):
+            return tuple(part.astype(dtype) for part in result)
+        return result.astype(dtype)
+
+    return wide
+
+
+def _extent(self: Any, dim: Dims) -> int:
+    """The number of elements that are combined into one."""
+    return math.prod([self.shape[i] for i in dim])
+
+
+# -- sums and products --------------------------------------------------------------------------
+
+
+def _divided(self: Any, count: float) -> Any:
+    if count > 0:
+        return self / count
+    # the mean of nothing is NaN, which is no accident
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return self / self.dtype.type(0)
+
+
+@widened
+def mean_all(self: Any) -> Any:
+    return _divided(np.add.reduce(self, axis=None), self.size)
+
+
+@widened
+def mean(self: Any, dim: Dims, keepdim: bool) -> Any:
+    return _divided(np.add.reduce(self, axis=dim, keepdims=keepdim), _extent(self, dim))
+
+
+def prod(self: Any, dim: Dims, keepdim: bool) -> Any:
+    return np.multiply.reduce(self, axis=dim, keepdims=keepdim)
+
+
+def count(self: Any, dim: Dims) -> Any:
+    """The number of elements that are not 0."""
+    return np.add.reduce(self != 0, axis=dim, dtype=np.int64)
+
+
+def truth(self: Any, dim: Dims, keepdim: bool, every: bool) -> Any:
+    """Whether all, or any, of the elements are other than 0."""
+    combine = np.logical_and if every else np.logical_or
+    return combine.reduce(self, axis=dim, keepdims=keepdim)
+
+
+# -- extremes -----------------------------------------------------------------------------------
+
+
+def maximum(self: Any) -> Any:
+    return np.maximum.reduce(self, axis=None)
+
+
+def minimum(self: Any) -> Any:
+    return np.minimum.reduce(self, axis=None)
+
+
+def amax(self: Any, dim: Dims, keepdim: bool) -> Any:
+    return np.maximum.reduce(self, axis=dim, keepdims=keepdim)
+
+
+def amin(self: Any, dim: Dims, keepdim: bool) -> Any:
+    return np.minimum.reduce(self, axis=dim, keepdims=keepdim)
+
+
+def argmax(self: Any, dim: int | None, keepdim: bool) -> Any:
+    """The first position of the largest element, or of a NaN."""
+    if self.ndim == 0:
+        return np.zeros((), np.int64)
+    return np.argmax(self, axis=dim, keepdims=keepdim)
+
+
+def argmin(self: Any, dim: int | None, keepdim: bool) -> Any:
+    """The first position of the smallest element, or of a NaN."""
+    if self.ndim == 0:
+        return np.zeros((), np.int64)
+    return np.argmin(self, axis=dim, keepdims=keepdim)
+
+
+def pick(self: Any, indices: Any, dim: int, keepdim: bool) -> Any:
+    """One element along `dim` for each position of the others."""
+    if self.ndim == 0:
+        return self.copy()
+    if not keepdim:
+        indices = np.expand_dims(indices, dim)
+    picked = np.take_along_axis(self, indices, axis=dim)
+    return picked if keepdim else picked.squeeze(dim)[()]
+
+
+def at_index(indices: Any, dim: int, shape: Dims, keepdim: bool) -> Any:
+    """Of an array of `shape`, the elements that `pick` takes, as a mask."""
+    if not shape:
+        return np.ones((), np.bool_)
+    if not keepdim:
+        indices = np.expand_dims(indices, dim)
+    places = np.arange(shape[dim]).reshape([-1 if i == dim else 1 for i in range(len(shape))])
+    return places == indices
+
+
+# -- moments and norms --------------------------------------------------------------------------
+
+
+def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
+    n = _extent(self, dim)
+    # two passes: the one-pass formula cancels where the mean is large
+    centre = _divided(np.add.reduce(self, axis=dim, keepdims=True), n)
+    # invalid: infinities have no distance from their mean
+    with np.errstate(invalid="ignore"):
+        apart = self - centre
+        squares = np.square(apart.real) + np.square(apart.imag) if apart.dtype.kind == "c" else (
+            apart * apart
+        )
+    spread = _divided(np.add.reduce(squares, axis=dim, keepdims=keepdim), n - correction)
+    if not keepdim:
+        centre = centre.reshape(spread.shape)[()]
+    return spread, centre
+
+
+@widened
+def var(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
+    return _moments(self, dim, correction, keepdim)[0]
+
+
+@widened
+def std(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
+    return np.sqrt(_moments(self, dim, correction, keepdim)[0])
+
+
+@widened
+def var_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
+    return _moments(self, dim, correction, keepdim)
+
+
+@widened
+def std_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
+    spread, centre = _moments(self, dim, correction, keepdim)
+    return np.sqrt(spread), centre
+
+
+@widened
+def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
+    """(sum of \\|self\\| ** ord) ** (1 / ord), and its limits for an `ord` of 0 or infinity."""
+    if ord == 2:
+        if len(dim) == self.ndim and self.flags.c_contiguous and not keepdim:
+            flat = self.reshape(-1)
+            return np.sqrt(np.vdot(flat, flat).real)
+        if self.dtype.kind == "c":
+            squares = np.square(self.real) + np.square(self.imag)
+        else:
+            squares = self * self
+        return np.sqrt(np.add.reduce(squares, axis=dim, keepdims=keepdim))
+    if ord == 0:
+        return np.add.reduce(self != 0, axis=dim, keepdims=keepdim, dtype=self.real.dtype)
+    size = np.absolute(self)
+    if ord == math.inf:
+        return np.maximum.reduce(size, axis=dim, keepdims=keepdim)
+    if ord == -math.inf:
+        return np.minimum.reduce(size, axis=dim, keepdims=keepdim)
+    if ord == 1:
+        return np.add.reduce(size, axis=dim, keepdims=keepdim)
+    # divide: 0 has an infinite power below 0
+    with np.errstate(divide="ignore"):
+        powers = np.power(size, ord)
+        return np.power(np.add.reduce(powers, axis=dim, keepdims=keepdim), 1 / ord)
+
+
+@widened
+def logsumexp(self: Any, dim: Dims, keepdim: bool) -> Any:
+    """The logarithm of a sum of exponentials, which never overflows."""
+    if self.dtype.kind == "c":
+        top = np.max(self.real, axis=dim, keepdims=True, initial=-np.inf)
+    else:
+        top = np.max(self, axis=dim, keepdims=True, initial=-np.inf)
+    # infinite elements: exp of themselves, not of their NaN distance
+    top = np.where(np.isfinite(top), top, top.dtype.type(0))
+    # divide: the logarithm of an empty sum; invalid: infinite elements
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        result = np.log(np.add.reduce(np.exp(self - top), axis=dim, keepdims=keepdim))
+    return result + (top if keepdim else top.reshape(result.shape))
+
+
+# -- running reductions ---------------------------------------------------------------------------
+
+
+def _flipped(self: Any, dim: int) -> Any:
+    return self[(slice(None),) * dim + (slice(None, None, -1),)]
+
+
+def _accumulated(ufunc: Any, self: Any, dim: int, reverse: bool) -> Any:
+    if self.ndim == 0:
+        return self.copy()
+    if not reverse:
+        return ufunc.accumulate(self, axis=dim)
+    return _flipped(ufunc.accumulate(_flipped(self, dim), axis=dim), dim)
+
+
+def cumsum(self: Any, dim: int, reverse: bool) -> Any:
+    """Sums of all elements up to each one, or with `reverse` from each one on."""
+    return _accumulated(np.add, self, dim, reverse)
+
+
+def cumprod(self: Any, dim: int, reverse: bool) -> Any:
+    """Products of all elements up to each one, or with `reverse` from each one on."""
+    return _accumulated(np.multiply, self, dim, reverse)
+
+
+def shift(self: Any, dim: int, by: int, fill: float) -> Any:
+    """The elements moved on by `by` places; `fill` in those that become free."""
+    result = np.full_like(self, fill)
+    n = self.shape[dim] if self.ndim else 1
+    if abs(by) >= n:
+        return result
+    lead = (slice(None),) * dim
+    ahead, behind = slice(max(by, 0), n + min(by, 0)), slice(max(-by, 0), n - max(by, 0))
+    result[(*lead, ahead)] = self[(*lead, behind)]
+    return result
+
+
+def linear_recurrence(factor: Any, term: Any, dim: int, reverse: bool) -> Any:
+    """y[k] = factor[k] * y[k - 1] + term[k], from 0; with `reverse` y[k + 1] takes that place."""
+    if term.ndim == 0:
+        return term.copy()
+    result = np.array(term, copy=True)
+    y, a = np.moveaxis(result, dim, 0), np.moveaxis(factor, dim, 0)
+    if reverse:
+        y, a = y[::-1], a[::-1]
+    for k in range(1, len(y)):
+        y[k] += a[k] * y[k - 1]
+    return result

@@ -1,0 +1,278 @@
+"""Layer 5 · ops: products with something added, and products of vectors among matrices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from wengert.base.shapes import expanded
+from wengert.ops.coerce import operand
+from wengert.ops.matmul import check_batches, check_dtypes, check_matrices, dot, matmul, matrices, mv
+from wengert.ops.out import into
+from wengert.ops.shape import reshape
+from wengert.tape.base import TensorBase
+from wengert.tape.record import T
+
+__all__ = ["addmm", "addmv", "baddbmm", "inner", "linear", "outer"]
+
+
+def _check_added(x: Any, product: Any, shape: tuple[int, ...]) -> None:
+    a = x.payload
+    if a.shape != shape:
+        expanded(a.shape, shape)
+    if a.dtype != product.payload.dtype:
+        check_dtypes(a, product.payload, "self and mat2 must have the same dtype, but got {0} and {1}")
+
+
+def addmm(
+    input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
+) -> Any:
+    """A matrix product added to a matrix: ``beta * input + alpha * (mat1 @ mat2)``.
+
+    Parameters
+    ----------
+    input : Tensor
+        What is added; broadcasts to (n, p).
+    mat1, mat2 : Tensor
+        Of shapes (n, m) and (m, p).
+    beta, alpha : number
+        Factors. With ``beta=0`` the values of `input` have no effect, not even NaN.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Of shape (n, p). Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.addmm(wg.tensor([1.0]), wg.ones(2, 3), wg.ones(3, 2))
+    tensor([[4., 4.],
+            [4., 4.]])
+    """
+    x = operand(input, "addmm", "self")
+    y, z = operand(mat1, "addmm", "mat1", 2), operand(mat2, "addmm", "mat2", 3)
+    a, b = y.payload, z.payload
+    if a.ndim != 2 or b.ndim != 2:
+        raise RuntimeError(
+            f"mat1 and mat2 must be matrices, but the shapes are {list(a.shape)} and {list(b.shape)}"
+        )
+    check_matrices(a, b)
+    _check_added(x, y, (a.shape[0], b.shape[1]))
+    result = T.addmm(x, y, z, beta=beta, alpha=alpha)
+    return result if out is None else into(out, result, "addmm")
+
+
+def addmv(
+    input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
+) -> Any:
+    """A product of matrix and vector added to a vector: ``beta * input + alpha * (mat @ vec)``.
+
+    Parameters
+    ----------
+    input : Tensor
+        What is added; broadcasts to (n,).
+    mat, vec : Tensor
+        Of shapes (n, m) and (m,).
+    beta, alpha : number
+        Factors.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Of shape (n,). Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.addmv(wg.tensor([1.0, 2.0]), wg.ones(2, 3), wg.ones(3))
+    tensor([4., 5.])
+    """
+    x, y, z = operand(input, "addmv", "self"), operand(mat, "addmv", "mat", 2), operand(vec, "addmv", "vec", 3)
+    if y.payload.ndim != 2 or z.payload.ndim != 1:
+        raise RuntimeError(
+            f"vector + matrix @ vector expected, got {x.payload.ndim}, {y.payload.ndim}, "
+            f"{z.payload.ndim}"
+        )
+    product = mv(y, z)
+    _check_added(x, product, product.payload.shape)
+    if alpha != 1:
+        product = T.mul_scalar(product, other=alpha)
+    result = T.add(x if beta == 1 else T.mul_scalar(x, other=beta), product)
+    return result if out is None else into(out, result, "addmv")
+
+
+def baddbmm(
+    input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
+) -> Any:
+    """Products of two lists of matrices added to a third: ``beta * input + alpha * bmm(...)``.
+
+    Parameters
+    ----------
+    input : Tensor
+        What is added; broadcasts to (b, n, p).
+    batch1, batch2 : Tensor
+        Of shapes (b, n, m) and (b, m, p).
+    beta, alpha : number
+        Factors. With ``beta=0`` the values of `input` have no effect, not even NaN.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Of shape (b, n, p). Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.baddbmm(wg.ones(1), wg.ones(2, 1, 3), wg.ones(2, 3, 1)).flatten()
+    tensor([4., 4.])
+    """
+    x = operand(input, "baddbmm", "self")
+    y, z = operand(batch1, "baddbmm", "batch1", 2), operand(batch2, "baddbmm", "batch2", 3)
+    check_batches(y, z)
+    a, b = y.payload.shape, z.payload.shape
+    _check_added(x, y, (a[0], a[1], b[2]))
+    result = T.baddbmm(x, y, z, beta=beta, alpha=alpha)
+    return result if out is None else into(out, result, "baddbmm")
+
+
+def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
+    """All products of an element of one vector and an element of another.
+
+    Parameters
+    ----------
+    input, vec2 : Tensor
+        Of shapes (n,) and (m,); their dtypes are promoted.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Of shape (n, m). Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If one is no vector.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.outer(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 10.0]))
+    tensor([[ 1., 10.],
+            [ 2., 20.]])
+    """
+    x, y = operand(input, "outer", "self"), operand(vec2, "outer", "vec2", 2)
+    for arg, value in (("self", x), ("vec2", y)):
+        if value.payload.ndim != 1:
+            raise RuntimeError(
+                f"outer: Expected 1-D argument {arg}, but got {value.payload.ndim}-D"
+            )
+    result = T.mul(T.view(x, shape=(x.payload.size, 1)), y)
+    return result if out is None else into(out, result, "outer")
+
+
+def inner(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The sums of products over the last dimension of both; for vectors their `dot`.
+
+    Parameters
+    ----------
+    input, other : Tensor
+        With the same size of the last dimension, or one without dimensions, which multiplies.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Of the shape ``input.shape[:-1] + other.shape[:-1]``. Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the last dimensions or the dtypes differ.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.inner(wg.tensor([[1.0, 2.0], [3.0, 4.0]]), wg.tensor([1.0, 10.0]))
+    tensor([21., 43.])
+    """
+    x, y = operand(input, "inner", "self"), operand(other, "inner", "other", 2)
+    a, b = x.payload.shape, y.payload.shape
+    if not a or not b:
+        result = T.mul(x, y)
+    elif a[-1] != b[-1]:
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(a)} and {list(b)}"
+        )
+    elif len(a) == 1 and len(b) == 1:
+        result = dot(x, y)
+    else:
+        rows, columns = reshape(x, (-1, a[-1])), reshape(y, (-1, b[-1]))
+        result = T.view(matrices(rows, T.t(columns)), shape=(*a[:-1], *b[:-1]))
+    return result if out is None else into(out, result, "inner")
+
+
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """A linear layer: ``input @ weight.T + bias``.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (..., m).
+    weight : Tensor
+        Of shape (p, m), or (m,) for results without the last dimension.
+    bias : Tensor, optional
+        Of shape (p,).
+
+    Returns
+    -------
+    Tensor
+        Of shape (..., p). Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.linear(wg.ones(2, 3), wg.ones(4, 3), wg.zeros(4)).shape
+    torch.Size([2, 4])
+    """
+    x, w = operand(input, "linear"), operand(weight, "linear", "weight", 2)
+    if bias is None or not isinstance(bias, TensorBase) or w.payload.ndim != 2:
+        result = matmul(x, T.t(w))
+        return result if bias is None else T.add(result, operand(bias, "linear", "bias", 3))
+    shape = x.payload.shape
+    if len(shape) == 2:
+        return addmm(bias, x, T.t(w))
+    if shape and bias.payload.ndim == 1 and x.payload.flags.c_contiguous:
+        rows = T.view(x, shape=(math.prod(shape[:-1]), shape[-1]))
+        return T.view(addmm(bias, rows, T.t(w)), shape=(*shape[:-1], w.payload.shape[0]))
+    return T.add(matmul(x, T.t(w)), bias)

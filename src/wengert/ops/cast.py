@@ -1,0 +1,149 @@
+"""Layer 5 · ops: conversion of a tensor to another dtype or device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.device import check_device
+from wengert.base.device import device as Device
+from wengert.base.dtypes import DTYPES, as_dtype
+from wengert.base.dtypes import dtype as DType
+from wengert.base.errors import long_name
+from wengert.tape.base import TensorBase
+from wengert.tape.record import T
+
+__all__ = ["CASTS", "cpu", "cuda", "to", "type_as", "type_of"]
+
+
+def to(
+    input: Any,
+    *args: Any,
+    dtype: Any = None,
+    device: Any = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: Any = None,
+) -> Any:
+    """The tensor in another dtype or on another device; itself where nothing changes.
+
+    Parameters
+    ----------
+    *args
+        A dtype, a device, or another tensor to be like; then optionally `non_blocking` and `copy`.
+    dtype, device
+        The same by name. The one device is ``"cpu"``.
+    copy : bool
+        Copy even where nothing changes.
+
+    Returns
+    -------
+    Tensor
+        Differentiable: the gradient comes back in the dtype of `input`.
+
+    Raises
+    ------
+    RuntimeError
+        For a device that there is no backend for.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.tensor([1, 2]).to(wg.float64)
+    tensor([1., 2.], dtype=torch.float64)
+    """
+    flags = []
+    for value in args:
+        if isinstance(value, TensorBase):
+            dtype = value.payload.dtype
+        elif isinstance(value, bool):
+            flags.append(value)
+        elif isinstance(value, str | Device) and str(value).removeprefix("torch.") not in DTYPES:
+            device = value
+        elif value is not None:
+            dtype = value
+    copy = copy or (len(flags) > 1 and flags[1])
+    if device is not None:
+        check_device(device)
+    if dtype is not None:
+        wanted = as_dtype(dtype).dtype
+        if wanted != input.payload.dtype:
+            return T.to_copy(input, dtype=wanted)
+    return T.clone(input) if copy else input
+
+
+def cpu(input: Any, memory_format: Any = None) -> Any:
+    """The tensor on the CPU: itself."""
+    return input
+
+
+def cuda(
+    input: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None
+) -> Any:
+    """Raise an error, since there is no GPU backend.
+
+    Raises
+    ------
+    RuntimeError
+        Always.
+    """
+    return to(input, device="cuda")
+
+
+def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The tensor's type as PyTorch names it, or with `dtype` the tensor converted.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.ones(2).type(), wg.ones(2).type(wg.int64)
+    ('torch.FloatTensor', tensor([1, 1]))
+    """
+    if dtype is None:
+        return f"torch.{long_name(input.payload.dtype)}Tensor"
+    if isinstance(dtype, str) and dtype.endswith("Tensor"):
+        short = dtype.removeprefix("torch.").removesuffix("Tensor")
+        known = {long_name(d.dtype): d for d in DTYPES.values()}
+        if short not in known:
+            raise ValueError(f"invalid type: '{dtype}'")
+        dtype = known[short]
+    return to(input, dtype)
+
+
+def type_as(input: Any, other: Any) -> Any:
+    """The tensor in the dtype of `other`."""
+    return to(input, other)
+
+
+def _cast(name: str, dtype: DType) -> Callable[..., Any]:
+    wanted: np.dtype[Any] = dtype.dtype
+
+    def method(input: Any, memory_format: Any = None) -> Any:
+        if input.payload.dtype == wanted:
+            return input
+        return T.to_copy(input, dtype=wanted)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"The tensor as {dtype.name}; differentiable between floating types."
+    return method
+
+
+CASTS = {
+    name: _cast(name, DTYPES[dtype])
+    for name, dtype in {
+        "float": "float32",
+        "double": "float64",
+        "half": "float16",
+        "int": "int32",
+        "long": "int64",
+        "short": "int16",
+        "char": "int8",
+        "byte": "uint8",
+        "bool": "bool",
+        "cfloat": "complex64",
+        "cdouble": "complex128",
+    }.items()
+}
+"""The conversions that are methods of their own: ``tensor.double()``."""

@@ -1,0 +1,59 @@
+"""Layer 5 · ops: checks of arguments that many functions share, with PyTorch's messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.base.dtypes import category, is_differentiable
+from wengert.base.errors import long_name
+from wengert.base.shapes import normal_dim, normal_dims
+from wengert.ops.coerce import operand
+
+__all__ = ["all_dims", "one_dim", "real_input", "renamed"]
+
+def real_input(value: Any, name: str, kernel: str, floating: bool = False) -> Any:
+    """`operand`, for functions that complex numbers (or only floating ones) do not have."""
+    tensor = operand(value, name)
+    dtype = tensor.payload.dtype
+    if category(dtype) == 3 or (floating and not is_differentiable(dtype)):
+        raise NotImplementedError(
+            f"\"{kernel}\" not implemented for '{long_name(dtype)}': {name}() takes "
+            f"{'floating' if floating else 'real'} tensors; convert the input with .to(dtype)"
+        )
+    return tensor
+
+
+def _refuse(name: str, dim: Any, expected: str) -> TypeError:
+    got = "NoneType" if dim is None else type(dim).__name__
+    return TypeError(f"{name}(): argument 'dim' must be {expected}, not {got}")
+
+
+def one_dim(dim: Any, ndim: int, name: str) -> int:
+    """A single dim, counted from the front."""
+    if not hasattr(dim, "__index__"):
+        raise _refuse(name, dim, "int")
+    return normal_dim(dim, ndim)
+
+
+def all_dims(dim: Any, ndim: int, name: str) -> tuple[int, ...]:
+    """One dim, several, or all for None and for an empty sequence: a tuple from the front."""
+    if dim.__class__ is int and 0 <= dim < ndim:
+        return (dim,)
+    if dim is None or dim == () or dim == []:
+        return tuple(range(ndim))
+    several = dim if isinstance(dim, tuple | list) else (dim,)
+    if not all(hasattr(d, "__index__") for d in several):
+        raise _refuse(name, dim, "int or tuple of ints")
+    return normal_dims(dim, ndim)
+
+
+def renamed(name: str, dim: Any, keepdim: Any, names: dict[str, Any]) -> tuple[Any, Any]:
+    """`dim` and `keepdim`, which may have come under NumPy's names ``axis`` and ``keepdims``."""
+    for key, value in names.items():
+        if key == "axis" and dim is None:
+            dim = value
+        elif key == "keepdims" and not keepdim:
+            keepdim = value
+        else:
+            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+    return dim, keepdim

@@ -1,0 +1,278 @@
+"""Layer 5 · ops: arrays from the data that users have: numbers, nested sequences, arrays, tensors.
+
+The dtype follows PyTorch: Python floats are of the default floating type, integers int64; arrays
+and NumPy scalars keep theirs; in a sequence all are promoted together. The shape follows the first
+elements, and any other length is an error that says where.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import (
+    FLOATING,
+    as_dtype,
+    category,
+    default_complex,
+    default_float,
+    from_numpy_dtype,
+    promote,
+)
+from wengert.tape.base import TensorBase
+
+__all__ = ["check_array", "narrow", "to_array"]
+
+_PLAIN = frozenset({bool, int, float, complex})
+_INT64 = np.dtype(np.int64)
+_BOOL = np.dtype(bool)
+_NATURAL: dict[str, np.dtype[Any]] = {
+    "f": np.dtype(np.float64),
+    "c": np.dtype(np.complex128),
+    "u": np.dtype(np.uint64),
+}
+_MAX_DIMS = 64
+
+
+def to_array(data: Any, dtype: np.dtype[Any] | None = None) -> Any:
+    """`data` as a new array (or NumPy scalar) of `dtype`, or of the dtype that it implies.
+
+    Raises
+    ------
+    ValueError
+        If sequences of one level differ in length, or an integer does not fit into 64 bits.
+    TypeError, RuntimeError
+        If something in `data` is no number, or does not fit into `dtype`.
+    """
+    if isinstance(data, np.ndarray):
+        check_array(data)
+        kind = data.dtype if dtype is None else dtype
+        return np.array(narrow(data, kind), dtype=kind, order="K")
+    kind_of_data = type(data)
+    if kind_of_data in _PLAIN:
+        found = {kind_of_data}
+    elif isinstance(data, np.generic):
+        from_numpy_dtype(data.dtype)
+        return data if dtype is None else narrow(data, dtype)
+    elif isinstance(data, list | tuple):
+        found = set()
+        _survey(data, found, 0)
+    else:
+        found = {kind_of_data}
+    if not found <= _PLAIN:
+        return _general(data, dtype)
+    target = _implied(found) if dtype is None else dtype
+    return narrow(_plain(data, target, found), target)
+
+
+def check_array(array: Any) -> None:
+    """Raise unless tensors can have the dtype of `array`, in this machine's byte order."""
+    if not array.dtype.isnative and array.dtype.kind in "fciu":
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. Conversion "
+            "between byte orders is currently not supported. Use array.astype(array.dtype."
+            "newbyteorder('='))."
+        )
+    from_numpy_dtype(array.dtype)
+
+
+def narrow(array: Any, target: np.dtype[Any]) -> Any:
+    """`array` in another dtype; a value that an integer type cannot hold is an error.
+
+    As in PyTorch, fractions are cut off, floats too large become infinite, and negative numbers wrap
+    around in unsigned types.
+    """
+    kind = array.dtype
+    if kind == target:
+        return array
+    if target.kind in "iu" and array.size:
+        _check_range(array, target)
+    elif kind.kind == "c" and category(target) <= FLOATING and target.kind != "b":
+        expected = "be interpreted as an integer" if target.kind in "iu" else "be made real"
+        raise TypeError(f"must be real number, not complex: complex values cannot {expected}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        if target.kind == "u" and kind.kind == "f":
+            array = array.astype(_INT64 if target.itemsize < 8 else target)
+        return array.astype(target)
+
+
+def _check_range(array: Any, target: np.dtype[Any]) -> None:
+    if array.dtype.kind == "c":
+        raise TypeError("'complex' object cannot be interpreted as an integer")
+    if array.dtype.kind == "b":
+        return
+    limits = np.iinfo(target)
+    low, high = array.min().item(), array.max().item()
+    least = int(limits.min) if target.kind == "i" else -int(limits.max)
+    # written so that NaN fails as well
+    if not (least - 1 < low and high < int(limits.max) + 1) or (
+        isinstance(low, int) and low < least
+    ):
+        culprit = low if not least - 1 < low else high
+        raise RuntimeError(
+            f"value cannot be converted to type {target.name} without overflow: {culprit}"
+        )
+
+
+def _survey(data: Any, found: set[type], depth: int) -> None:
+    """Collect the types of the leaves of nested lists and tuples, a row at a time."""
+    if depth > _MAX_DIMS:
+        raise ValueError("too many dimensions: the sequences are nested too deeply, or in a cycle")
+    kinds = set(map(type, data))
+    if kinds <= _PLAIN:
+        found |= kinds
+        return
+    for item in data:
+        if isinstance(item, list | tuple):
+            _survey(item, found, depth + 1)
+        else:
+            found.add(type(item))
+
+
+def _implied(found: set[type]) -> np.dtype[Any]:
+    """The dtype of Python numbers of these types; no numbers at all are floating."""
+    if complex in found:
+        return default_complex()
+    if float in found or not found:
+        return default_float()
+    return _INT64 if int in found else _BOOL
+
+
+def _plain(data: Any, target: np.dtype[Any], found: set[type]) -> Any:
+    """Python numbers, nested or not, as an array in which none of them loses anything."""
+    if complex in found:
+        wide = _NATURAL["c"]
+    elif float in found or target.kind in "fcV":
+        wide = _NATURAL["f"]
+    elif int in found:
+        wide = _NATURAL["u"] if target == _NATURAL["u"] and _nonnegative(data) else _INT64
+    else:
+        wide = _BOOL
+    try:
+        return np.array(data, dtype=wide)
+    except OverflowError:
+        raise ValueError(
+            "Overflow when unpacking long long: an integer does not fit into 64 bits"
+        ) from None
+    except (ValueError, TypeError):
+        _check_lengths(data, _lengths(data), 0)
+        raise
+
+
+def _nonnegative(data: Any) -> bool:
+    if isinstance(data, list | tuple):
+        return all(map(_nonnegative, data))
+    return bool(data >= 0)
+
+
+def _lengths(data: Any) -> list[int]:
+    """The shape that the first elements suggest."""
+    lengths = []
+    while isinstance(data, list | tuple):
+        lengths.append(len(data))
+        if not data:
+            break
+        data = data[0]
+    return lengths
+
+
+def _check_lengths(data: Any, lengths: list[int], dim: int) -> None:
+    """Raise where nested sequences do not form a rectangle."""
+    if dim == len(lengths):
+        if isinstance(data, list | tuple):
+            raise TypeError(
+                f"'{type(data).__name__}' object cannot be interpreted as a number: expected one "
+                f"at dim {dim}, like the first element there"
+            )
+        return
+    if not isinstance(data, list | tuple):
+        raise TypeError(
+            f"not a sequence: expected one of length {lengths[dim]} at dim {dim}, like the first "
+            f"element there, but got {type(data).__name__}"
+        )
+    if len(data) != lengths[dim]:
+        raise ValueError(
+            f"expected sequence of length {lengths[dim]} at dim {dim} (got {len(data)})"
+        )
+    for item in data:
+        _check_lengths(item, lengths, dim + 1)
+
+
+def _general(data: Any, dtype: np.dtype[Any] | None) -> Any:
+    """As `to_array`, for data in which there are arrays, tensors, NumPy scalars or sequences."""
+    if not isinstance(data, Sequence) and hasattr(data, "__array__"):
+        return to_array(np.asarray(data), dtype)
+    arrays: set[np.dtype[Any]] = set()
+    numbers: set[type] = set()
+    nested = _unwrap(data, arrays, numbers, 0)
+    target = dtype
+    if target is None:
+        kinds = [np.empty((), kind) for kind in arrays]
+        if numbers or not kinds:
+            # numbers in a list are promoted with the arrays as if they were arrays themselves
+            kinds.append(np.empty((), _implied(numbers)))
+        target = promote(kinds, [])
+    found = numbers | {_python_type(kind) for kind in arrays}
+    return narrow(_plain(nested, target, found), target)
+
+
+def _python_type(kind: np.dtype[Any]) -> type:
+    return {"b": bool, "i": int, "u": int, "c": complex}.get(kind.kind, float)
+
+
+def _unwrap(data: Any, arrays: set[np.dtype[Any]], numbers: set[type], depth: int) -> Any:
+    """`data` as nested lists of Python numbers; collects the dtypes and types that occur."""
+    if depth > _MAX_DIMS:
+        raise ValueError("too many dimensions: the sequences are nested too deeply, or in a cycle")
+    if type(data) in _PLAIN:
+        numbers.add(type(data))
+        return data
+    if isinstance(data, TensorBase):
+        arrays.add(data.payload.dtype)
+        return _only_element(data)
+    if isinstance(data, np.ndarray | np.generic):
+        check_array(data)
+        arrays.add(as_dtype(data.dtype).dtype)
+        return data.tolist()
+    if isinstance(data, str | bytes):
+        if depth:
+            raise ValueError(f"too many dimensions '{type(data).__name__}'")
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    if _is_sequence(data):
+        return [_unwrap(item, arrays, numbers, depth + 1) for item in _items(data)]
+    for plain in (bool, int, float, complex):
+        if isinstance(data, plain):
+            numbers.add(plain)
+            return plain(data)
+    raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+
+
+def _is_sequence(data: Any) -> bool:
+    cls = type(data)
+    return hasattr(cls, "__len__") and hasattr(cls, "__getitem__") and not isinstance(data, dict)
+
+
+def _items(data: Any) -> Iterator[Any]:
+    return (data[i] for i in range(len(data)))
+
+
+def _only_element(tensor: Any) -> Any:
+    """The value of a tensor inside a sequence."""
+    payload = tensor.payload
+    if payload.size != 1:
+        raise ValueError(
+            "only one element tensors can be converted to Python scalars, but one in the sequence "
+            f"has shape {list(payload.shape)}. Use wengert.stack, which records the operation too."
+        )
+    if tensor.edge is not None:
+        warnings.warn(
+            "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
+            "behavior.\nConsider using tensor.detach() first, or wengert.stack, through which the "
+            "gradient flows.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return payload.item()

@@ -1,0 +1,457 @@
+"""Layer 5 · ops: tensors from data and from shapes.
+
+Every function takes ``dtype=``, ``device=`` and ``requires_grad=``; what PyTorch takes beside them
+for other kinds of memory (``layout=``, ``pin_memory=``, ``memory_format=``) is accepted and has no
+effect here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from wengert.base.device import check_device
+from wengert.base.dtypes import as_dtype, category, default_complex, default_float
+from wengert.ops.convert import check_array, narrow, to_array
+from wengert.ops.options import float_type, made, number, shape_of, type_of
+from wengert.ops.out import into
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.lift import cast
+from wengert.tape.record import T
+
+__all__ = [
+    "COPY_CONSTRUCT",
+    "as_tensor",
+    "asarray",
+    "clone",
+    "copied",
+    "empty",
+    "filled",
+    "from_numpy",
+    "full",
+    "ones",
+    "scalar_tensor",
+    "tensor",
+    "zeros",
+]
+
+_HALF_MAX = 65504.0
+"""The largest number that every floating type holds: below it a cast cannot overflow."""
+
+
+# -- from data ------------------------------------------------------------------------------------
+
+
+def tensor(
+    data: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
+    """A new leaf tensor with a copy of `data`.
+
+    Parameters
+    ----------
+    data : number, (nested) sequence of numbers, array or Tensor
+        Python floats become the default floating dtype, integers int64; arrays keep theirs.
+    dtype : dtype, optional
+        The dtype, if it is not to follow from `data`.
+    device : device or str, optional
+        Only the CPU.
+    requires_grad : bool
+        Whether gradients are wanted; needs a floating or complex dtype.
+    pin_memory : bool
+        Has no effect.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `data`. The gradient does not flow to tensors in `data`: use `stack`.
+
+    Raises
+    ------
+    ValueError
+        If sequences of one level differ in length.
+    TypeError, RuntimeError
+        If `data` holds something that is no number, or that does not fit into `dtype`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.tensor([[1.0, 2.0], [3.0, 4.0]])
+    tensor([[1., 2.],
+            [3., 4.]])
+    >>> wg.tensor(2.5, requires_grad=True)
+    tensor(2.5000, requires_grad=True)
+    """
+    if type(data) is float and dtype is None and -_HALF_MAX < data < _HALF_MAX:
+        payload = default_float().type(data)
+    elif isinstance(data, TensorBase):
+        warnings.warn(COPY_CONSTRUCT.format("torch.tensor"), UserWarning, stacklevel=2)
+        payload = copied(data, dtype)
+    else:
+        payload = to_array(data, None if dtype is None else type_of(dtype))
+    if device is None and not requires_grad:
+        return new_tensor(payload)
+    return made(payload, device, requires_grad)
+
+
+COPY_CONSTRUCT = (
+    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+    "sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor)."
+)
+
+
+def copied(source: Any, dtype: Any) -> Any:
+    """A copy of a tensor's payload, off the graph."""
+    copy = T.clone(new_tensor(source.payload))
+    return (copy if dtype is None else cast(copy, type_of(dtype))).payload
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+    """`data` as a tensor, without a copy where none is needed.
+
+    Parameters
+    ----------
+    data : number, (nested) sequence of numbers, array or Tensor
+        A tensor of the right dtype is returned itself, with its history; an array shares its
+        memory with the result; anything else is copied as by `tensor`.
+    dtype : dtype, optional
+        The dtype of the result.
+    device : device or str, optional
+        Only the CPU.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `data`. A change of dtype of a tensor is recorded.
+
+    Examples
+    --------
+    >>> import wengert as wg, numpy as np
+    >>> a = np.zeros(2)
+    >>> t = wg.as_tensor(a)
+    >>> a[0] = 5
+    >>> t
+    tensor([5., 0.], dtype=torch.float64)
+    """
+    check_device(device)
+    target = None if dtype is None else type_of(dtype)
+    if isinstance(data, TensorBase):
+        return data if target is None else cast(data, target)
+    if isinstance(data, np.ndarray) and target in (None, data.dtype):
+        return from_numpy(data)
+    return new_tensor(to_array(data, target))
+
+
+def asarray(
+    obj: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool | None = None,
+    requires_grad: bool | None = None,
+) -> Any:
+    """`obj` as a tensor; `copy` says whether it must or must not be copied.
+
+    Parameters
+    ----------
+    obj : number, (nested) sequence of numbers, array or Tensor
+        What to convert.
+    dtype : dtype, optional
+        The dtype of the result.
+    device : device or str, optional
+        Only the CPU.
+    copy : bool, optional
+        True always copies, False raises where a copy is needed, None copies only then.
+    requires_grad : bool, optional
+        For a tensor: None keeps its history, False detaches it, True makes one that has none a
+        leaf. For other data: whether the result requires a gradient.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `obj`.
+
+    Raises
+    ------
+    ValueError
+        If ``copy=False`` and the memory of `obj` cannot be used.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.asarray([1, 2], dtype=wg.float64, requires_grad=True)
+    tensor([1., 2.], dtype=torch.float64, requires_grad=True)
+    """
+    source = obj if isinstance(obj, TensorBase) else None
+    held = obj if source is None else source.payload
+    target = None if dtype is None else type_of(dtype)
+    if copy is False:
+        if source is None and not isinstance(obj, np.ndarray):
+            raise ValueError(f"can't alias arbitrary sequence into a tensor: {type(obj).__name__}")
+        if target not in (None, held.dtype):
+            raise ValueError(
+                f"can't alias tensor with dtype '{as_dtype(held.dtype)!r}' into dtype "
+                f"'{as_dtype(target)!r}'."
+            )
+    if source is None:
+        fresh = new_tensor(to_array(obj, target)) if copy else as_tensor(obj, target)
+        return made(fresh.payload, device, bool(requires_grad))
+    check_device(device)
+    if requires_grad is False and source.edge is not None:
+        source = new_tensor(source.array(), None, source.share_version())
+    result = source if target in (None, held.dtype) else cast(source, target)
+    if copy and result is source:
+        result = T.clone(source)
+    if requires_grad and result.edge is None:
+        shared = result.share_version() if result is obj else None
+        result = made(result.array(), None, True)
+        result.vc = shared
+    return result
+
+
+def from_numpy(ndarray: Any) -> Any:
+    """A tensor over the memory of a NumPy array: what is written to one appears in the other.
+
+    Writes through NumPy are not seen by the check for saved values that were changed in place.
+
+    Parameters
+    ----------
+    ndarray : numpy.ndarray
+        Of a numeric or boolean dtype, in this machine's byte order.
+
+    Returns
+    -------
+    Tensor
+        Of the array's shape and dtype; a leaf that does not require a gradient.
+
+    Raises
+    ------
+    TypeError
+        If `ndarray` is no array, or of a dtype that tensors do not have.
+
+    Examples
+    --------
+    >>> import wengert as wg, numpy as np
+    >>> a = np.arange(3.0)
+    >>> wg.from_numpy(a)
+    tensor([0., 1., 2.], dtype=torch.float64)
+    """
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    check_array(ndarray)
+    if not ndarray.flags.writeable:
+        warnings.warn(
+            "The given NumPy array is not writable: writing to the tensor will raise. You may want "
+            "to copy the array before converting it to a tensor.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return new_tensor(np.asarray(ndarray))
+
+
+def scalar_tensor(
+    s: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """A number as a tensor without dimensions, of the default floating dtype unless told.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.scalar_tensor(3)
+    tensor(3.)
+    """
+    return made(to_array(number(s), float_type(dtype)), device, requires_grad)
+
+
+def clone(input: Any, *, memory_format: Any = None) -> Any:
+    """A copy of a tensor, recorded: gradients flow back to the original.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape and dtype.
+    memory_format
+        Has no effect: the copy has the same order of memory.
+
+    Returns
+    -------
+    Tensor
+        Of the same shape and dtype. Differentiable to any order.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.clone(wg.tensor([1.0, 2.0], requires_grad=True))
+    tensor([1., 2.], grad_fn=<CloneBackward0>)
+    """
+    return T.clone(input)
+
+
+# -- from a shape ---------------------------------------------------------------------------------
+
+
+def zeros(
+    *shape: Any,
+    size: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """A tensor of zeros.
+
+    Parameters
+    ----------
+    *shape : int or sequence of int
+        The shape, as several integers or as one sequence; also as ``size=``.
+    size : sequence of int, optional
+        The shape, as a keyword.
+    out : Tensor, optional
+        Where to write the result.
+    dtype : dtype, optional
+        The default floating dtype unless given.
+    layout, pin_memory
+        Have no effect.
+    device : device or str, optional
+        Only the CPU.
+    requires_grad : bool
+        Whether gradients are wanted.
+
+    Returns
+    -------
+    Tensor
+        A leaf.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(2, 3)
+    tensor([[0., 0., 0.],
+            [0., 0., 0.]])
+    """
+    array = np.zeros(shape_of("zeros", shape, size), float_type(dtype))
+    return made(array, device, requires_grad) if out is None else into(out, made(array), "zeros")
+
+
+def ones(
+    *shape: Any,
+    size: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """A tensor of ones; arguments as for `zeros`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.ones(3)
+    tensor([1., 1., 1.])
+    """
+    array = np.ones(shape_of("ones", shape, size), float_type(dtype))
+    return made(array, device, requires_grad) if out is None else into(out, made(array), "ones")
+
+
+def empty(
+    *shape: Any,
+    size: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Any:
+    """A tensor whose elements are whatever the memory holds; arguments as for `zeros`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.empty(2, 3).shape
+    torch.Size([2, 3])
+    """
+    array = np.empty(shape_of("empty", shape, size), float_type(dtype))
+    return made(array, device, requires_grad) if out is None else into(out, made(array), "empty")
+
+
+def full(
+    size: Any,
+    fill_value: Any,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """A tensor with one value everywhere.
+
+    Parameters
+    ----------
+    size : sequence of int
+        The shape.
+    fill_value : number
+        The value; without `dtype` its kind decides: bool, int64, default floating or complex.
+    out, dtype, layout, device, pin_memory, requires_grad
+        As for `zeros`.
+
+    Returns
+    -------
+    Tensor
+        A leaf.
+
+    Raises
+    ------
+    RuntimeError
+        If the value does not fit into `dtype`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.full((2, 2), 7)
+    tensor([[7, 7],
+            [7, 7]])
+    """
+    if isinstance(size, int):
+        raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
+    value = number(fill_value)
+    if dtype is not None:
+        kind = type_of(dtype)
+    elif isinstance(value, bool | int):
+        kind = np.dtype(bool if isinstance(value, bool) else np.int64)
+    else:
+        kind = default_complex() if isinstance(value, complex) else default_float()
+    array = filled(np.empty(shape_of("full", (tuple(size),)), kind), value)
+    return made(array, device, requires_grad) if out is None else into(out, made(array), "full")
+
+
+def filled(array: Any, value: Any) -> Any:
+    """`array` with `value` everywhere, if its dtype can hold the value."""
+    if isinstance(value, complex) and array.dtype.kind not in "cb":
+        raise RuntimeError(
+            f"value cannot be converted to type {array.dtype.name} without overflow: {value}"
+        )
+    if category(array.dtype) == 1:
+        value = narrow(to_array(value), array.dtype)
+    with np.errstate(over="ignore"):
+        array.fill(value)
+    return array

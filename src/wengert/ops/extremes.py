@@ -1,0 +1,386 @@
+"""Layer 5 · ops: the largest and smallest elements, and where they are.
+
+NOTE [ties]
+Of several equal extremes, `max` and `min` of a whole tensor, and `amax` and `amin`, give each an
+equal share of the gradient; `max` and `min` along a dimension give all of it to the element whose
+index they return, the first. A NaN is both the largest and the smallest element.
+"""
+
+# the functions have PyTorch's names
+# ruff: noqa: A001, A002
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.ops import return_types
+from wengert.ops.checks import all_dims, one_dim, real_input, renamed
+from wengert.ops.coerce import operand
+from wengert.ops.out import into
+from wengert.tape.base import TensorBase
+from wengert.tape.record import T
+
+__all__ = ["amax", "amin", "aminmax", "argmax", "argmin", "max", "min"]
+
+
+def max(
+    input: Any,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    other: Any = None,
+    out: Any = None,
+    **names: Any,
+) -> Any:
+    """The largest element; the largest along a dimension; or the larger of two tensors' elements.
+
+    ``max(input)``, ``max(input, dim, keepdim=False)`` and ``max(input, other)`` are three functions.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any real dtype.
+    dim : int, optional
+        The dimension to search; a Tensor in its place is `other`.
+    keepdim : bool
+        Whether to leave a dimension of size 1 in its place.
+    other : Tensor, optional
+        A tensor to compare with, element by element; shapes broadcast.
+    out : Tensor, optional
+        Where to write the result, if it is a single tensor.
+
+    Returns
+    -------
+    Tensor or return_types.max
+        The largest element as a 0-d tensor, or a named tuple ``(values, indices)``, or the larger
+        elements. Values are differentiable: equal elements share the gradient, except along a
+        dimension, where the first takes all of it.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no element to choose from.
+    IndexError
+        If the dimension is out of range or of size 0.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([[1.0, 5.0], [4.0, 2.0]])
+    >>> x.max()
+    tensor(5.)
+    >>> x.max(dim=1).indices
+    tensor([1, 0])
+    >>> wg.max(x, wg.tensor(3.0))
+    tensor([[3., 5.],
+            [4., 3.]])
+    """
+    return _extreme("max", input, dim, keepdim, other, out, names)
+
+
+def min(
+    input: Any,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    other: Any = None,
+    out: Any = None,
+    **names: Any,
+) -> Any:
+    """The smallest element; the smallest along a dimension; or the smaller of two tensors' elements.
+
+    ``min(input)``, ``min(input, dim, keepdim=False)`` and ``min(input, other)`` are three functions.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any real dtype.
+    dim : int, optional
+        The dimension to search; a Tensor in its place is `other`.
+    keepdim : bool
+        Whether to leave a dimension of size 1 in its place.
+    other : Tensor, optional
+        A tensor to compare with, element by element; shapes broadcast.
+    out : Tensor, optional
+        Where to write the result, if it is a single tensor.
+
+    Returns
+    -------
+    Tensor or return_types.min
+        The smallest element as a 0-d tensor, or a named tuple ``(values, indices)``, or the smaller
+        elements. Values are differentiable: equal elements share the gradient, except along a
+        dimension, where the first takes all of it.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no element to choose from.
+    IndexError
+        If the dimension is out of range or of size 0.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([[1.0, 5.0], [4.0, 2.0]])
+    >>> values, indices = x.min(dim=0)
+    >>> values, indices
+    (tensor([1., 2.]), tensor([0, 1]))
+    """
+    return _extreme("min", input, dim, keepdim, other, out, names)
+
+
+def _extreme(
+    name: str, input: Any, dim: Any, keepdim: Any, other: Any, out: Any, names: dict[str, Any]
+) -> Any:
+    if names:
+        dim, keepdim = renamed(name, dim, keepdim, names)
+    if isinstance(dim, TensorBase | np.ndarray):
+        dim, other = None, dim
+    input = real_input(input, name, f"{name}_all")
+    if other is not None:
+        other = real_input(other, name, f"{name}_all")
+        result = T.maximum(input, other) if name == "max" else T.minimum(input, other)
+    elif dim is None:
+        _check_any(name, input.payload)
+        result = getattr(T, name)(input)
+    else:
+        dim = one_dim(dim, input.payload.ndim, name)
+        _check_along(name, input.payload, (dim,))
+        find = T.argmax if name == "max" else T.argmin
+        indices = find(input, dim=dim, keepdim=bool(keepdim))
+        values = getattr(T, f"{name}_dim")(input, indices, dim=dim, keepdim=bool(keepdim))
+        if out is not None:
+            values, indices = into(out[0], values, name), into(out[1], indices, name)
+        return getattr(return_types, name)((values, indices))
+    return result if out is None else into(out, result, name)
+
+
+def _check_any(name: str, payload: Any, error: type[Exception] = RuntimeError) -> None:
+    if payload.size == 0:
+        raise error(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            f"reduction dim with the 'dim' argument. The input has the shape {list(payload.shape)}."
+        )
+
+
+def _check_along(name: str, payload: Any, dims: tuple[int, ...]) -> None:
+    if payload.size == 0:
+        for dim in dims:
+            if payload.shape[dim] == 0:
+                raise IndexError(
+                    f"{name}(): Expected reduction dim {dim} to have non-zero size. The input has "
+                    f"the shape {list(payload.shape)}."
+                )
+
+
+def amax(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None, **names: Any) -> Any:
+    """The largest elements along dimensions.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any real dtype.
+    dim : int or tuple of int
+        The dimensions to search; all by default.
+    keepdim : bool
+        Whether to leave a dimension of size 1 for each of them.
+    out : Tensor, optional
+        Where to write the result.
+
+    Returns
+    -------
+    Tensor
+        The largest elements; differentiable, equal ones share the gradient.
+
+    Raises
+    ------
+    IndexError
+        If a dimension is out of range or of size 0.
+    RuntimeError
+        If there is no element to choose from.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([[1.0, 3.0, 3.0]], requires_grad=True)
+    >>> x.amax(1).backward(wg.tensor([1.0]))
+    >>> x.grad
+    tensor([[0.0000, 0.5000, 0.5000]])
+    """
+    return _along("amax", input, dim, keepdim, out, names)
+
+
+def amin(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None, **names: Any) -> Any:
+    """The smallest elements along dimensions.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any real dtype.
+    dim : int or tuple of int
+        The dimensions to search; all by default.
+    keepdim : bool
+        Whether to leave a dimension of size 1 for each of them.
+    out : Tensor, optional
+        Where to write the result.
+
+    Returns
+    -------
+    Tensor
+        The smallest elements; differentiable, equal ones share the gradient.
+
+    Raises
+    ------
+    IndexError
+        If a dimension is out of range or of size 0.
+    RuntimeError
+        If there is no element to choose from.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.amin(wg.tensor([[1.0, 3.0], [0.0, 4.0]]), dim=(0, 1))
+    tensor(0.)
+    """
+    return _along("amin", input, dim, keepdim, out, names)
+
+
+def _along(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[str, Any]) -> Any:
+    if names:
+        dim, keepdim = renamed(name, None if dim == () else dim, keepdim, names)
+    input = real_input(input, name, f"{name}_values_kernel_impl")
+    payload = input.payload
+    dims = all_dims(dim, payload.ndim, name)
+    if payload.size == 0:
+        if dim is None or dim == () or dim == []:
+            _check_any(name, payload)
+        _check_along(name, payload, dims)
+    result = getattr(T, name)(input, dim=dims, keepdim=bool(keepdim))
+    return result if out is None else into(out, result, name)
+
+
+def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The smallest and the largest elements, of all or along a dimension.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any real dtype.
+    dim : int, optional
+        The dimension to search; all by default.
+    keepdim : bool
+        Whether to leave a dimension of size 1 in its place.
+
+    Returns
+    -------
+    return_types.aminmax
+        A named tuple ``(min, max)``; differentiable, equal elements share the gradient.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no element to choose from.
+    IndexError
+        If the dimension is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> low, high = wg.aminmax(wg.tensor([3.0, 1.0, 2.0]))
+    >>> low, high
+    (tensor(1.), tensor(3.))
+    """
+    input = real_input(input, "aminmax", "aminmax")
+    payload = input.payload
+    dims = all_dims(dim, payload.ndim, "aminmax")
+    if payload.size == 0 and (dim is None or 0 in [payload.shape[i] for i in dims]):
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
+            f"identity. The input has the shape {list(payload.shape)}."
+        )
+    low = T.amin(input, dim=dims, keepdim=bool(keepdim))
+    high = T.amax(input, dim=dims, keepdim=bool(keepdim))
+    return return_types.aminmax((low, high))
+
+
+def argmax(input: Any, dim: int | None = None, keepdim: bool = False, **names: Any) -> Any:
+    """The position of the largest element, among all (counted flat) or along a dimension.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any real dtype but bool.
+    dim : int, optional
+        The dimension to search.
+    keepdim : bool
+        Whether to leave a dimension of size 1 in its place.
+
+    Returns
+    -------
+    Tensor
+        Of int64; without a derivative. The first position, if several elements are the largest.
+
+    Raises
+    ------
+    IndexError
+        If there is no element to choose from, or the dimension is out of range.
+    RuntimeError
+        If the input is of bools.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.argmax(wg.tensor([[1.0, 5.0], [4.0, 2.0]]), dim=1)
+    tensor([1, 0])
+    """
+    return _position("argmax", input, dim, keepdim, names)
+
+
+def argmin(input: Any, dim: int | None = None, keepdim: bool = False, **names: Any) -> Any:
+    """The position of the smallest element, among all (counted flat) or along a dimension.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any real dtype but bool.
+    dim : int, optional
+        The dimension to search.
+    keepdim : bool
+        Whether to leave a dimension of size 1 in its place.
+
+    Returns
+    -------
+    Tensor
+        Of int64; without a derivative. The first position, if several elements are the smallest.
+
+    Raises
+    ------
+    IndexError
+        If there is no element to choose from, or the dimension is out of range.
+    RuntimeError
+        If the input is of bools.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.argmin(wg.tensor([[1.0, 5.0], [4.0, 2.0]]))
+    tensor(0)
+    """
+    return _position("argmin", input, dim, keepdim, names)
+
+
+def _position(name: str, input: Any, dim: Any, keepdim: Any, names: dict[str, Any]) -> Any:
+    if names:
+        dim, keepdim = renamed(name, dim, keepdim, names)
+    input = real_input(input, name, f"{name}_cpu")
+    payload = input.payload
+    if payload.dtype.kind == "b":
+        raise RuntimeError(f"{name}(): does not support bool input; convert it with .to(dtype)")
+    if dim is None:
+        _check_any(name, payload, IndexError)
+    else:
+        dim = one_dim(dim, payload.ndim, name)
+        _check_along(name, payload, (dim,))
+    return getattr(T, name)(input, dim=dim, keepdim=bool(keepdim))

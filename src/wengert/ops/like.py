@@ -1,0 +1,268 @@
+"""Layer 5 · ops: tensors like another one: of its shape and dtype (`*_like`) or its dtype (`new_*`)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from wengert.ops.convert import to_array
+from wengert.ops.create import COPY_CONSTRUCT, copied, empty, filled, full, ones, zeros
+from wengert.ops.options import input_tensor, made, number, type_of
+from wengert.tape.base import TensorBase
+
+__all__ = [
+    "empty_like",
+    "full_like",
+    "new_empty",
+    "new_full",
+    "new_ones",
+    "new_tensor_from",
+    "new_zeros",
+    "ones_like",
+    "zeros_like",
+]
+
+
+def _like(function: str, input: Any, dtype: Any) -> Any:
+    """Uninitialised memory like that of a tensor."""
+    payload = input_tensor(function, input).payload
+    kind = payload.dtype if dtype is None else type_of(dtype)
+    if isinstance(payload, np.ndarray):
+        return np.empty_like(payload, kind)
+    return np.empty(payload.shape, kind)
+
+
+def zeros_like(
+    input: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Any:
+    """Zeros of a tensor's shape and dtype.
+
+    Parameters
+    ----------
+    input : Tensor
+        What the result is to be like; not recorded.
+    dtype : dtype, optional
+        Another dtype.
+    layout, pin_memory, memory_format
+        Have no effect.
+    device : device or str, optional
+        Only the CPU.
+    requires_grad : bool
+        Whether gradients are wanted.
+
+    Returns
+    -------
+    Tensor
+        A leaf.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros_like(wg.tensor([1, 2]))
+    tensor([0, 0])
+    """
+    array = _like("zeros_like", input, dtype)
+    array.fill(0)
+    return made(array, device, requires_grad)
+
+
+def ones_like(
+    input: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Any:
+    """Ones of a tensor's shape and dtype; arguments as for `zeros_like`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.ones_like(wg.tensor([0.5, 2.0]))
+    tensor([1., 1.])
+    """
+    array = _like("ones_like", input, dtype)
+    array.fill(1)
+    return made(array, device, requires_grad)
+
+
+def empty_like(
+    input: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Any:
+    """Uninitialised memory of a tensor's shape and dtype; arguments as for `zeros_like`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.empty_like(wg.ones(2, 3)).shape
+    torch.Size([2, 3])
+    """
+    return made(_like("empty_like", input, dtype), device, requires_grad)
+
+
+def full_like(
+    input: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Any:
+    """One value everywhere, of a tensor's shape and dtype; other arguments as for `zeros_like`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.full_like(wg.ones(2), 0.5)
+    tensor([0.5000, 0.5000])
+    """
+    array = filled(_like("full_like", input, dtype), number(fill_value))
+    return made(array, device, requires_grad)
+
+
+# -- of another tensor's dtype --------------------------------------------------------------------
+
+
+def _kind_of(input: Any, dtype: Any) -> np.dtype[Any]:
+    kind: np.dtype[Any] = input.payload.dtype if dtype is None else type_of(dtype)
+    return kind
+
+
+def new_zeros(
+    input: Any,
+    *shape: Any,
+    size: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """Zeros of any shape and of a tensor's dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.ones(1, dtype=wg.float64).new_zeros(2)
+    tensor([0., 0.], dtype=torch.float64)
+    """
+    return zeros(
+        *shape, size=size, dtype=_kind_of(input, dtype), device=device, requires_grad=requires_grad
+    )
+
+
+def new_ones(
+    input: Any,
+    *shape: Any,
+    size: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """Ones of any shape and of a tensor's dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.ones(1, dtype=wg.int64).new_ones((2,))
+    tensor([1, 1])
+    """
+    return ones(
+        *shape, size=size, dtype=_kind_of(input, dtype), device=device, requires_grad=requires_grad
+    )
+
+
+def new_empty(
+    input: Any,
+    *shape: Any,
+    size: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """Uninitialised memory of any shape and of a tensor's dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.ones(1).new_empty(2, 3).shape
+    torch.Size([2, 3])
+    """
+    return empty(
+        *shape, size=size, dtype=_kind_of(input, dtype), device=device, requires_grad=requires_grad
+    )
+
+
+def new_full(
+    input: Any,
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """One value everywhere, of any shape and of a tensor's dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.ones(1).new_full((2,), 3)
+    tensor([3., 3.])
+    """
+    return full(
+        size, fill_value, dtype=_kind_of(input, dtype), device=device, requires_grad=requires_grad
+    )
+
+
+def new_tensor_from(
+    input: Any,
+    data: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
+) -> Any:
+    """A copy of `data` in a tensor's dtype: the method ``input.new_tensor(data)``.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.ones(1).new_tensor([1, 2])
+    tensor([1., 2.])
+    """
+    kind = _kind_of(input, dtype)
+    if isinstance(data, TensorBase):
+        warnings.warn(COPY_CONSTRUCT.format("tensor.new_tensor"), UserWarning, stacklevel=2)
+        return made(copied(data, kind), device, requires_grad)
+    return made(to_array(data, kind), device, requires_grad)

@@ -1,0 +1,368 @@
+"""Layer 5 · ops: products of matrices and vectors.
+
+Products of more dimensions are taken apart as PyTorch does it, so that graphs have its nodes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from wengert.base.shapes import broadcast
+from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.out import into
+from wengert.ops.shape import reshape
+from wengert.tape.record import T
+
+__all__ = ["bmm", "check_batches", "check_dtypes", "check_matrices", "dot", "matmul", "matrices", "mm", "mv", "vdot"]
+
+
+def check_dtypes(a: Any, b: Any, message: str) -> None:
+    """Refuse two dtypes (with `message`, which names them) and bools."""
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            message.format(dtype_name(a), dtype_name(b), dtype_name(a).lower(), dtype_name(b).lower())
+            + "\n  Convert one of them: x.to(y.dtype)."
+        )
+    if a.dtype.kind == "b":
+        raise NotImplementedError(
+            "\"addmm_impl_cpu_\" not implemented for 'Bool': convert the tensors to a number type"
+        )
+
+
+_VECTORS = "dot : expected both vectors to have same dtype, but found {0} and {1}"
+_MATRIX_VECTOR = "addmv input tensors must have the same dtype, but got {0} and {1}"
+_BATCHES = "expected scalar type {0} but found {1}"
+
+
+def mm(input: Any, mat2: Any, *, out: Any = None) -> Any:
+    """The product of two matrices.
+
+    Parameters
+    ----------
+    input, mat2 : Tensor
+        Of shapes (n, m) and (m, p) and of one dtype. Nothing is broadcast (see `matmul`).
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Of shape (n, p). Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If one is no matrix, or the shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.mm(wg.tensor([[1.0, 2.0]]), wg.tensor([[3.0], [4.0]]))
+    tensor([[11.]])
+    """
+    x, y = operand(input, "mm", "self"), operand(mat2, "mm", "mat2", 2)
+    a, b = x.payload, y.payload
+    if a.ndim != 2 or b.ndim != 2:
+        raise RuntimeError(
+            f"{'self' if a.ndim != 2 else 'mat2'} must be a matrix, but the shapes are "
+            f"{list(a.shape)} and {list(b.shape)}: use matmul() for other dimensions"
+        )
+    result = matrices(x, y)
+    return result if out is None else into(out, result, "mm")
+
+
+def matrices(x: Any, y: Any) -> Any:
+    """The product of two tensors that are known to be matrices."""
+    a, b = x.payload, y.payload
+    if a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype.kind == "b":
+        check_matrices(a, b)
+    return T.mm(x, y)
+
+
+def check_matrices(a: Any, b: Any) -> None:
+    """Refuse two matrices that cannot be multiplied."""
+    if a.shape[1] != b.shape[0]:
+        raise RuntimeError(
+            "mat1 and mat2 shapes cannot be multiplied "
+            f"({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})"
+        )
+    check_dtypes(a, b, "expected m1 and m2 to have the same dtype, but got: {2} != {3}")
+
+
+def mv(input: Any, vec: Any, *, out: Any = None) -> Any:
+    """The product of a matrix and a vector.
+
+    Parameters
+    ----------
+    input, vec : Tensor
+        Of shapes (n, m) and (m,) and of one dtype.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Of shape (n,). Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.mv(wg.tensor([[1.0, 2.0], [3.0, 4.0]]), wg.tensor([1.0, 10.0]))
+    tensor([21., 43.])
+    """
+    x, y = operand(input, "mv", "self"), operand(vec, "mv", "vec", 2)
+    a, b = x.payload, y.payload
+    if a.ndim != 2 or b.ndim != 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {a.ndim}, {b.ndim}")
+    result = _mv(x, y)
+    return result if out is None else into(out, result, "mv")
+
+
+def _mv(x: Any, y: Any) -> Any:
+    a, b = x.payload, y.payload
+    if a.shape[1] != b.shape[0]:
+        raise RuntimeError(
+            f"size mismatch, got input ({a.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), "
+            f"vec ({b.shape[0]})"
+        )
+    if a.dtype is not b.dtype or a.dtype.kind == "b":
+        check_dtypes(a, b, _MATRIX_VECTOR)
+    return T.mv(x, y)
+
+
+def _vectors(input: Any, other: Any, op: str, arg: str) -> tuple[Any, Any]:
+    x, y = operand(input, op, "self"), operand(other, op, arg, 2)
+    a, b = x.payload, y.payload
+    if a.ndim != 1 or b.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
+    if a.shape != b.shape:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the "
+            f"same number of elements, but got {a.size} and {b.size} elements respectively"
+        )
+    if a.dtype is not b.dtype or a.dtype.kind == "b":
+        check_dtypes(a, b, _VECTORS)
+    return x, y
+
+
+def dot(input: Any, tensor: Any, *, out: Any = None) -> Any:
+    """The sum of the products of two vectors' elements.
+
+    Parameters
+    ----------
+    input, tensor : Tensor
+        Of shape (n,) both and of one dtype.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Without dimensions. Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.dot(wg.tensor([1.0, 2.0]), wg.tensor([3.0, 4.0]))
+    tensor(11.)
+    """
+    result = T.dot(*_vectors(input, tensor, "dot", "tensor"))
+    return result if out is None else into(out, result, "dot")
+
+
+def vdot(input: Any, other: Any, *, out: Any = None) -> Any:
+    """As `dot`, with the elements of `input` conjugated.
+
+    Parameters
+    ----------
+    input, other : Tensor
+        Of shape (n,) both and of one dtype.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Without dimensions. Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.vdot(wg.tensor([1.0, 2.0]), wg.tensor([3.0, 4.0]))
+    tensor(11.)
+    """
+    result = T.vdot(*_vectors(input, other, "vdot", "other"))
+    return result if out is None else into(out, result, "vdot")
+
+
+def bmm(input: Any, mat2: Any, *, out: Any = None) -> Any:
+    """The products of two lists of matrices.
+
+    Parameters
+    ----------
+    input, mat2 : Tensor
+        Of shapes (b, n, m) and (b, m, p) and of one dtype.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Of shape (b, n, p). Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.bmm(wg.ones(2, 1, 3), wg.ones(2, 3, 1)).shape
+    torch.Size([2, 1, 1])
+    """
+    x, y = operand(input, "bmm", "self"), operand(mat2, "bmm", "mat2", 2)
+    check_batches(x, y)
+    result = T.bmm(x, y)
+    return result if out is None else into(out, result, "bmm")
+
+
+def check_batches(x: Any, y: Any) -> None:
+    """Refuse what are not two lists of as many matrices that can be multiplied."""
+    a, b = x.payload, y.payload
+    for number, value in ((1, a), (2, b)):
+        if value.ndim != 3:
+            raise RuntimeError(f"batch{number} must be a 3D tensor, but has {value.ndim} dimensions")
+    if a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
+        raise RuntimeError(
+            "Expected size for first two dimensions of batch2 tensor to be: "
+            f"[{a.shape[0]}, {a.shape[2]}] but got: [{b.shape[0]}, {b.shape[1]}]."
+        )
+    if a.dtype is not b.dtype or a.dtype.kind == "b":
+        check_dtypes(a, b, _BATCHES)
+
+
+def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The product of vectors, matrices, or any lists of matrices; the operator ``@``.
+
+    Parameters
+    ----------
+    input, other : Tensor
+        Of one dtype. Two vectors give their `dot`; a vector before or after a matrix is a row or
+        a column, whose dimension the result has not; further dimensions are lists of matrices,
+        which broadcast.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If one has no dimensions, or the shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> x @ wg.tensor([1.0, 10.0])
+    tensor([21., 43.])
+    >>> (wg.ones(5, 2, 3) @ wg.ones(3, 4)).shape
+    torch.Size([5, 2, 4])
+    """
+    if out is not None:
+        return into(out, matmul(input, other), "matmul")
+    x, y = operand(input, "matmul"), operand(other, "matmul", "other", 2)
+    n, m = x.payload.ndim, y.payload.ndim
+    if n == 2 and m == 2:
+        return matrices(x, y)
+    if n == 2 and m == 1:
+        return _mv(x, y)
+    if n == 1 and m == 1:
+        return dot(x, y)
+    if n == 0 or m == 0:
+        raise RuntimeError(
+            f"both arguments to matmul need to be at least 1D, but they are {n}D and {m}D"
+        )
+    if n == 1 and m == 2:
+        return T.squeeze_dim_(matrices(T.unsqueeze(x, dim=0), y), dim=0)
+    if _can_fold(x, y):
+        return _folded(x, y)
+    if n == 3 and m == 3 and x.payload.shape[0] != y.payload.shape[0]:
+        if x.payload.shape[0] == 1 and x.edge is not None:
+            return matmul(T.squeeze_dim(x, dim=0), y)
+        if y.payload.shape[0] == 1 and y.edge is not None:
+            return matmul(x, T.squeeze_dim(y, dim=0))
+    return _batched(x, y)
+
+
+def _can_fold(x: Any, y: Any) -> bool:
+    """Whether the leading dimensions of one can be rows of one matrix, the other being a matrix."""
+    large, small = (x, y) if x.payload.ndim >= y.payload.ndim else (y, x)
+    if small.payload.ndim > 2 or large.payload.ndim < 3:
+        return False
+    if small.edge is not None:
+        return True
+    if x.payload.ndim == 2:
+        return False
+    array = large.payload if large is x else large.payload.swapaxes(-1, -2)
+    shape, strides = array.shape, array.strides
+    return array.size == 0 or all(
+        strides[i] == strides[i + 1] * shape[i + 1] for i in range(len(shape) - 2)
+    )
+
+
+def _mT(x: Any) -> Any:
+    return T.transpose(x, dim0=x.payload.ndim - 2, dim1=x.payload.ndim - 1)
+
+
+def _folded(x: Any, y: Any) -> Any:
+    swapped = y.payload.ndim > x.payload.ndim
+    large = _mT(y) if swapped else x
+    small = (T.t(x) if x.payload.ndim == 2 else x) if swapped else y
+    shape = large.payload.shape
+    rows = reshape(large, (math.prod(shape[:-1]), shape[-1]))
+    if small.payload.ndim == 1:
+        return T.unsafe_view(_mv(rows, small), shape=shape[:-1])
+    result = T.unsafe_view(matrices(rows, small), shape=(*shape[:-1], small.payload.shape[1]))
+    return T.contiguous(_mT(result)) if swapped else result
+
+
+def _batched(x: Any, y: Any) -> Any:
+    a, b = x.payload.shape, y.payload.shape
+    batch = broadcast(a[:-2], b[:-2])
+    count = math.prod(batch)
+    left = a[-2:] if len(a) > 1 else (1, a[0])
+    right = b[-2:] if len(b) > 1 else (b[0], 1)
+    x = reshape(T.expand(x, shape=(*batch, *left)), (count, *left))
+    if len(b) > 1:
+        y = reshape(T.expand(y, shape=(*batch, *right)), (count, *right))
+    else:
+        y = T.unsqueeze(reshape(T.expand(y, shape=(*batch, *b)), (count, *b)), dim=2)
+    check_batches(x, y)
+    result = T.bmm(x, y)
+    if len(b) == 1:
+        result = T.squeeze_dim(result, dim=2)
+    return T.unsafe_view(
+        result,
+        shape=(*batch, *(left[:1] if len(a) > 1 else ()), *(right[1:] if len(b) > 1 else ())),
+    )

@@ -1,0 +1,332 @@
+"""Layer 5 · ops: variances, standard deviations and norms along dimensions.
+
+Every function takes NumPy's names ``axis`` and ``keepdims`` too. None, and an empty sequence, stand
+for all dimensions.
+"""
+
+# the functions have PyTorch's names
+# ruff: noqa: A002
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import as_dtype, is_differentiable
+from wengert.base.errors import long_name
+from wengert.ops.checks import all_dims, renamed
+from wengert.ops.coerce import operand
+from wengert.ops.out import into
+from wengert.tape.lift import cast
+from wengert.tape.record import T
+
+__all__ = ["norm", "std", "std_mean", "var", "var_mean", "vector_norm"]
+
+
+def var(
+    input: Any,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+    out: Any = None,
+    **names: Any,
+) -> Any:
+    """The variance of the elements, of all of them or along dimensions.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of floating or complex dtype.
+    dim : int or tuple of int, optional
+        The dimensions to combine; all by default. A bool in its place is `unbiased`.
+    unbiased : bool, optional
+        True stands for a `correction` of 1, False for 0.
+    keepdim : bool
+        Whether to leave a dimension of size 1 for each of them.
+    correction : number, optional
+        What to subtract from the number of elements in the denominator; 1 by default.
+    out : Tensor, optional
+        Where to write the result.
+
+    Returns
+    -------
+    Tensor
+        The variances, real; differentiable. Computed in two passes, so that a large mean costs no
+        digits.
+
+    Raises
+    ------
+    RuntimeError
+        If the input is of an integer dtype or bool.
+    IndexError
+        If a dimension is out of range.
+    TypeError
+        If both `unbiased` and `correction` are given.
+
+    Warns
+    -----
+    UserWarning
+        If there are no more elements than the correction.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.var(wg.tensor([[1.0, 2.0], [3.0, 5.0]]), dim=1)
+    tensor([0.5000, 2.0000])
+    """
+    result = _spread("var", input, dim, unbiased, keepdim, correction, names)
+    return result if out is None else into(out, result, "var")
+
+
+def std(
+    input: Any,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+    out: Any = None,
+    **names: Any,
+) -> Any:
+    """The standard deviation of the elements, of all of them or along dimensions.
+
+    Where it is 0, its derivative is 0. The arguments are those of `var`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.std(wg.tensor([1.0, 2.0, 3.0, 4.0]), correction=0)
+    tensor(1.1180)
+    """
+    result = _spread("std", input, dim, unbiased, keepdim, correction, names)
+    return result if out is None else into(out, result, "std")
+
+
+def var_mean(
+    input: Any,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+    **names: Any,
+) -> Any:
+    """The variance and the mean, as a tuple; the arguments are those of `var`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.var_mean(wg.tensor([1.0, 2.0, 3.0]))
+    (tensor(1.), tensor(2.))
+    """
+    return _spread("var_mean", input, dim, unbiased, keepdim, correction, names)
+
+
+def std_mean(
+    input: Any,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+    **names: Any,
+) -> Any:
+    """The standard deviation and the mean, as a tuple; the arguments are those of `var`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.std_mean(wg.tensor([1.0, 2.0, 3.0]))
+    (tensor(1.), tensor(2.))
+    """
+    return _spread("std_mean", input, dim, unbiased, keepdim, correction, names)
+
+
+def _spread(
+    name: str,
+    input: Any,
+    dim: Any,
+    unbiased: Any,
+    keepdim: Any,
+    correction: Any,
+    names: dict[str, Any],
+) -> Any:
+    if names:
+        dim, keepdim = renamed(name, dim, keepdim, names)
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if unbiased is not None:
+        if correction is not None:
+            raise TypeError(
+                f"{name}() received an invalid combination of arguments: give unbiased or "
+                "correction, not both"
+            )
+        correction = int(unbiased)
+    elif correction is None:
+        correction = 1
+    input = operand(input, name)
+    payload = input.payload
+    if not is_differentiable(payload.dtype):
+        raise RuntimeError(
+            "std and var only support floating point and complex dtypes, but got "
+            f"{long_name(payload.dtype)}; convert the input with .to(dtype)"
+        )
+    dims = all_dims(dim, payload.ndim, name)
+    if math.prod([payload.shape[i] for i in dims]) <= correction:
+        warnings.warn(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
+            "reduction factor (input numel divided by output numel).",
+            stacklevel=3,
+        )
+    return getattr(T, name)(input, dim=dims, correction=correction, keepdim=bool(keepdim))
+
+
+def vector_norm(
+    x: Any,
+    ord: float = 2,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+    out: Any = None,
+) -> Any:
+    """The norm of the elements as a vector, of all of them or along dimensions.
+
+    Parameters
+    ----------
+    x : Tensor
+        Of floating or complex dtype.
+    ord : number
+        The power p in ``sum(abs(x) ** p) ** (1 / p)``. Infinity and minus infinity give the largest
+        and the smallest absolute value, 0 the number of elements other than 0.
+    dim : int or tuple of int, optional
+        The dimensions to combine; all by default.
+    keepdim : bool
+        Whether to leave a dimension of size 1 for each of them.
+    dtype : dtype, optional
+        What to convert the input to first.
+    out : Tensor, optional
+        Where to write the result.
+
+    Returns
+    -------
+    Tensor
+        The norms, real; differentiable. Where a norm has no derivative, as at 0, the gradient is 0.
+
+    Raises
+    ------
+    RuntimeError
+        If the dtype is an integer dtype or bool, or if an infinite norm has no elements.
+    TypeError
+        If `ord` is not a number.
+    IndexError
+        If a dimension is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.linalg.vector_norm(wg.tensor([3.0, -4.0])), wg.linalg.vector_norm(wg.tensor([3.0, -4.0]), 1)
+    (tensor(5.), tensor(7.))
+    """
+    if isinstance(ord, str) or not hasattr(ord, "__float__"):
+        raise TypeError(
+            f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not "
+            f"{type(ord).__name__}"
+        )
+    x = operand(x, "linalg_vector_norm")
+    if not is_differentiable(x.payload.dtype):
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{long_name(x.payload.dtype)}; convert it with .to(dtype)"
+        )
+    if dtype is not None:
+        x = _as_norm_dtype(x, as_dtype(dtype).dtype)
+    payload = x.payload
+    dims = all_dims(dim, payload.ndim, "linalg_vector_norm")
+    if payload.size == 0 and (ord < 0 or ord == math.inf):
+        _check_identity(payload.shape, ord, dims, dim)
+    result = T.vector_norm(x, ord=ord, dim=dims, keepdim=bool(keepdim))
+    return result if out is None else into(out, result, "linalg_vector_norm")
+
+
+def _as_norm_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
+    if not is_differentiable(dtype) or (x.payload.dtype.kind == "c" and dtype.kind != "c"):
+        raise RuntimeError(
+            "linalg.vector_norm: dtype should be floating point or complex, and complex for a "
+            f"complex input. Got {long_name(dtype)} for {long_name(x.payload.dtype)}"
+        )
+    return cast(x, dtype)
+
+
+def _check_identity(shape: tuple[int, ...], ord: float, dims: tuple[int, ...], dim: Any) -> None:
+    if dim is None or dim == () or dim == []:
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {ord:g} norm on an empty tensor because the "
+            "operation does not have an identity"
+        )
+    for i in dims:
+        if shape[i] == 0:
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {ord:g} norm on the dimension {i} because "
+                "this dimension is empty and the operation does not have an identity"
+            )
+
+
+def norm(
+    input: Any,
+    p: float | str | None = "fro",
+    dim: Any = None,
+    keepdim: bool = False,
+    out: Any = None,
+    dtype: Any = None,
+) -> Any:
+    """The norm of the elements as a vector, of all of them or along dimensions.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of floating or complex dtype.
+    p : number or "fro"
+        The power, as ``ord`` of `linalg.vector_norm`; "fro" and None stand for 2.
+    dim : int or tuple of int, optional
+        The dimensions to combine; all by default.
+    keepdim : bool
+        Whether to leave a dimension of size 1 for each of them.
+    out : Tensor, optional
+        Where to write the result.
+    dtype : dtype, optional
+        What to convert the input to first.
+
+    Returns
+    -------
+    Tensor
+        The norms, real; differentiable, with the gradient 0 where a norm has no derivative.
+
+    Raises
+    ------
+    RuntimeError
+        For another string, an integer dtype or bool, or an infinite norm of no elements.
+    IndexError
+        If a dimension is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([3.0, 4.0], requires_grad=True)
+    >>> x.norm().backward()
+    >>> x.grad
+    tensor([0.6000, 0.8000])
+    """
+    if p is None or p == "fro":
+        p = 2
+    elif isinstance(p, str):
+        raise RuntimeError(
+            f"linalg.matrix_norm: Order {p} not supported. Give a number or 'fro'; the norms of "
+            "matrices are those of vectors here."
+        )
+    return vector_norm(input, p, dim, keepdim, dtype=dtype, out=out)

@@ -1,0 +1,118 @@
+"""Layer 5 · ops: what functions that make tensors share: ``size``, ``dtype=``, ``device=`` and
+``requires_grad=``."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.device import check_device
+from wengert.base.dtypes import as_dtype, default_float, dtype, is_differentiable
+from wengert.tape.base import LEAF, TensorBase, new_tensor
+
+__all__ = ["float_type", "input_tensor", "integer", "made", "number", "shape_of", "type_of"]
+
+
+def made(array: Any, device: Any = None, requires_grad: bool = False) -> Any:
+    """A new tensor over `array`, a leaf if it is to require a gradient."""
+    if device is not None:
+        check_device(device)
+    if requires_grad:
+        if not is_differentiable(array.dtype):
+            raise _not_differentiable(array.dtype)
+        return new_tensor(array, LEAF)
+    return new_tensor(array)
+
+
+def _not_differentiable(kind: Any) -> RuntimeError:
+    return RuntimeError(
+        "Only Tensors of floating point and complex dtype can require gradients, but the dtype is "
+        f"{as_dtype(kind)!r}. Give a floating dtype, such as dtype=wengert.float32."
+    )
+
+
+def float_type(dtype: Any) -> np.dtype[Any]:
+    """NumPy's type for ``dtype=``, where None is the default floating type."""
+    return default_float() if dtype is None else type_of(dtype)
+
+
+def type_of(value: Any) -> np.dtype[Any]:
+    """NumPy's type for ``dtype=value``."""
+    return value.dtype if type(value) is dtype else as_dtype(value).dtype
+
+
+def input_tensor(function: str, value: Any) -> Any:
+    """`value`, which must be a tensor."""
+    if not isinstance(value, TensorBase):
+        raise TypeError(
+            f"{function}(): argument 'input' (position 1) must be Tensor, not "
+            f"{type(value).__name__}"
+        )
+    return value
+
+
+def number(value: Any) -> Any:
+    """A Python number from a number, or from a tensor or array of one element."""
+    if isinstance(value, TensorBase):
+        value = value.payload
+    return value.item() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def integer(function: str, name: str, value: Any) -> int:
+    """An integer argument, also given as a 0-d tensor."""
+    if type(value) is int:
+        return value
+    plain = number(value)
+    try:
+        return operator.index(plain)
+    except TypeError:
+        raise TypeError(
+            f"{function}(): argument '{name}' must be int, not {type(value).__name__}"
+        ) from None
+
+
+def shape_of(function: str, given: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
+    """A shape from ``f(2, 3)``, ``f((2, 3))`` or ``f(size=(2, 3))``."""
+    if size is not None:
+        if given:
+            raise TypeError(f"{function}() got multiple values for argument 'size'")
+        given = (size,)
+    if len(given) == 1 and type(given[0]) is not int:
+        given = _sequence(function, given[0])
+    for length in given:
+        if type(length) is not int or length < 0:
+            return _checked(function, given)
+    return given
+
+
+def _sequence(function: str, size: Any) -> tuple[Any, ...]:
+    if isinstance(size, np.integer) or (isinstance(size, TensorBase) and not size.payload.ndim):
+        return (size,)
+    if isinstance(size, Iterable) and not isinstance(size, str | dict | TensorBase):
+        return tuple(size)
+    raise TypeError(
+        f"{function}(): argument 'size' (position 1) must be tuple of ints, not "
+        f"{type(size).__name__}"
+    )
+
+
+def _checked(function: str, given: tuple[Any, ...]) -> tuple[int, ...]:
+    """`given` as plain non-negative ints, or an error that says which one is not."""
+    shape = []
+    for i, length in enumerate(given):
+        plain = number(length)
+        if isinstance(plain, bool) or not hasattr(plain, "__index__"):
+            raise TypeError(
+                f"{function}(): argument 'size' (position 1) must be tuple of ints, but found "
+                f"element of type {type(length).__name__} at pos {i}"
+            )
+        shape.append(operator.index(plain))
+    if min(shape, default=0) < 0:
+        raise RuntimeError(
+            f"{function}: Dimension size must be non-negative. Trying to create tensor with "
+            f"negative dimension {min(shape)}: {shape}"
+        )
+    return tuple(shape)

@@ -1,0 +1,48 @@
+"""Layer 5 · ops: the ``out=`` argument."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from wengert.base import errors
+from wengert.base.dtypes import category
+from wengert.tape.base import TensorBase
+from wengert.tape.inplace import bump, check_writable
+
+__all__ = ["into"]
+
+
+def into(out: Any, result: Any, name: str) -> Any:
+    """Put `result` into the memory of `out` and return `out`.
+
+    Raises
+    ------
+    RuntimeError
+        If either belongs to the graph: writing to ``out=`` is not recorded.
+    """
+    if not isinstance(out, TensorBase):
+        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    if result.edge is not None or out.edge is not None:
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
+        )
+    value = result.payload
+    if category(value.dtype) > category(out.payload.dtype):
+        raise errors.cannot_cast(value.dtype, out.payload.dtype)
+    if out.payload.shape != value.shape:
+        if out.payload.size:
+            warnings.warn(
+                "An output with one or more elements was resized since it had shape "
+                f"{list(out.payload.shape)}, which does not match the required output shape "
+                f"{list(value.shape)}.",
+                stacklevel=3,
+            )
+        out.payload = np.empty(value.shape, out.payload.dtype)
+    check_writable(out, recording=False)
+    np.copyto(out.payload, value, casting="unsafe")
+    bump(out, name)
+    return out

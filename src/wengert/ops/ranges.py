@@ -1,0 +1,439 @@
+"""Layer 5 · ops: tensors that follow a pattern: ranges, diagonals, pairs of parts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import as_dtype, default_complex, default_float
+from wengert.kernels import fused
+from wengert.ops.options import float_type, integer, made, number, type_of
+from wengert.ops.out import into
+from wengert.tape.base import TensorBase
+from wengert.tape.record import T
+
+__all__ = [
+    "arange",
+    "complex",
+    "eye",
+    "linspace",
+    "logspace",
+    "polar",
+    "tril_indices",
+    "triu_indices",
+]
+
+_COMPLEX = type(1j)
+
+
+def arange(
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """Numbers from `start` up to but without `end`, in steps of `step`.
+
+    Parameters
+    ----------
+    start : number
+        The first; with one argument alone that is `end`, and the first is 0.
+    end : number
+        Where to stop.
+    step : number
+        The difference of neighbours, not 0, in the direction from `start` to `end`.
+    out : Tensor, optional
+        Where to write the result.
+    dtype : dtype, optional
+        int64 if all three are integers, else the default floating dtype.
+    layout, pin_memory
+        Have no effect.
+    device : device or str, optional
+        Only the CPU.
+    requires_grad : bool
+        Whether gradients are wanted.
+
+    Returns
+    -------
+    Tensor
+        A leaf of one dimension.
+
+    Raises
+    ------
+    RuntimeError
+        If `step` is 0 or leads away from `end`, or a bound is not finite.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.arange(5), wg.arange(1, 2.5, 0.5)
+    (tensor([0, 1, 2, 3, 4]), tensor([1.0000, 1.5000, 2.0000]))
+    """
+    if end is None:
+        start, end = 0, start
+    start, end, step = (_real("arange", value) for value in (start, end, step))
+    whole = isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
+    if dtype is None:
+        kind = np.dtype(np.int64) if whole else default_float()
+    else:
+        kind = type_of(dtype)
+    if kind.kind in "bc":
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{as_dtype(kind)!r}'")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError(
+            "upper bound and lower bound inconsistent with step sign: "
+            f"from {start} to {end} in steps of {step}"
+        )
+    if kind.kind in "iu":
+        start, end, step = int(start), int(end), int(step)
+        if step == 0:
+            raise RuntimeError("step must be nonzero: it is cut to 0 in an integer dtype")
+        array = np.arange(start, end, step, np.int64).astype(kind, copy=False)
+    else:
+        count = math.ceil((end - start) / step)
+        array = fused.progression(start, step, count, kind)
+    return made(array, device, requires_grad) if out is None else into(out, made(array), "arange")
+
+
+def _real(function: str, value: Any) -> Any:
+    """A bound of a range: a real number."""
+    if isinstance(value, TensorBase) and value.payload.ndim:
+        raise TypeError(
+            f"{function}() only supports 0-dimensional bounds, but got a tensor of shape "
+            f"{list(value.payload.shape)}"
+        )
+    plain = number(value)
+    if isinstance(plain, _COMPLEX):
+        raise RuntimeError(
+            f"value cannot be converted to type double without overflow: {plain} is complex"
+        )
+    if not isinstance(plain, int | float):
+        raise TypeError(f"{function}(): bounds must be numbers, not {type(value).__name__}")
+    return plain
+
+
+def _spaced(
+    function: str, start: Any, end: Any, steps: Any, dtype: Any
+) -> tuple[Any, Any, int, np.dtype[Any]]:
+    """The checked arguments of `linspace` and `logspace`."""
+    ndims = [v.payload.ndim if isinstance(v, TensorBase) else 0 for v in (start, end)]
+    if any(ndims):
+        raise RuntimeError(
+            f"{function} only supports 0-dimensional start and end tensors, but got start with "
+            f"{ndims[0]} dimension(s) and end with {ndims[1]} dimension(s)."
+        )
+    start, end = number(start), number(end)
+    count = integer(function, "steps", steps)
+    if count < 0:
+        raise RuntimeError(f"number of steps must be non-negative, but got {count}")
+    kind = float_type(dtype)
+    if isinstance(start, _COMPLEX) or isinstance(end, _COMPLEX):
+        if dtype is None:
+            kind = default_complex()
+        elif kind.kind != "c":
+            raise RuntimeError(
+                f"torch.{function}(): inferred dtype {as_dtype(default_complex())!r} can't be "
+                f"safely cast to passed dtype {as_dtype(kind)!r}"
+            )
+    if kind.kind == "b":
+        raise NotImplementedError(f"\"{function}_cpu\" not implemented for 'Bool'")
+    return start, end, count, kind
+
+
+def linspace(
+    start: Any,
+    end: Any,
+    steps: Any,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """Evenly spaced numbers from `start` to `end`, both included.
+
+    Parameters
+    ----------
+    start, end : number
+        The first and the last.
+    steps : int
+        How many.
+    out, layout, device, pin_memory, requires_grad
+        As for `arange`.
+    dtype : dtype, optional
+        The default floating dtype, or complex if a bound is.
+
+    Returns
+    -------
+    Tensor
+        A leaf of one dimension.
+
+    Raises
+    ------
+    RuntimeError
+        If `steps` is negative.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.linspace(0, 1, 5)
+    tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+    """
+    array = fused.linspace(*_spaced("linspace", start, end, steps, dtype))
+    return made(array, device, requires_grad) if out is None else into(out, made(array), "linspace")
+
+
+def logspace(
+    start: Any,
+    end: Any,
+    steps: Any,
+    base: float = 10.0,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """Powers of `base`, whose exponents are evenly spaced from `start` to `end`.
+
+    Parameters
+    ----------
+    start, end : number
+        The first and the last exponent.
+    steps : int
+        How many.
+    base : float
+        What is raised to them.
+    out, dtype, layout, device, pin_memory, requires_grad
+        As for `linspace`.
+
+    Returns
+    -------
+    Tensor
+        A leaf of one dimension.
+
+    Raises
+    ------
+    RuntimeError
+        If `steps` is negative.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.logspace(0, 2, 3)
+    tensor([  1.,  10., 100.])
+    """
+    first, last, count, kind = _spaced("logspace", start, end, steps, dtype)
+    array = fused.logspace(first, last, count, base, kind)
+    return made(array, device, requires_grad) if out is None else into(out, made(array), "logspace")
+
+
+def eye(
+    n: Any,
+    m: Any = None,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """Ones on the diagonal of a matrix, zeros elsewhere.
+
+    Parameters
+    ----------
+    n, m : int
+        The numbers of rows and of columns; as many columns as rows if `m` is None.
+    out, layout, device, pin_memory, requires_grad
+        As for `arange`.
+    dtype : dtype, optional
+        The default floating dtype unless given.
+
+    Returns
+    -------
+    Tensor
+        A leaf of shape (n, m).
+
+    Raises
+    ------
+    RuntimeError
+        If `n` or `m` is negative.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.eye(2)
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    rows = integer("eye", "n", n)
+    columns = rows if m is None else integer("eye", "m", m)
+    for name, value in (("n", rows), ("m", columns)):
+        if value < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {value}")
+    array = np.eye(rows, columns, dtype=float_type(dtype))
+    return made(array, device, requires_grad) if out is None else into(out, made(array), "eye")
+
+
+def _triangle(function: str, mask: Any, row: int, col: int, dtype: Any, device: Any) -> Any:
+    for name, value in (("row", row), ("col", col)):
+        if value < 0:
+            raise RuntimeError(f"{function}: {name} must be non-negative, got {value}")
+    kind = np.dtype(np.int64) if dtype is None else type_of(dtype)
+    return made(np.stack(np.nonzero(mask)).astype(kind), device)
+
+
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    layout: Any = None,
+) -> Any:
+    """The rows and columns of a matrix's elements on and below a diagonal, in row order.
+
+    Parameters
+    ----------
+    row, col : int
+        The shape of the matrix.
+    offset : int
+        The diagonal: 0 the main one, above it positive.
+    dtype : dtype, optional
+        int64 unless given.
+    device : device or str, optional
+        Only the CPU.
+    layout
+        Has no effect.
+
+    Returns
+    -------
+    Tensor
+        Of shape (2, number of elements).
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.tril_indices(2, 2)
+    tensor([[0, 1, 1],
+            [0, 0, 1]])
+    """
+    mask = np.tri(max(row, 0), max(col, 0), offset, bool)
+    return _triangle("tril_indices", mask, row, col, dtype, device)
+
+
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    layout: Any = None,
+) -> Any:
+    """The rows and columns of a matrix's elements on and above a diagonal; as `tril_indices`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.triu_indices(2, 2)
+    tensor([[0, 0, 1],
+            [0, 1, 1]])
+    """
+    mask = ~np.tri(max(row, 0), max(col, 0), offset - 1, bool)
+    return _triangle("triu_indices", mask, row, col, dtype, device)
+
+
+def _parts(function: str, first: Any, second: Any) -> None:
+    """Check that two tensors can be the parts of a complex one."""
+    for name, value in zip(("real", "imag"), (first, second), strict=True):
+        if not isinstance(value, TensorBase):
+            raise TypeError(
+                f"{function}(): argument '{name}' must be Tensor, not {type(value).__name__}"
+            )
+    kinds = [as_dtype(value.payload.dtype) for value in (first, second)]
+    if kinds[0] is not kinds[1] or kinds[0].name not in ("float32", "float64"):
+        raise RuntimeError(
+            f"Expected both inputs to be Half, Float or Double tensors but got {kinds[0]!r} and "
+            f"{kinds[1]!r}: {function}() takes two tensors of float32 or two of float64"
+        )
+
+
+def complex(real: Any, imag: Any, *, out: Any = None) -> Any:
+    """The complex tensor with these real and imaginary parts.
+
+    Parameters
+    ----------
+    real, imag : Tensor
+        Both float32 or both float64, of shapes that broadcast.
+    out : Tensor, optional
+        Where to write the result, which must not be part of a graph.
+
+    Returns
+    -------
+    Tensor
+        complex64 or complex128. Differentiable to any order in both arguments.
+
+    Raises
+    ------
+    RuntimeError
+        If the dtypes differ or are not floating.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.complex(wg.tensor([1.0]), wg.tensor([2.0]))
+    tensor([1.+2.j])
+    """
+    _parts("complex", real, imag)
+    made_of = T.complex(real, imag)
+    return made_of if out is None else into(out, made_of, "complex")
+
+
+def polar(abs: Any, angle: Any, *, out: Any = None) -> Any:
+    """The complex tensor with these lengths and angles (in radians).
+
+    Parameters
+    ----------
+    abs, angle : Tensor
+        Both float32 or both float64, of shapes that broadcast.
+    out : Tensor, optional
+        Where to write the result, which must not be part of a graph.
+
+    Returns
+    -------
+    Tensor
+        complex64 or complex128. Differentiable to any order in both arguments.
+
+    Raises
+    ------
+    RuntimeError
+        If the dtypes differ or are not floating.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.polar(wg.tensor([2.0]), wg.tensor([0.0]))
+    tensor([2.+0.j])
+    """
+    _parts("polar", abs, angle)
+    made_of = T.polar(abs, angle)
+    return made_of if out is None else into(out, made_of, "polar")

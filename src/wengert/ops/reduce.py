@@ -1,0 +1,465 @@
+"""Layer 5 · ops: sums, means, products, counts and running sums along dimensions.
+
+Every function takes NumPy's names ``axis`` and ``keepdims`` too. None, and an empty sequence, stand
+for all dimensions.
+"""
+
+# the functions have PyTorch's names
+# ruff: noqa: A001, A002
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import as_dtype, is_differentiable
+from wengert.base.errors import long_name
+from wengert.ops.checks import all_dims, one_dim, renamed
+from wengert.ops.coerce import operand
+from wengert.ops.out import into
+from wengert.tape.base import TensorBase
+from wengert.tape.lift import cast
+from wengert.tape.record import T
+
+__all__ = [
+    "all",
+    "any",
+    "count_nonzero",
+    "cumprod",
+    "cumsum",
+    "logsumexp",
+    "mean",
+    "prod",
+    "sum",
+]
+
+_INT64 = np.dtype(np.int64)
+
+
+def _summable(input: Any, dtype: Any, name: str) -> Any:
+    """The input in the dtype to add up in: of bools and integers, int64."""
+    if not isinstance(input, TensorBase):
+        input = operand(input, name)
+    if dtype is not None:
+        return cast(input, as_dtype(dtype).dtype)
+    if input.payload.dtype.kind in "biu":
+        return cast(input, _INT64)
+    return input
+
+
+def sum(
+    input: Any,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+    out: Any = None,
+    **names: Any,
+) -> Any:
+    """The sum of the elements, of all of them or along dimensions.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape and dtype.
+    dim : int or tuple of int, optional
+        The dimensions to sum over; all by default.
+    keepdim : bool
+        Whether to leave a dimension of size 1 for each that is summed over.
+    dtype : dtype, optional
+        What to convert the input to before adding. Without it bools and integers add up as int64.
+    out : Tensor, optional
+        Where to write the result.
+
+    Returns
+    -------
+    Tensor
+        The sums (0 over no elements); differentiable for floating and complex dtypes.
+
+    Raises
+    ------
+    IndexError
+        If a dimension is out of range.
+    RuntimeError
+        If a dimension is given twice.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> x.sum()
+    tensor(10.)
+    >>> wg.sum(x, dim=1, keepdim=True)
+    tensor([[3.],
+            [7.]])
+    """
+    if names:
+        dim, keepdim = renamed("sum", dim, keepdim, names)
+    input = _summable(input, dtype, "sum")
+    if dim is None and not keepdim:
+        result = T.sum(input)
+    else:
+        dims = all_dims(dim, input.payload.ndim, "sum")
+        result = T.sum_dim(input, dim=dims, keepdim=bool(keepdim))
+    return result if out is None else into(out, result, "sum")
+
+
+def mean(
+    input: Any,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+    out: Any = None,
+    **names: Any,
+) -> Any:
+    """The mean of the elements, of all of them or along dimensions.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of floating or complex dtype, unless `dtype` is given.
+    dim : int or tuple of int, optional
+        The dimensions to average over; all by default.
+    keepdim : bool
+        Whether to leave a dimension of size 1 for each that is averaged over.
+    dtype : dtype, optional
+        A floating or complex dtype to convert the input to first.
+    out : Tensor, optional
+        Where to write the result.
+
+    Returns
+    -------
+    Tensor
+        The means (NaN over no elements); differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If the input is of an integer dtype or bool and no `dtype` is given.
+    IndexError
+        If a dimension is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.mean(wg.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=0)
+    tensor([2., 3.])
+    """
+    if names:
+        dim, keepdim = renamed("mean", dim, keepdim, names)
+    if not isinstance(input, TensorBase):
+        input = operand(input, "mean")
+    if dtype is not None:
+        input = _as_mean_dtype(input, as_dtype(dtype).dtype, "Optional")
+    elif input.payload.dtype.kind in "biu":
+        _as_mean_dtype(input, input.payload.dtype, "Input")
+    if dim is None and not keepdim:
+        result = T.mean(input)
+    else:
+        dims = all_dims(dim, input.payload.ndim, "mean")
+        result = T.mean_dim(input, dim=dims, keepdim=bool(keepdim))
+    return result if out is None else into(out, result, "mean")
+
+
+def _as_mean_dtype(input: Any, dtype: np.dtype[Any], whose: str) -> Any:
+    if not is_differentiable(dtype):
+        raise RuntimeError(
+            f"mean(): could not infer output dtype. {whose} dtype must be either a floating point "
+            f"or complex dtype. Got: {long_name(dtype)}. Give a dtype, as in "
+            "mean(dtype=wengert.float32)."
+        )
+    return cast(input, dtype)
+
+
+def prod(
+    input: Any,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+    out: Any = None,
+    **names: Any,
+) -> Any:
+    """The product of the elements, of all of them or along one dimension.
+
+    The derivative is exact where elements are 0, too, to any order.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape and dtype.
+    dim : int, optional
+        The dimension to multiply along; all by default.
+    keepdim : bool
+        Whether to leave a dimension of size 1 in its place.
+    dtype : dtype, optional
+        What to convert the input to first. Without it bools and integers multiply as int64.
+    out : Tensor, optional
+        Where to write the result.
+
+    Returns
+    -------
+    Tensor
+        The products (1 over no elements); differentiable.
+
+    Raises
+    ------
+    IndexError
+        If the dimension is out of range.
+    TypeError
+        If `dim` is not an int.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([2.0, 0.0, 5.0], requires_grad=True)
+    >>> x.prod().backward()
+    >>> x.grad
+    tensor([ 0., 10.,  0.])
+    """
+    if names:
+        dim, keepdim = renamed("prod", dim, keepdim, names)
+    input = _summable(input, dtype, "prod")
+    if dim is None:
+        if keepdim:
+            raise TypeError("prod() takes keepdim only together with a dim")
+        result = T.prod(input)
+    else:
+        ndim = input.payload.ndim
+        dims = (one_dim(dim, ndim, "prod"),) if ndim else _of_scalar(dim, "prod")
+        result = T.prod_dim(input, dim=dims, keepdim=bool(keepdim))
+    return result if out is None else into(out, result, "prod")
+
+
+def _of_scalar(dim: Any, name: str) -> tuple[int, ...]:
+    """The dimensions of a tensor that has none: `dim` may be 0 or -1."""
+    one_dim(dim, 0, name)
+    return ()
+
+
+def any(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, **names: Any) -> Any:
+    """Whether any element is other than 0, of all or along dimensions.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape and dtype; NaN counts as other than 0.
+    dim : int or tuple of int, optional
+        The dimensions to look along; all by default. An empty tuple asks of each element alone.
+    keepdim : bool
+        Whether to leave a dimension of size 1 for each of them.
+    out : Tensor, optional
+        Where to write the result.
+
+    Returns
+    -------
+    Tensor
+        Of bools (for uint8 input, of uint8); without a derivative. False over no elements.
+
+    Raises
+    ------
+    IndexError
+        If a dimension is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.any(wg.tensor([[0, 1], [0, 0]]), dim=1)
+    tensor([ True, False])
+    """
+    return _truth("any", input, dim, keepdim, out, names)
+
+
+def all(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, **names: Any) -> Any:
+    """Whether all elements are other than 0, all there are or all along dimensions.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape and dtype; NaN counts as other than 0.
+    dim : int or tuple of int, optional
+        The dimensions to look along; all by default. An empty tuple asks of each element alone.
+    keepdim : bool
+        Whether to leave a dimension of size 1 for each of them.
+    out : Tensor, optional
+        Where to write the result.
+
+    Returns
+    -------
+    Tensor
+        Of bools (for uint8 input, of uint8); without a derivative. True over no elements.
+
+    Raises
+    ------
+    IndexError
+        If a dimension is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.all(wg.tensor([[0, 1], [2, 3]]), dim=1)
+    tensor([False,  True])
+    """
+    return _truth("all", input, dim, keepdim, out, names)
+
+
+def _truth(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[str, Any]) -> Any:
+    if names:
+        dim, keepdim = renamed(name, dim, keepdim, names)
+    input = operand(input, name)
+    payload = input.payload
+    dims = () if dim == () or dim == [] else all_dims(dim, payload.ndim, name)
+    result = getattr(T, name)(input, dim=dims, keepdim=bool(keepdim))
+    if payload.dtype == np.uint8:
+        result = cast(result, payload.dtype)
+    return result if out is None else into(out, result, name)
+
+
+def count_nonzero(input: Any, dim: Any = None, **names: Any) -> Any:
+    """The number of elements other than 0, of all or along dimensions.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape and dtype.
+    dim : int or tuple of int, optional
+        The dimensions to count along; all by default.
+
+    Returns
+    -------
+    Tensor
+        Of int64; without a derivative.
+
+    Raises
+    ------
+    IndexError
+        If a dimension is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.count_nonzero(wg.tensor([[0, 1], [2, 3]]), dim=0)
+    tensor([1, 2])
+    """
+    if names:
+        dim, _ = renamed("count_nonzero", dim, True, names)
+    input = operand(input, "count_nonzero")
+    return T.count_nonzero(input, dim=all_dims(dim, input.payload.ndim, "count_nonzero"))
+
+
+def logsumexp(
+    input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, **names: Any
+) -> Any:
+    """The logarithm of the sum of the exponentials along dimensions, without overflow.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape; bools and integers become floating.
+    dim : int or tuple of int
+        The dimensions to sum over. It must be given.
+    keepdim : bool
+        Whether to leave a dimension of size 1 for each of them.
+    out : Tensor, optional
+        Where to write the result.
+
+    Returns
+    -------
+    Tensor
+        The logarithms (minus infinity over no elements); differentiable.
+
+    Raises
+    ------
+    TypeError
+        If no `dim` is given.
+    IndexError
+        If a dimension is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.logsumexp(wg.tensor([[1000.0, 1000.0], [0.0, 1.0]]), dim=1)
+    tensor([1000.6931,    1.3133])
+    """
+    if names:
+        dim, keepdim = renamed("logsumexp", dim, keepdim, names)
+    input = operand(input, "logsumexp")
+    if dim is None:
+        raise TypeError("logsumexp(): argument 'dim' must be tuple of ints, not NoneType")
+    dims = all_dims(dim, input.payload.ndim, "logsumexp")
+    result = T.logsumexp(input, dim=dims, keepdim=bool(keepdim))
+    return result if out is None else into(out, result, "logsumexp")
+
+
+def cumsum(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
+    """The running sums along a dimension: each element with all that precede it.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape and dtype.
+    dim : int
+        The dimension to run along.
+    dtype : dtype, optional
+        What to convert the input to first. Without it bools and integers add up as int64.
+    out : Tensor, optional
+        Where to write the result.
+
+    Returns
+    -------
+    Tensor
+        Of the input's shape; differentiable.
+
+    Raises
+    ------
+    IndexError
+        If the dimension is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.cumsum(wg.tensor([1.0, 2.0, 3.0]), dim=0)
+    tensor([1., 3., 6.])
+    """
+    input = _summable(input, dtype, "cumsum")
+    result = T.cumsum(input, dim=one_dim(dim, input.payload.ndim, "cumsum"), reverse=False)
+    return result if out is None else into(out, result, "cumsum")
+
+
+def cumprod(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
+    """The running products along a dimension: each element with all that precede it.
+
+    The derivative is exact where elements are 0, too, to any order.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape and dtype.
+    dim : int
+        The dimension to run along.
+    dtype : dtype, optional
+        What to convert the input to first. Without it bools and integers multiply as int64.
+    out : Tensor, optional
+        Where to write the result.
+
+    Returns
+    -------
+    Tensor
+        Of the input's shape; differentiable.
+
+    Raises
+    ------
+    IndexError
+        If the dimension is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.cumprod(wg.tensor([1.0, 2.0, 3.0]), dim=0)
+    tensor([1., 2., 6.])
+    """
+    input = _summable(input, dtype, "cumprod")
+    result = T.cumprod(input, dim=one_dim(dim, input.payload.ndim, "cumprod"), reverse=False)
+    return result if out is None else into(out, result, "cumprod")

@@ -1,0 +1,550 @@
+"""Layer 5 · ops: other shapes for the same elements."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.base.shapes import broadcast, expanded, normal_dim, normal_dims, resolved
+from wengert.ops.coerce import dtype_name, integer, operand, operands, sizes_of
+from wengert.tape.record import T
+
+__all__ = [
+    "broadcast_tensors",
+    "broadcast_to",
+    "contiguous",
+    "expand",
+    "expand_as",
+    "flatten",
+    "meshgrid",
+    "ravel",
+    "reshape",
+    "reshape_as",
+    "squeeze",
+    "unflatten",
+    "unsqueeze",
+    "view",
+    "view_as",
+]
+
+
+def _is_viewable(payload: Any, shape: tuple[int, ...]) -> bool:
+    """Whether an array can be seen in another shape without a copy."""
+    if payload.flags.c_contiguous or payload.size == 0:
+        return True
+    return np.may_share_memory(payload.reshape(shape), payload)
+
+
+def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
+    """The same elements in another shape: a view where possible, else a copy.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    *sizes : int, or one sequence of ints
+        The new shape (also as `shape`). One size may be -1: what the others leave.
+
+    Returns
+    -------
+    Tensor
+        It shares memory with `input` if the elements lie so that it can. Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If the shape has another number of elements.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.arange(6).reshape(2, -1)
+    tensor([[0, 1, 2],
+            [3, 4, 5]])
+    """
+    x = operand(input, "reshape")
+    payload = x.payload
+    new = resolved(sizes_of(sizes if shape is None else shape, "reshape", "shape"), payload.size)
+    if _is_viewable(payload, new):
+        return T.view(x, shape=new)
+    return T.unsafe_view(T.contiguous(x), shape=new)
+
+
+def view(input: Any, *sizes: Any) -> Any:
+    """The same memory in another shape.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    *sizes : int, or one sequence of ints
+        The new shape. One size may be -1: what the others leave.
+
+    Returns
+    -------
+    Tensor
+        It shares memory with `input`. Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If the shape has another number of elements, or needs a copy (`reshape` makes one).
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(2, 3).view(6).shape
+    torch.Size([6])
+    """
+    x = operand(input, "view")
+    payload = x.payload
+    shape = resolved(sizes_of(sizes, "view"), payload.size)
+    if not _is_viewable(payload, shape):
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one "
+            "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
+        )
+    return T.view(x, shape=shape)
+
+
+def view_as(input: Any, other: Any) -> Any:
+    """`view` in the shape of another tensor.
+
+    Parameters
+    ----------
+    input, other : Tensor
+        With as many elements.
+
+    Returns
+    -------
+    Tensor
+        It shares memory with `input`. Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        As `view`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(6).view_as(wg.ones(2, 3)).shape
+    torch.Size([2, 3])
+    """
+    return view(input, operand(other, "view_as", "other").payload.shape)
+
+
+def reshape_as(input: Any, other: Any) -> Any:
+    """`reshape` to the shape of another tensor.
+
+    Parameters
+    ----------
+    input, other : Tensor
+        With as many elements.
+
+    Returns
+    -------
+    Tensor
+        A view where possible, else a copy. Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If the numbers of elements differ.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(6).reshape_as(wg.ones(2, 3)).shape
+    torch.Size([2, 3])
+    """
+    return reshape(input, operand(other, "reshape_as", "other").payload.shape)
+
+
+def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    """The dimensions from `start_dim` to `end_dim` as one.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape; without dimensions it gets one.
+    start_dim, end_dim : int
+        The first and the last dimension that are joined.
+
+    Returns
+    -------
+    Tensor
+        `input` itself if there is nothing to join, a view where possible, else a copy.
+        Differentiable.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension.
+    RuntimeError
+        If `start_dim` comes after `end_dim`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(2, 3, 4).flatten(1).shape
+    torch.Size([2, 12])
+    """
+    x = operand(input, "flatten")
+    shape = x.payload.shape
+    start, end = normal_dim(start_dim, len(shape)), normal_dim(end_dim, len(shape))
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return reshape(x, 1)
+    if start == end:
+        return x
+    return reshape(x, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
+
+
+def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+    """One dimension as several.
+
+    Parameters
+    ----------
+    input : Tensor
+        With at least one dimension.
+    dim : int
+        The dimension that is divided.
+    sizes : sequence of int
+        What it becomes; one may be -1.
+
+    Returns
+    -------
+    Tensor
+        A view. Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If the sizes do not multiply to the dimension's size.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(2, 6).unflatten(1, (3, -1)).shape
+    torch.Size([2, 3, 2])
+    """
+    x = operand(input, "unflatten")
+    shape = x.payload.shape
+    axis = normal_dim(dim, len(shape))
+    parts = sizes_of((sizes,), "unflatten", "sizes")
+    if not parts:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    try:
+        parts = resolved(parts, shape[axis])
+    except RuntimeError:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(parts)} don't multiply up to the size of dim {axis} "
+            f"({shape[axis]}) in the input tensor"
+        ) from None
+    return view(x, (*shape[:axis], *parts, *shape[axis + 1 :]))
+
+
+def ravel(input: Any) -> Any:
+    """All elements in one dimension: a view where possible, else a copy.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+
+    Returns
+    -------
+    Tensor
+        Of one dimension. Differentiable.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(2, 3).ravel().shape
+    torch.Size([6])
+    """
+    x = contiguous(operand(input, "ravel"))
+    return x if x.payload.ndim == 1 else T.view(x, shape=(x.payload.size,))
+
+
+def contiguous(input: Any, memory_format: Any = None) -> Any:
+    """The tensor itself if its elements lie in C order, else a copy in which they do.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    memory_format : None
+        Accepted for PyTorch's sake; C order is the only one.
+
+    Returns
+    -------
+    Tensor
+        Differentiable.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(2, 3).t().contiguous().stride()
+    (2, 1)
+    """
+    x = operand(input, "contiguous")
+    return x if x.payload.flags.c_contiguous else T.contiguous(x)
+
+
+def squeeze(input: Any, dim: Any = None) -> Any:
+    """Without dimensions of size 1: all of them, or those that `dim` names.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    dim : int or tuple of int, optional
+        The dimensions to look at; those of another size stay.
+
+    Returns
+    -------
+    Tensor
+        A view. Differentiable.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(1, 3, 1).squeeze().shape
+    torch.Size([3])
+    """
+    x = operand(input, "squeeze")
+    ndim = x.payload.ndim
+    if dim is None:
+        return T.squeeze(x)
+    if isinstance(dim, tuple | list):
+        return T.squeeze_dims(x, dim=normal_dims(dim, ndim))
+    return T.squeeze_dim(x, dim=normal_dim(integer(dim, "squeeze", "dim"), ndim))
+
+
+def unsqueeze(input: Any, dim: int) -> Any:
+    """With a new dimension of size 1 at `dim`.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    dim : int
+        Where the new dimension is in the result; -1 is after the last.
+
+    Returns
+    -------
+    Tensor
+        A view. Differentiable.
+
+    Raises
+    ------
+    IndexError
+        If `dim` is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(3).unsqueeze(-1).shape
+    torch.Size([3, 1])
+    """
+    x = operand(input, "unsqueeze")
+    dim = normal_dim(integer(dim, "unsqueeze", "dim"), x.payload.ndim + 1)
+    return T.unsqueeze(x, dim=dim)
+
+
+def expand(input: Any, *sizes: Any, size: Any = None) -> Any:
+    """Repeated along dimensions of size 1 and new leading ones, without a copy.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    *sizes : int, or one sequence of ints
+        The new shape (also as `size`); -1 leaves a dimension as it is.
+
+    Returns
+    -------
+    Tensor
+        A view that cannot be written to, since its elements share memory. Differentiable: the
+        gradient is summed over the copies.
+
+    Raises
+    ------
+    RuntimeError
+        If a dimension of another size than 1 would change.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.tensor([[1], [2]]).expand(-1, 3)
+    tensor([[1, 1, 1],
+            [2, 2, 2]])
+    """
+    x = operand(input, "expand")
+    new = sizes_of(sizes if size is None else size, "expand")
+    own = x.payload.shape
+    if len(new) < len(own):
+        name = dtype_name(x.payload)
+        raise RuntimeError(
+            f"expand(torch.{name}Tensor{{{list(own)}}}, size={list(new)}): the number of sizes "
+            f"provided ({len(new)}) must be greater or equal to the number of dimensions in the "
+            f"tensor ({len(own)})"
+        )
+    return T.expand(x, shape=expanded(own, new))
+
+
+def expand_as(input: Any, other: Any) -> Any:
+    """`expand` to the shape of another tensor.
+
+    Parameters
+    ----------
+    input, other : Tensor
+        The shape of `input` must broadcast to that of `other`.
+
+    Returns
+    -------
+    Tensor
+        A view that cannot be written to. Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        As `expand`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(3).expand_as(wg.ones(2, 3)).shape
+    torch.Size([2, 3])
+    """
+    return expand(input, operand(other, "expand_as", "other").payload.shape)
+
+
+def broadcast_to(input: Any, size: Any) -> Any:
+    """`expand` as a function with the shape as one argument.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    size : sequence of int
+        The new shape; -1 leaves a dimension as it is.
+
+    Returns
+    -------
+    Tensor
+        A view that cannot be written to. Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        As `expand`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.broadcast_to(wg.zeros(3), (2, 3)).shape
+    torch.Size([2, 3])
+    """
+    return expand(input, size)
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
+    """All tensors in the one shape that they broadcast to.
+
+    Parameters
+    ----------
+    *tensors : Tensor, or one sequence of tensors
+        Of shapes that fit.
+
+    Returns
+    -------
+    tuple of Tensor
+        Views, or the tensors themselves where the shape is right. Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> a, b = wg.broadcast_tensors(wg.zeros(3), wg.zeros(2, 1))
+    >>> a.shape, b.shape
+    (torch.Size([2, 3]), torch.Size([2, 3]))
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], tuple | list):
+        tensors = tuple(tensors[0])
+    values = operands(tensors, "broadcast_tensors")
+    shape = broadcast(*[value.payload.shape for value in values])
+    return tuple(
+        [v if v.payload.shape == shape else T.expand(v, shape=shape) for v in values]
+    )
+
+
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
+    """The coordinates of all points of a grid, from those of its axes.
+
+    Parameters
+    ----------
+    *tensors : Tensor, or one sequence of tensors
+        The axes: vectors, or scalars for axes of one point.
+    indexing : {"ij", "xy"}, optional
+        With ``"xy"`` the first two dimensions of the results are exchanged.
+
+    Returns
+    -------
+    tuple of Tensor
+        One tensor for each axis, of the grid's shape. Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If an axis has more than one dimension.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x, y = wg.meshgrid(wg.arange(2), wg.arange(3), indexing="ij")
+    >>> y
+    tensor([[0, 1, 2],
+            [0, 1, 2]])
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], tuple | list):
+        tensors = tuple(tensors[0])
+    axes = operands(tensors, "meshgrid")
+    if not axes:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    if indexing not in (None, "ij", "xy"):
+        raise RuntimeError(
+            f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
+        )
+    for axis in axes:
+        if axis.payload.ndim > 1:
+            raise RuntimeError(
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got one of shape "
+                f"{list(axis.payload.shape)}"
+            )
+    swapped = indexing == "xy" and len(axes) > 1
+    if swapped:
+        axes[:2] = axes[1::-1]
+    shape = tuple([axis.payload.size for axis in axes])
+    ones = (1,) * len(axes)
+    grids = [
+        T.expand(T.view(axis, shape=(*ones[:i], shape[i], *ones[i + 1 :])), shape=shape)
+        for i, axis in enumerate(axes)
+    ]
+    if swapped:
+        grids = [T.transpose(grid, dim0=0, dim1=1) for grid in (grids[1], grids[0], *grids[2:])]
+    return tuple(grids)

@@ -1,0 +1,327 @@
+"""Layer 2 · prims: element-wise operations of two arguments, and their forms with a Python number.
+
+A binary operation names its forms with a number (``scalar``, ``rscalar``), which are records of
+their own, as in PyTorch: a number has no gradient, and it is weaker than any array's dtype.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels import elementwise as kernels
+from wengert.prims.families import bilinear, constant, elementwise, linear
+from wengert.prims.record import case
+
+_SCALAR = (case((), other=2.5), case((3,), other=3.0), case((2, 3), other=-1.5))
+_POSITIVE_SCALAR = (case((), other=2.5), case((3,), other=3.0), case((2, 3), other=0.5))
+_BINARY = (
+    case((), ()),
+    case((3,), (3,)),
+    case((2, 3), (3,)),
+    case((), (2, 3)),
+    case((2, 1), (1, 3)),
+    case((0,), (1,)),
+)
+
+linear(
+    "add",
+    np.add,
+    args=("self", "other"),
+    vjp=(lambda F, g: g, lambda F, g: g),
+    infix="{} + {}",
+    promote="same",
+    broadcasts=True,
+    scalar="add_scalar",
+    rscalar="add_scalar",
+    cases=_BINARY,
+    doc="self + other",
+)
+elementwise(
+    "add_scalar",
+    lambda self, other: self + other,
+    params=("other",),
+    lin=lambda F, g: g,
+    infix="{} + other",
+    promote="same",
+    node="AddBackward0",
+    blanks=1,
+    cases=_SCALAR,
+    doc="self + other, a number",
+)
+linear(
+    "add_scaled",
+    lambda self, other, alpha: self + other * alpha,
+    args=("self", "other"),
+    params=("alpha",),
+    vjp=(lambda F, g: g, lambda F, g, alpha: g * alpha),
+    promote="same",
+    broadcasts=True,
+    node="AddBackward0",
+    cases=(case((2, 3), (3,), alpha=2.0), case((), (), alpha=-1.0)),
+    doc="self + alpha * other",
+)
+linear(
+    "sub",
+    np.subtract,
+    args=("self", "other"),
+    vjp=(lambda F, g: g, lambda F, g: -g),
+    infix="{} - {}",
+    promote="same",
+    broadcasts=True,
+    scalar="sub_scalar",
+    rscalar="rsub_scalar",
+    cases=_BINARY,
+    doc="self - other",
+)
+elementwise(
+    "sub_scalar",
+    lambda self, other: self - other,
+    params=("other",),
+    lin=lambda F, g: g,
+    infix="{} - other",
+    promote="same",
+    node="SubBackward0",
+    blanks=1,
+    cases=_SCALAR,
+    doc="self - other, a number",
+)
+elementwise(
+    "rsub_scalar",
+    lambda self, other: other - self,
+    params=("other",),
+    lin=lambda F, g: -g,
+    infix="other - {}",
+    promote="same",
+    node="RsubBackward1",
+    cases=_SCALAR,
+    doc="other - self, other a number",
+)
+bilinear(
+    "mul",
+    np.multiply,
+    vjp=(lambda F, g, other: g * other, lambda F, g, self: g * self),
+    infix="{} * {}",
+    broadcasts=True,
+    scalar="mul_scalar",
+    rscalar="mul_scalar",
+    doc="self * other",
+)
+elementwise(
+    "mul_scalar",
+    lambda self, other: self * other,
+    params=("other",),
+    lin=lambda F, g, other: g * other,
+    infix="{} * other",
+    promote="same",
+    node="MulBackward0",
+    blanks=1,
+    cases=_SCALAR,
+    doc="self * other, a number",
+)
+elementwise(
+    "div",
+    np.true_divide,
+    args=("self", "other"),
+    lin=(
+        lambda F, g, other: g / other,
+        lambda F, g, self, other: -g * ((self / other) / other),
+    ),
+    infix="{} / {}",
+    scalar="div_scalar",
+    domain=("real", "positive"),
+    doc="self / other",
+)
+elementwise(
+    "div_scalar",
+    lambda self, other: self / other,
+    params=("other",),
+    lin=lambda F, g, other: g / other,
+    infix="{} / other",
+    node="DivBackward0",
+    blanks=1,
+    cases=_SCALAR,
+    doc="self / other, a number",
+)
+
+
+def _slope(F: Any, g: Any, self: Any, exponent: Any) -> Any:
+    if exponent == 0:
+        return F.zeros_like(g)
+    if exponent == 1:
+        return g
+    if exponent == 2:
+        return g * (self * 2)
+    return g * (F.pow_scalar(self, exponent=exponent - 1) * exponent)
+
+
+def _slope_of_base(F: Any, g: Any, self: Any, exponent: Any) -> Any:
+    # 0 ** -1 must not meet the exponent 0, nor its derivative the zero cotangent behind it
+    return g * (exponent * F.pow(F.where(exponent == 0, 1, self), exponent - 1))
+
+
+def _slope_of_exponent(F: Any, g: Any, self: Any, exponent: Any, result: Any) -> Any:
+    flat = F.logical_and(self == 0, F.ge(F.real(exponent), 0))
+    return g * (result * F.log(F.where(flat, 1, self)))
+
+
+def _log(base: Any) -> Any:
+    if isinstance(base, complex):
+        return cmath.log(base)
+    return math.log(base) if base > 0 else 0.0 if base == 0 else math.nan
+
+
+elementwise(
+    "pow",
+    kernels.power,
+    args=("self", "exponent"),
+    lin=(_slope_of_base, _slope_of_exponent),
+    promote="same",
+    node="PowBackward1",
+    scalar="pow_scalar",
+    rscalar="rpow_scalar",
+    domain=("positive", "real"),
+    doc="self to the power exponent; at self = 0 the derivative by the exponent is 0",
+)
+elementwise(
+    "pow_scalar",
+    kernels.power_scalar,
+    params=("exponent",),
+    lin=_slope,
+    promote="same",
+    node="PowBackward0",
+    domain="positive",
+    cases=tuple(
+        case(shape, exponent=e) for shape in ((), (2, 3)) for e in (2, 3.0, 0.5, -1, 1, 0, -2.5)
+    ),
+    doc="self to the power exponent, a number",
+)
+elementwise(
+    "rpow_scalar",
+    kernels.rpower_scalar,
+    params=("base",),
+    lin=lambda F, g, result, base: g * (result * _log(base)),
+    promote="same",
+    node="PowBackward2",
+    cases=(case((), base=2.0), case((2, 3), base=0.5)),
+    doc="base, a number, to the power self",
+)
+elementwise(
+    "atan2",
+    np.arctan2,
+    args=("self", "other"),
+    lin=(
+        lambda F, g, self, other: g * (other / (self * self + other * other)),
+        lambda F, g, self, other: g * (-self / (self * self + other * other)),
+    ),
+    domain=("positive", "positive"),
+    doc="the angle of the point (other, self)",
+)
+elementwise(
+    "hypot",
+    np.hypot,
+    args=("self", "other"),
+    lin=(
+        lambda F, g, self, result: g * (self / result),
+        lambda F, g, other, result: g * (other / result),
+    ),
+    domain=("positive", "positive"),
+    doc="sqrt(self ** 2 + other ** 2)",
+)
+elementwise(
+    "fmod",
+    kernels.fmod,
+    args=("self", "other"),
+    lin=(lambda F, g: g, lambda F, g, self, other: -g * F.trunc(self / other)),
+    promote="same",
+    scalar="fmod_scalar",
+    domain=("fractional", "whole"),
+    node="FmodBackward1",
+    doc="the remainder with the sign of self",
+)
+elementwise(
+    "fmod_scalar",
+    kernels.fmod,
+    params=("other",),
+    lin=lambda F, g: g,
+    promote="same",
+    domain="fractional",
+    node="FmodBackward0",
+    cases=(case((2, 3), other=2.0),),
+    doc="the remainder by a number, with the sign of self",
+)
+elementwise(
+    "remainder",
+    kernels.remainder,
+    args=("self", "other"),
+    lin=(lambda F, g: g, lambda F, g, self, other: -g * F.floor(self / other)),
+    promote="same",
+    scalar="remainder_scalar",
+    domain=("fractional", "whole"),
+    node="RemainderBackward1",
+    doc="the remainder with the sign of other",
+)
+elementwise(
+    "remainder_scalar",
+    kernels.remainder,
+    params=("other",),
+    lin=lambda F, g: g,
+    promote="same",
+    domain="fractional",
+    node="RemainderBackward0",
+    cases=(case((2, 3), other=2.0),),
+    doc="the remainder by a number, with the number's sign",
+)
+
+
+def _larger(F: Any, g: Any, self: Any, other: Any) -> Any:
+    return F.where(self > other, g, F.where(self == other, g * 0.5, 0))
+
+
+elementwise(
+    "maximum",
+    np.maximum,
+    args=("self", "other"),
+    lin=(_larger, lambda F, g, self, other: _larger(F, g, other, self)),
+    promote="same",
+    doc="the larger of two, NaN if either is; ties share the gradient",
+)
+elementwise(
+    "minimum",
+    np.minimum,
+    args=("self", "other"),
+    lin=(lambda F, g, self, other: _larger(F, g, other, self), _larger),
+    promote="same",
+    doc="the smaller of two, NaN if either is; ties share the gradient",
+)
+
+for _name, _kernel, _infix, _doc in (
+    ("eq", np.equal, "{} == {}", "self == other"),
+    ("ne", np.not_equal, "{} != {}", "self != other"),
+    ("lt", np.less, "{} < {}", "self < other"),
+    ("le", np.less_equal, "{} <= {}", "self <= other"),
+    ("gt", np.greater, "{} > {}", "self > other"),
+    ("ge", np.greater_equal, "{} >= {}", "self >= other"),
+):
+    constant(
+        _name, _kernel, args=("self", "other"), promote="same", broadcasts=True, infix=_infix, doc=_doc
+    )
+
+for _name, _kernel, _doc in (
+    ("logical_and", np.logical_and, "whether both are non-zero"),
+    ("logical_or", np.logical_or, "whether either is non-zero"),
+    ("logical_xor", np.logical_xor, "whether just one is non-zero"),
+):
+    constant(_name, _kernel, args=("self", "other"), broadcasts=True, doc=_doc)
+
+for _name, _kernel, _doc in (
+    ("bitwise_and", np.bitwise_and, "bitwise and"),
+    ("bitwise_or", np.bitwise_or, "bitwise or"),
+    ("bitwise_xor", np.bitwise_xor, "bitwise exclusive or"),
+    ("floor_divide", kernels.floor_divide, "the quotient rounded down"),
+    ("trunc_divide", kernels.trunc_divide, "the quotient rounded towards zero"),
+):
+    constant(_name, _kernel, args=("self", "other"), promote="same", broadcasts=True, doc=_doc)

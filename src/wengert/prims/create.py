@@ -1,0 +1,47 @@
+"""Layer 2 · prims: copies, casts, and arrays made from a shape."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wengert.kernels import create as kernels
+from wengert.prims.families import constant, elementwise, linear, zero
+from wengert.prims.record import case
+
+constant(
+    "zeros",
+    lambda shape, dtype: np.zeros(shape, dtype),
+    args=(),
+    params=("shape", "dtype"),
+    doc="zeros of a shape and a dtype",
+)
+constant("zeros_like", np.zeros_like, doc="zeros like self")
+elementwise("clone", kernels.clone, lin=lambda F, g: g, promote=None, doc="a copy")
+linear(
+    "assign",
+    kernels.assign,
+    args=("self", "src"),
+    vjp=(zero, lambda F, g: g),
+    broadcasts=True,
+    node="CopyBackwards",
+    cases=(case((2, 3), (2, 3)), case((2, 3), (3,)), case((3,), ())),
+    doc="src in the shape and the place of self",
+)
+elementwise(
+    "fill_scalar",
+    kernels.filled,
+    lin=zero,
+    params=("value",),
+    promote=None,
+    node="FillBackward0",
+    cases=(case((2, 3), value=2.0),),
+    doc="a number in the shape of self",
+)
+linear(
+    "to_copy",
+    kernels.to_copy,
+    params=("dtype",),
+    vjp=lambda F, g, self_dtype: F.to_copy(g, dtype=self_dtype),
+    cases=(case((2, 3), dtype=np.dtype("float64")),),
+    doc="a copy in another dtype",
+)

@@ -1,0 +1,112 @@
+"""Layer 2 · prims: products of matrices and vectors.
+
+All arguments are of one dtype: the public functions see to it, with PyTorch's errors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.kernels import matmul as kernels
+from wengert.prims.families import bilinear, general
+from wengert.prims.record import case
+
+bilinear(
+    "mm",
+    kernels.mm,
+    args=("self", "mat2"),
+    vjp=(
+        lambda F, g, mat2: F.mm(g, F.t(mat2)),
+        lambda F, g, self: F.mm(F.t(self), g),
+    ),
+    infix="{}.dot({})",
+    promote=None,
+    cases=(case((2, 3), (3, 4)), case((1, 1), (1, 1)), case((2, 0), (0, 3)), case((0, 2), (2, 2))),
+    doc="the product of two matrices",
+)
+bilinear(
+    "mv",
+    kernels.mv,
+    args=("self", "vec"),
+    vjp=(
+        lambda F, g, vec: F.unsqueeze(g, dim=1) * F.unsqueeze(vec, dim=0),
+        lambda F, g, self: F.mv(F.t(self), g),
+    ),
+    infix="{}.dot({})",
+    promote=None,
+    cases=(case((2, 3), (3,)), case((2, 0), (0,)), case((0, 2), (2,))),
+    doc="the product of a matrix and a vector",
+)
+bilinear(
+    "dot",
+    kernels.dot,
+    args=("self", "tensor"),
+    vjp=(lambda F, g, tensor: g * tensor, lambda F, g, self: g * self),
+    infix="{}.dot({})",
+    promote=None,
+    cases=(case((3,), (3,)), case((0,), (0,))),
+    doc="the sum of the products of two vectors' elements",
+)
+general(
+    "vdot",
+    kernels.vdot,
+    args=("self", "other"),
+    vjp=(lambda F, g, other: F.conj(g) * other, lambda F, g, self: g * self),
+    conj="explicit",
+    cases=(case((3,), (3,)), case((0,), (0,))),
+    doc="the sum of the products of two vectors' elements, those of the first conjugated",
+)
+bilinear(
+    "bmm",
+    kernels.bmm,
+    args=("self", "mat2"),
+    vjp=(
+        lambda F, g, mat2: F.bmm(g, F.transpose(mat2, dim0=1, dim1=2)),
+        lambda F, g, self: F.bmm(F.transpose(self, dim0=1, dim1=2), g),
+    ),
+    promote=None,
+    cases=(case((2, 3, 4), (2, 4, 2)), case((0, 2, 2), (0, 2, 2)), case((2, 1, 0), (2, 0, 3))),
+    doc="the products of two lists of matrices",
+)
+
+
+def _times(g: Any, factor: Any) -> Any:
+    return g if factor == 1 else g * factor
+
+
+_ADDED = (
+    case((4,), (2, 3), (3, 4), beta=1, alpha=1),
+    case((2, 1), (2, 3), (3, 4), beta=0.5, alpha=-2.0),
+    case((2, 4), (2, 0), (0, 4), beta=1, alpha=1),
+)
+general(
+    "addmm",
+    kernels.addmm,
+    args=("self", "mat1", "mat2"),
+    params=("beta", "alpha"),
+    vjp=(
+        lambda F, g, beta: _times(g, beta),
+        lambda F, g, mat2, alpha: _times(F.mm(g, F.t(mat2)), alpha),
+        lambda F, g, mat1, alpha: _times(F.mm(F.t(mat1), g), alpha),
+    ),
+    broadcasts=True,
+    cases=_ADDED,
+    doc="beta * self + alpha * (mat1 @ mat2)",
+)
+general(
+    "baddbmm",
+    kernels.baddbmm,
+    args=("self", "batch1", "batch2"),
+    params=("beta", "alpha"),
+    vjp=(
+        lambda F, g, beta: _times(g, beta),
+        lambda F, g, batch2, alpha: _times(F.bmm(g, F.transpose(batch2, dim0=1, dim1=2)), alpha),
+        lambda F, g, batch1, alpha: _times(F.bmm(F.transpose(batch1, dim0=1, dim1=2), g), alpha),
+    ),
+    broadcasts=True,
+    cases=(
+        case((4,), (2, 3, 2), (2, 2, 4), beta=1, alpha=1),
+        case((2, 3, 1), (2, 3, 2), (2, 2, 4), beta=0.5, alpha=2.0),
+    ),
+    doc="beta * self + alpha * (batch1 @ batch2)",
+)

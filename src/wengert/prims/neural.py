@@ -1,0 +1,358 @@
+"""Layer 2 · prims: activations and losses of neural networks.
+
+``reduction`` is "none", "mean" or "sum". Targets of floating dtype are differentiable arguments.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels import neural as kernels
+from wengert.prims.families import elementwise, general, linear
+from wengert.prims.record import case
+
+Dims = tuple[int, ...]
+
+# -- over a dimension -------------------------------------------------------------------------------
+
+_ALONG = tuple(
+    case(shape, dim=dim)
+    for shape, dim in (((), ()), ((3,), (0,)), ((2, 3), (1,)), ((2, 3, 4), (1,)), ((0, 3), (0,)))
+)
+
+general(
+    "softmax",
+    kernels.softmax,
+    params=("dim",),
+    vjp=(lambda F, g, result, dim: result * (g - F.sum_dim(g * result, dim=dim, keepdim=True)),),
+    cases=_ALONG,
+    doc="exponentials, scaled to a sum of 1 along a dimension",
+)
+general(
+    "log_softmax",
+    kernels.log_softmax,
+    params=("dim",),
+    vjp=(lambda F, g, result, dim: g - F.exp(result) * F.sum_dim(g, dim=dim, keepdim=True),),
+    node="LogSoftmaxBackward0",
+    cases=_ALONG,
+    doc="the logarithm of softmax",
+)
+
+# -- activations ------------------------------------------------------------------------------------
+
+
+def _activations(**params: Any) -> tuple[Any, ...]:
+    return tuple(case(shape, **params) for shape in ((), (3,), (2, 3), (0,)))
+
+
+def _slope_of_silu(F: Any, g: Any, self: Any) -> Any:
+    gate = F.sigmoid(self)
+    return g * (gate * (self * (1 - gate) + 1))
+
+
+def _slope_of_mish(F: Any, g: Any, self: Any) -> Any:
+    gate = F.tanh(F.softplus(self, beta=1.0, threshold=math.inf))
+    return g * (gate + self * (F.sigmoid(self) * (1 - gate * gate)))
+
+
+def _slope_of_gelu(F: Any, g: Any, self: Any, approximate: str) -> Any:
+    if approximate == "tanh":
+        slope = math.sqrt(2 / math.pi)
+        square = self * self
+        inner = F.tanh(slope * (self * (0.044715 * square + 1)))
+        steep = slope * (3 * 0.044715 * square + 1)
+        return g * (0.5 * (inner + 1) + 0.5 * self * ((1 - inner * inner) * steep))
+    share = 0.5 * F.erfc(self * -math.sqrt(0.5))
+    return g * (share + self * (F.exp(self * self * -0.5) * (1 / math.sqrt(2 * math.pi))))
+
+
+def _slope_of_elu(
+    F: Any, g: Any, self: Any, alpha: float, scale: float, input_scale: float
+) -> Any:
+    # minimum: in the branch not taken, too, the exponential must stay finite
+    below = F.exp(F.minimum(self, 0) * input_scale) * (alpha * scale * input_scale)
+    return F.where(self > 0, g * scale, g * below)
+
+
+elementwise(
+    "softplus",
+    kernels.softplus,
+    params=("beta", "threshold"),
+    lin=lambda F, g, self, beta, threshold: F.where(
+        self * beta > threshold, g, g * F.sigmoid(self * beta)
+    ),
+    cases=_activations(beta=2.0, threshold=20.0),
+    doc="log(1 + exp(beta * self)) / beta, and self where beta * self is above the threshold",
+)
+elementwise(
+    "log_sigmoid",
+    kernels.log_sigmoid,
+    lin=lambda F, g, self: g * F.sigmoid(-self),
+    doc="log(sigmoid(self))",
+)
+elementwise("silu", kernels.silu, lin=_slope_of_silu, doc="self * sigmoid(self)")
+elementwise("mish", kernels.mish, lin=_slope_of_mish, doc="self * tanh(softplus(self))")
+elementwise(
+    "gelu",
+    kernels.gelu,
+    params=("approximate",),
+    lin=_slope_of_gelu,
+    cases=(*_activations(approximate="none"), *_activations(approximate="tanh")),
+    doc="self times the standard normal distribution function, or its approximation by tanh",
+)
+elementwise(
+    "leaky_relu",
+    kernels.leaky_relu,
+    params=("negative_slope",),
+    lin=lambda F, g, self, negative_slope: F.where(self > 0, g, g * negative_slope),
+    domain="nonzero",
+    cases=_activations(negative_slope=0.1),
+    doc="self where positive, negative_slope * self elsewhere",
+)
+elementwise(
+    "elu",
+    kernels.elu,
+    params=("alpha", "scale", "input_scale"),
+    lin=_slope_of_elu,
+    domain="nonzero",
+    cases=_activations(alpha=1.5, scale=1.25, input_scale=0.75),
+    doc="scale * self where positive, alpha * scale * expm1(input_scale * self) elsewhere",
+)
+elementwise(
+    "hardtanh",
+    kernels.hardtanh,
+    params=("min_val", "max_val"),
+    lin=lambda F, g, self, min_val, max_val: F.where(
+        F.logical_and(self > min_val, self < max_val), g, 0
+    ),
+    cases=_activations(min_val=-0.5, max_val=0.75),
+    doc="self, kept between two bounds",
+)
+
+# -- losses of pairs --------------------------------------------------------------------------------
+
+
+def _share(g: Any, shape: Dims, reduction: str) -> Any:
+    """The cotangent of each single loss."""
+    return g / math.prod(shape) if reduction == "mean" else g
+
+
+def _pairs(**params: Any) -> tuple[Any, ...]:
+    shapes: tuple[Dims, ...] = ((), (3,), (2, 3), (0,))
+    return tuple(
+        case(shape, shape, reduction=reduction, **params)
+        for reduction in ("none", "mean", "sum")
+        for shape in shapes
+        if reduction != "mean" or shape != (0,)
+    )
+
+
+def _probabilities(shape: Dims) -> Callable[[Any], Any]:
+    return lambda rng: rng.uniform(0.1, 0.9, shape)
+
+
+def _loss(
+    name: str,
+    kernel: Callable[..., Any],
+    vjp: tuple[Callable[..., Any], Callable[..., Any]],
+    params: tuple[str, ...] = (),
+    **more: Any,
+) -> None:
+    general(
+        name,
+        kernel,
+        args=("self", "target"),
+        params=("reduction", *params),
+        vjp=vjp,
+        promote="same",
+        **more,
+    )
+
+
+def _slope_of_mse(
+    F: Any, g: Any, self: Any, target: Any, self_shape: Dims, reduction: str
+) -> Any:
+    return (self - target) * (2 * _share(g, self_shape, reduction))
+
+
+def _slope_of_smooth(
+    F: Any, g: Any, self: Any, target: Any, self_shape: Dims, reduction: str, beta: float
+) -> Any:
+    apart = self - target
+    slope = F.where(F.abs(apart) < beta, apart / beta, F.sign(apart))
+    return slope * _share(g, self_shape, reduction)
+
+
+def _slope_of_huber(
+    F: Any, g: Any, self: Any, target: Any, self_shape: Dims, reduction: str, delta: float
+) -> Any:
+    apart = self - target
+    slope = F.where(F.abs(apart) <= delta, apart, F.sign(apart) * delta)
+    return slope * _share(g, self_shape, reduction)
+
+
+def _slope_of_bce(
+    F: Any, g: Any, self: Any, target: Any, self_shape: Dims, reduction: str
+) -> Any:
+    variance = F.maximum((1 - self) * self, 1e-12)
+    return (self - target) / variance * _share(g, self_shape, reduction)
+
+
+def _slope_of_bce_target(F: Any, g: Any, self: Any, self_shape: Dims, reduction: str) -> Any:
+    odds = F.maximum(F.log1p(-self), -100) - F.maximum(F.log(self), -100)
+    return odds * _share(g, self_shape, reduction)
+
+
+_loss(
+    "mse_loss",
+    kernels.mse_loss,
+    (
+        _slope_of_mse,
+        lambda F, g, self, target, self_shape, reduction: -_slope_of_mse(
+            F, g, self, target, self_shape, reduction
+        ),
+    ),
+    cases=_pairs(),
+    doc="the squared distance of self and target",
+)
+_loss(
+    "smooth_l1_loss",
+    kernels.smooth_l1_loss,
+    (
+        _slope_of_smooth,
+        lambda F, g, self, target, self_shape, reduction, beta: -_slope_of_smooth(
+            F, g, self, target, self_shape, reduction, beta
+        ),
+    ),
+    params=("beta",),
+    node="SmoothL1LossBackward0",
+    cases=_pairs(beta=0.75),
+    doc="the distance of self and target, rounded off to a parabola below beta",
+)
+_loss(
+    "huber_loss",
+    kernels.huber_loss,
+    (
+        _slope_of_huber,
+        lambda F, g, self, target, self_shape, reduction, delta: -_slope_of_huber(
+            F, g, self, target, self_shape, reduction, delta
+        ),
+    ),
+    params=("delta",),
+    cases=_pairs(delta=0.75),
+    doc="half the squared distance of self and target, continued by its tangent above delta",
+)
+_loss(
+    "binary_cross_entropy",
+    kernels.binary_cross_entropy,
+    (_slope_of_bce, _slope_of_bce_target),
+    cases=tuple(
+        case(_probabilities(shape), _probabilities(shape), reduction=reduction)
+        for shape in ((), (3,), (2, 3), (0,))
+        for reduction in ("none", "mean", "sum")
+        if reduction != "mean" or shape != (0,)
+    ),
+    doc="the cross entropy of a probability and a target probability",
+)
+_loss(
+    "binary_cross_entropy_with_logits",
+    kernels.binary_cross_entropy_with_logits,
+    (
+        lambda F, g, self, target, self_shape, reduction: (F.sigmoid(self) - target)
+        * _share(g, self_shape, reduction),
+        lambda F, g, self, self_shape, reduction: -self * _share(g, self_shape, reduction),
+    ),
+    cases=_pairs(),
+    doc="the cross entropy of sigmoid(self) and a target probability",
+)
+
+# -- losses of classes ------------------------------------------------------------------------------
+
+
+def _classes(shape: Dims, count: int, ignored: bool = False) -> Callable[[Any], Any]:
+    def draw(rng: Any) -> Any:
+        drawn = np.asarray(rng.integers(0, count, shape))
+        if ignored:
+            drawn.flat[0] = -100
+        return drawn
+
+    return draw
+
+
+def _class_cases(several: bool) -> tuple[Any, ...]:
+    ones = np.ones(())
+    weights = np.array([0.5, 1.0, 2.0])
+    flat = (((2, 3), (2,)), ((3,), ()), ((0, 3), (0,)))
+    deep = (((2, 3, 4), (2, 4)), ((2, 3, 1, 2), (2, 1, 2)))
+    return tuple(
+        case(
+            shape,
+            _classes(target, 3, ignored=bool(target and target[0])),
+            lambda rng, weight=weight: weight,
+            reduction=reduction,
+            ignore_index=-100,
+        )
+        for shape, target in (deep if several else flat)
+        for weight in (ones, weights)
+        for reduction in ("none", "mean", "sum")
+        if reduction != "mean" or 0 not in shape
+    )
+
+
+for _name, _node, _several in (
+    ("nll_loss", "NllLossBackward0", False),
+    ("nll_loss2d", "NllLoss2DBackward0", True),
+):
+    linear(
+        _name,
+        kernels.nll_loss,
+        args=("self", "target", "weight"),
+        params=("reduction", "ignore_index"),
+        vjp=(
+            lambda F, g, target, weight, self_shape, reduction, ignore_index: F.nll_loss_backward(
+                g,
+                target,
+                weight,
+                shape=self_shape,
+                reduction=reduction,
+                ignore_index=ignore_index,
+            ),
+            None,
+            None,
+        ),
+        fixed=("target", "weight"),
+        node=_node,
+        cases=_class_cases(_several),
+        doc="minus the element of self for each target class, times the weight of the class",
+    )
+
+linear(
+    "nll_loss_backward",
+    kernels.nll_loss_backward,
+    args=("self", "target", "weight"),
+    params=("shape", "reduction", "ignore_index"),
+    vjp=(
+        lambda F, g, target, weight, reduction, ignore_index: F.nll_loss(
+            g, target, weight, reduction=reduction, ignore_index=ignore_index
+        ),
+        None,
+        None,
+    ),
+    fixed=("target", "weight"),
+    cases=tuple(
+        case(
+            (2,) if reduction == "none" else (),
+            _classes((2,), 3),
+            lambda rng: np.array([0.5, 1.0, 2.0]),
+            shape=(2, 3),
+            reduction=reduction,
+            ignore_index=-100,
+        )
+        for reduction in ("none", "mean", "sum")
+    ),
+    doc="the transpose of nll_loss",
+)

@@ -1,0 +1,28 @@
+"""Layer 2 · prims: complex numbers from two real ones."""
+
+from __future__ import annotations
+
+from wengert.kernels import parts as kernels
+from wengert.prims.families import elementwise
+
+elementwise(
+    "complex",
+    kernels.complex,
+    args=("real", "imag"),
+    lin=(lambda F, g: F.real(g), lambda F, g: F.imag(g)),
+    promote=None,
+    conj="explicit",
+    doc="the complex number of a real and an imaginary part",
+)
+elementwise(
+    "polar",
+    kernels.polar,
+    args=("abs", "angle"),
+    lin=(
+        lambda F, g, angle: F.real(F.conj(g) * F.complex(F.cos(angle), F.sin(angle))),
+        lambda F, g, result: F.real(F.conj(g) * (result * 1j)),
+    ),
+    promote=None,
+    conj="explicit",
+    doc="the complex number of a length and an angle",
+)

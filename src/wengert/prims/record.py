@@ -1,0 +1,246 @@
+"""Layer 2 · prims: `Primitive`, the record that says everything about one operation.
+
+NOTE [rule parameters are the saved set]
+A derivative rule is a function ``rule(F, g, name, ...)``. `F` is the namespace to compute in, `g`
+the cotangent, and each further parameter names what the rule needs:
+
+* an array argument of the primitive (``self``, ``other``): the argument is saved;
+* ``result``: the primitive's output is saved;
+* ``<argument>_shape``, ``<argument>_dtype``: metadata, which keeps no array alive;
+* a keyword parameter of the primitive (``dim``).
+
+So the signature *is* the list of what a node keeps, per argument: `other` is saved only if the rule
+of an argument that needs a gradient names it. Registration refuses any other name.
+
+NOTE [rules]
+Rules use infix operators and functions of `F` only, never NumPy's; they hold for every kind of
+value that `F` may stand for. They never mutate, never branch on values (shapes and parameters are
+fine), keep one dtype throughout, with Python numbers as constants, and compute the transposed
+Jacobian without conjugation: for complex values the engine conjugates around them (records with
+``conj="explicit"`` excepted).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+__all__ = ["TABLE", "Case", "Primitive", "Rule", "case"]
+
+_REGISTRY: dict[str, Primitive] = {}
+TABLE: Mapping[str, Primitive] = MappingProxyType(_REGISTRY)
+"""Every record by name."""
+
+
+class Case:
+    """One sample input of an operation, from which its tests are made.
+
+    `shapes` gives the array arguments: a shape stands for floating values drawn from the record's
+    domain, a callable ``rng -> array`` for values of its own (indices, masks).
+    """
+
+    __slots__ = ("params", "shapes")
+
+    def __init__(self, shapes: Sequence[Any], params: Mapping[str, Any]) -> None:
+        self.shapes = tuple(shapes)
+        self.params = dict(params)
+
+    def __repr__(self) -> str:
+        return f"case({', '.join(map(repr, self.shapes))}, **{self.params})"
+
+
+def case(*shapes: Any, **params: Any) -> Case:
+    """A `Case` as a record writes it: ``case((3, 4), (4,), dim=0)``."""
+    return Case(shapes, params)
+
+
+class Rule:
+    """A derivative rule with the names that it needs, checked against its primitive."""
+
+    __slots__ = ("call", "names", "where")
+
+    def __init__(self, call: Callable[..., Any], names: tuple[str, ...], where: str) -> None:
+        self.call = call
+        self.names = names
+        self.where = where
+
+    def __repr__(self) -> str:
+        return f"<rule {self.where}({', '.join(self.names)})>"
+
+
+class Primitive:
+    """All that there is to know about one operation.
+
+    Parameters
+    ----------
+    name
+        The operation's name, as PyTorch spells it.
+    kernel
+        ``kernel(*arrays, **params)`` on raw arrays, returning an array or a tuple of arrays.
+    family
+        The family that derives what the record leaves out (see `wengert.prims.families`).
+    args
+        Names of the array arguments; a single name with a star (``"*tensors"``) takes any number.
+    params
+        Names of the keyword parameters.
+    vjp
+        One rule per array argument (None: not differentiable); for a starred argument one rule
+        that returns the cotangents of all. A primitive with several differentiable outputs gets
+        their cotangents as a tuple `g`.
+    node
+        The name of the graph node, as PyTorch has it.
+    outputs
+        Number of outputs (None: a tuple whose length depends on the input).
+    differentiable
+        How many of the outputs, from the first, carry a gradient.
+    broadcasts
+        Whether the array arguments broadcast against each other; cotangents are then summed down
+        to their arguments' shapes by the engine.
+    promote
+        What becomes of the dtypes before the kernel: ``"same"`` (a common type), ``"float"`` (a
+        common floating type), None (as they are).
+    fixed
+        Array arguments that keep their dtype and have no derivative: masks and indices.
+    infix
+        The operator that computes the kernel, where there is one: it is quicker on NumPy's scalars.
+    scalar, rscalar
+        For a binary primitive: the primitives of the same operation with a Python number to the
+        right or to the left.
+    view
+        Whether the result shares its argument's memory.
+    domain
+        Where the operation may be sampled: a key of `wengert.testing`'s domains.
+    cases
+        Sample inputs; families supply their own where a record has none.
+    conj
+        ``"explicit"`` where the rules conjugate for themselves.
+    blanks
+        Number of None entries that PyTorch's node shows for arguments that are no tensors here.
+    doc
+        One line: what the operation computes.
+    """
+
+    __slots__ = (
+        "args",
+        "blanks",
+        "broadcasts",
+        "cases",
+        "conj",
+        "differentiable",
+        "doc",
+        "domain",
+        "family",
+        "fixed",
+        "infix",
+        "kernel",
+        "name",
+        "node",
+        "outputs",
+        "params",
+        "promote",
+        "rscalar",
+        "rules",
+        "scalar",
+        "variadic",
+        "view",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        kernel: Callable[..., Any],
+        *,
+        family: str,
+        args: Sequence[str],
+        params: Sequence[str] = (),
+        vjp: Sequence[Callable[..., Any] | None] | None = None,
+        node: str | None = None,
+        outputs: int | None = 1,
+        differentiable: int | None = None,
+        broadcasts: bool = False,
+        promote: str | None = None,
+        fixed: Sequence[str] = (),
+        infix: str | None = None,
+        scalar: str | None = None,
+        rscalar: str | None = None,
+        view: bool = False,
+        domain: str | Sequence[str] = "real",
+        cases: Iterable[Case] = (),
+        conj: str = "engine",
+        blanks: int = 0,
+        doc: str = "",
+    ) -> None:
+        self.name = name
+        self.kernel = kernel
+        self.family = family
+        self.variadic = len(args) == 1 and args[0].startswith("*")
+        self.args = tuple(arg.lstrip("*") for arg in args)
+        self.params = tuple(params)
+        self.node = node or f"{''.join(part.capitalize() for part in name.split('_'))}Backward0"
+        self.outputs = outputs
+        self.differentiable = outputs if differentiable is None else differentiable
+        self.broadcasts = broadcasts
+        self.promote = promote
+        self.fixed = tuple(fixed)
+        self.infix = infix
+        self.scalar = scalar
+        self.rscalar = rscalar
+        self.view = view
+        self.domain = domain
+        self.cases = tuple(cases)
+        self.conj = conj
+        self.blanks = blanks
+        self.doc = doc
+        self.rules = self._checked_rules(vjp)
+        if name in _REGISTRY:
+            raise ValueError(f"the primitive {name} is registered twice")
+        _REGISTRY[name] = self
+
+    def _checked_rules(
+        self, vjp: Sequence[Callable[..., Any] | None] | None
+    ) -> tuple[Rule | None, ...]:
+        if vjp is None:
+            return (None,) * len(self.args)
+        if len(vjp) != len(self.args):
+            raise ValueError(
+                f"{self.name} has {len(self.args)} array arguments but {len(vjp)} rules"
+            )
+        known = {"result", *self.params}
+        for arg in self.args:
+            known |= {arg, f"{arg}_shape", f"{arg}_dtype"}
+        rules: list[Rule | None] = []
+        for arg, call in zip(self.args, vjp, strict=True):
+            if call is None:
+                rules.append(None)
+                continue
+            where = f"{self.name}.vjp[{arg}]"
+            names = tuple(inspect.signature(call).parameters)
+            unknown = [n for n in names[2:] if n not in known]
+            if names[:2] != ("F", "g") or unknown:
+                raise ValueError(
+                    f"{where} must be a function of F, g and of names among "
+                    f"{sorted(known)}, not {names}"
+                )
+            rules.append(Rule(call, names[2:], where))
+        return tuple(rules)
+
+    @property
+    def is_differentiable(self) -> bool:
+        """Whether any argument has a derivative rule."""
+        return any(rule is not None for rule in self.rules)
+
+    @property
+    def saved(self) -> tuple[str, ...]:
+        """Every name that some rule needs, in a fixed order."""
+        needed = {name for rule in self.rules if rule is not None for name in rule.names}
+        order = [*self.args, "result", *self.params]
+        order += [f"{arg}_{what}" for arg in self.args for what in ("shape", "dtype")]
+        return tuple(name for name in order if name in needed)
+
+    def __repr__(self) -> str:
+        return f"<primitive {self.name}({', '.join([*self.args, *self.params])})>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _REGISTRY.__getitem__, (self.name,)

@@ -1,0 +1,311 @@
+"""Layer 2 · prims: operations that combine the elements along dimensions.
+
+``dim`` is always a tuple of different non-negative ints in a primitive that combines along several
+dimensions, one such int in a running one; the public functions normalise it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels import reduce as kernels
+from wengert.prims.families import constant, general, linear, reduction
+from wengert.prims.record import case
+
+_WHOLE = (case(()), case((3,)), case((2, 3)), case((0,)))
+
+
+def spread(F: Any, g: Any, shape: tuple[int, ...], dim: tuple[int, ...], keepdim: bool) -> Any:
+    """A reduction's cotangent at every element that was combined into it."""
+    if not keepdim and shape:
+        g = F.view(g, shape=tuple([1 if i in dim else n for i, n in enumerate(shape)]))
+    return F.expand(g, shape=shape)
+
+
+def _extent(shape: tuple[int, ...], dim: tuple[int, ...]) -> int:
+    return math.prod([shape[i] for i in dim])
+
+
+# -- sums ----------------------------------------------------------------------------------------
+
+linear(
+    "sum_to",
+    kernels.sum_to,
+    params=("shape",),
+    vjp=lambda F, g, self_shape: F.expand(g, shape=self_shape),
+    node="SumBackward1",
+    cases=(case((2, 3), shape=(3,)), case((2, 3), shape=(2, 1)), case((3,), shape=())),
+    doc="the sum over what broadcasting `shape` to self would repeat",
+)
+linear(
+    "sum",
+    kernels.total,
+    vjp=lambda F, g, self_shape: F.expand(g, shape=self_shape),
+    cases=_WHOLE,
+    doc="the sum of all elements",
+)
+reduction(
+    "sum_dim",
+    lambda self, dim, keepdim: np.add.reduce(self, axis=dim, keepdims=keepdim),
+    vjp=lambda F, g, self_shape, dim, keepdim: spread(F, g, self_shape, dim, keepdim),
+    node="SumBackward1",
+    doc="the sum along dimensions",
+)
+linear(
+    "mean",
+    kernels.mean_all,
+    vjp=lambda F, g, self_shape: F.expand(g / math.prod(self_shape), shape=self_shape),
+    cases=_WHOLE[:3],
+    doc="the mean of all elements",
+)
+reduction(
+    "mean_dim",
+    kernels.mean,
+    vjp=lambda F, g, self_shape, dim, keepdim: spread(
+        F, g / _extent(self_shape, dim), self_shape, dim, keepdim
+    ),
+    node="MeanBackward1",
+    doc="the mean along dimensions",
+)
+
+# -- running reductions ---------------------------------------------------------------------------
+
+# NOTE [products without division]
+# The derivative of a product is the product of all other elements. Dividing the result by each
+# element would fail at 0, and its second derivative already where a single element is 0. So what
+# precedes an element and what follows it are multiplied up by themselves (`cumprod` in both
+# directions), and the derivative of `cumprod` is a linear recurrence, whose own derivative is one
+# again: the table is closed, and products have derivatives of every order at every point.
+
+_RUNNING = tuple(
+    case(shape, dim=dim, reverse=reverse)
+    for shape, dim in (((), 0), ((3,), 0), ((2, 3), 0), ((2, 3), 1), ((0,), 0), ((2, 1, 2), 1))
+    for reverse in (False, True)
+)
+
+
+def _recurrence(F: Any, g: Any, factor: Any, dim: int, reverse: bool) -> Any:
+    """The cotangent of the terms of a linear recurrence: the recurrence run backwards."""
+    following = F.shift(factor, dim=dim, by=1 if reverse else -1, fill=0)
+    return F.linear_recurrence(following, g, dim=dim, reverse=not reverse)
+
+
+def _slope_of_cumprod(F: Any, g: Any, self: Any, result: Any, dim: int, reverse: bool) -> Any:
+    before = F.shift(result, dim=dim, by=-1 if reverse else 1, fill=1)
+    return before * _recurrence(F, g, self, dim, reverse)
+
+
+def _slope_of_factor(
+    F: Any, g: Any, factor: Any, result: Any, dim: int, reverse: bool
+) -> Any:
+    before = F.shift(result, dim=dim, by=-1 if reverse else 1, fill=0)
+    return before * _recurrence(F, g, factor, dim, reverse)
+
+
+linear(
+    "cumsum",
+    kernels.cumsum,
+    params=("dim", "reverse"),
+    vjp=lambda F, g, dim, reverse: F.cumsum(g, dim=dim, reverse=not reverse),
+    cases=_RUNNING,
+    doc="the sum of the elements up to each one, with `reverse` from each one on",
+)
+general(
+    "cumprod",
+    kernels.cumprod,
+    params=("dim", "reverse"),
+    vjp=(_slope_of_cumprod,),
+    cases=_RUNNING,
+    doc="the product of the elements up to each one, with `reverse` from each one on",
+)
+general(
+    "shift",
+    kernels.shift,
+    params=("dim", "by", "fill"),
+    vjp=(lambda F, g, dim, by: F.shift(g, dim=dim, by=-by, fill=0),),
+    cases=tuple(
+        case(shape, dim=dim, by=by, fill=fill)
+        for shape, dim in (((), 0), ((3,), 0), ((2, 3), 1), ((0,), 0))
+        for by, fill in ((1, 0), (-1, 1), (2, 1))
+    ),
+    doc="the elements moved on by `by` places along `dim`, and `fill` before or behind them",
+)
+general(
+    "linear_recurrence",
+    kernels.linear_recurrence,
+    args=("factor", "term"),
+    params=("dim", "reverse"),
+    vjp=(
+        _slope_of_factor,
+        lambda F, g, factor, dim, reverse: _recurrence(F, g, factor, dim, reverse),
+    ),
+    promote="same",
+    cases=tuple(
+        case(shape, shape, dim=dim, reverse=reverse)
+        for shape, dim in (((), 0), ((3,), 0), ((2, 3), 1), ((0,), 0))
+        for reverse in (False, True)
+    ),
+    doc="y[k] = factor[k] * y[k - 1] + term[k] along `dim`, with `reverse` from the end",
+)
+
+
+def _slope_of_prod(
+    F: Any, g: Any, self: Any, self_shape: tuple[int, ...], dim: tuple[int, ...], keepdim: bool
+) -> Any:
+    # the other elements of a block: those of the same row, times the products of the other rows
+    slope = spread(F, g, self_shape, dim, keepdim)
+    for i in dim:
+        before = F.shift(F.cumprod(self, dim=i, reverse=False), dim=i, by=1, fill=1)
+        behind = F.shift(F.cumprod(self, dim=i, reverse=True), dim=i, by=-1, fill=1)
+        slope = slope * (before * behind)
+        if i != dim[-1]:
+            self = F.prod_dim(self, dim=(i,), keepdim=True)
+    return slope
+
+
+linear(
+    "prod",
+    lambda self: np.multiply.reduce(self, axis=None),
+    vjp=lambda F, g, self, self_shape: _slope_of_prod(
+        F, g, self, self_shape, tuple(range(len(self_shape))), False
+    ),
+    cases=(*_WHOLE, case((2, 1, 3))),
+    doc="the product of all elements",
+)
+reduction(
+    "prod_dim",
+    kernels.prod,
+    vjp=_slope_of_prod,
+    node="ProdBackward1",
+    doc="the product along dimensions",
+)
+
+# -- extremes -------------------------------------------------------------------------------------
+
+
+def _evenly(F: Any, mask: Any, dtype: Any, dim: tuple[int, ...]) -> Any:
+    """What each element of a mask has of a whole that is shared evenly along `dim`."""
+    share = F.to_copy(mask, dtype=dtype)
+    return share / F.sum_dim(share, dim=dim, keepdim=True)
+
+
+def _slope_of_extreme(
+    F: Any, g: Any, self: Any, result: Any, self_shape: tuple[int, ...], self_dtype: Any
+) -> Any:
+    # a NaN is the extreme wherever there is one, and takes the gradient
+    mask = F.logical_or(self == result, self != self)  # noqa: PLR0124
+    return g * _evenly(F, mask, self_dtype, tuple(range(len(self_shape))))
+
+
+def _slope_of_extremes(
+    F: Any,
+    g: Any,
+    self: Any,
+    result: Any,
+    self_shape: tuple[int, ...],
+    self_dtype: Any,
+    dim: tuple[int, ...],
+    keepdim: bool,
+) -> Any:
+    mask = self == spread(F, result, self_shape, dim, keepdim)
+    return spread(F, g, self_shape, dim, keepdim) * _evenly(F, mask, self_dtype, dim)
+
+
+def _slope_of_picked(
+    F: Any, g: Any, indices: Any, self_shape: tuple[int, ...], dim: int, keepdim: bool
+) -> Any:
+    taken = F.at_index(indices, dim=dim, shape=self_shape, keepdim=keepdim)
+    return F.where(taken, spread(F, g, self_shape, (dim,), keepdim), 0)
+
+
+for _name, _kernel, _doc in (
+    ("max", kernels.maximum, "the largest element; ties share the gradient"),
+    ("min", kernels.minimum, "the smallest element; ties share the gradient"),
+):
+    general(
+        _name,
+        _kernel,
+        vjp=(_slope_of_extreme,),
+        node=f"{_name.capitalize()}Backward1",
+        cases=_WHOLE[:3],
+        doc=_doc,
+    )
+
+for _name, _kernel, _doc in (
+    ("amax", kernels.amax, "the largest element along dimensions; ties share the gradient"),
+    ("amin", kernels.amin, "the smallest element along dimensions; ties share the gradient"),
+):
+    reduction(_name, _kernel, vjp=_slope_of_extremes, doc=_doc)
+
+_PICKED = (
+    case((2, 3), lambda rng: rng.integers(0, 3, (2,)), dim=1, keepdim=False),
+    case((2, 3), lambda rng: rng.integers(0, 2, (1, 3)), dim=0, keepdim=True),
+    case((), lambda rng: np.zeros((), np.int64), dim=0, keepdim=False),
+    case((3,), lambda rng: np.array(2), dim=0, keepdim=False),
+    case((0, 3), lambda rng: np.zeros((0,), np.int64), dim=1, keepdim=False),
+)
+
+for _name in ("max", "min"):
+    linear(
+        f"{_name}_dim",
+        kernels.pick,
+        args=("self", "indices"),
+        params=("dim", "keepdim"),
+        vjp=(_slope_of_picked, None),
+        fixed=("indices",),
+        node=f"{_name.capitalize()}Backward0",
+        cases=_PICKED,
+        doc="the element at each index along a dimension, as a search for extremes found it",
+    )
+
+constant(
+    "at_index",
+    kernels.at_index,
+    args=("indices",),
+    params=("dim", "shape", "keepdim"),
+    cases=(case(lambda rng: rng.integers(0, 3, (2,)), dim=1, shape=(2, 3), keepdim=False),),
+    doc="a mask of the elements along a dimension that indices name",
+)
+
+for _name, _kernel, _doc in (
+    ("argmax", kernels.argmax, "the position of the largest element"),
+    ("argmin", kernels.argmin, "the position of the smallest element"),
+):
+    constant(
+        _name,
+        _kernel,
+        params=("dim", "keepdim"),
+        cases=(
+            case((2, 3), dim=1, keepdim=False),
+            case((2, 3), dim=None, keepdim=True),
+            case((), dim=None, keepdim=False),
+        ),
+        doc=_doc,
+    )
+
+_TRUTH = (case((2, 3), dim=(1,), keepdim=False), case((), dim=(), keepdim=False))
+
+constant(
+    "any",
+    lambda self, dim, keepdim: kernels.truth(self, dim, keepdim, every=False),
+    params=("dim", "keepdim"),
+    cases=_TRUTH,
+    doc="whether some element along dimensions is not 0",
+)
+constant(
+    "all",
+    lambda self, dim, keepdim: kernels.truth(self, dim, keepdim, every=True),
+    params=("dim", "keepdim"),
+    cases=_TRUTH,
+    doc="whether no element along dimensions is 0",
+)
+constant(
+    "count_nonzero",
+    kernels.count,
+    params=("dim",),
+    cases=(case((2, 3), dim=(0,)), case((2, 3), dim=(0, 1))),
+    doc="the number of elements along dimensions that are not 0",
+)

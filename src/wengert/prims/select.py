@@ -1,0 +1,119 @@
+"""Layer 2 · prims: operations that choose elements by a mask or by bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels import select as kernels
+from wengert.prims.families import general, linear
+from wengert.prims.record import case
+
+linear(
+    "where",
+    np.where,
+    args=("condition", "self", "other"),
+    vjp=(
+        None,
+        lambda F, g, condition: F.where(condition, g, 0),
+        lambda F, g, condition: F.where(condition, 0, g),
+    ),
+    fixed=("condition",),
+    promote="same",
+    broadcasts=True,
+    cases=tuple(
+        case(lambda rng, n=n: rng.random(n) > 0.5, *shapes)
+        for n, shapes in (((3,), ((3,), (3,))), ((2, 3), ((3,), ())), ((), ((2, 3), (2, 1))))
+    ),
+    doc="self where the condition holds, other elsewhere",
+)
+
+
+def _within(F: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
+    if max is None:
+        inside = self >= min
+    elif min is None:
+        inside = self <= max
+    else:
+        inside = F.logical_and(self >= min, self <= max)
+    return F.where(inside, g, 0)
+
+
+general(
+    "clamp",
+    kernels.clamp,
+    params=("min", "max"),
+    vjp=(_within,),
+    node="ClampBackward1",
+    cases=(
+        case((2, 3), min=-0.5, max=0.5),
+        case((), min=None, max=0.25),
+        case((5,), min=0.1, max=None),
+        case((4,), min=0.5, max=-0.5),
+        case((0,), min=0, max=1),
+    ),
+    doc="self kept between two numbers; at a bound the derivative is 1",
+)
+general(
+    "clamp_min",
+    lambda self, min: np.maximum(self, min),
+    params=("min",),
+    vjp=(lambda F, g, self, min: F.where(self >= min, g, 0),),
+    cases=(case((2, 3), min=0.1), case((), min=0)),
+    doc="self, but at least a number; at the number the derivative is 1",
+)
+general(
+    "clamp_max",
+    lambda self, max: np.minimum(self, max),
+    params=("max",),
+    vjp=(lambda F, g, self, max: F.where(self <= max, g, 0),),
+    cases=(case((2, 3), max=0.1), case((), max=0)),
+    doc="self, but at most a number; at the number the derivative is 1",
+)
+_BOUNDED = (case((2, 3), (3,)), case((), (2,)), case((3,), ()), case((0,), (1,)))
+general(
+    "clamp_min_tensor",
+    np.maximum,
+    args=("self", "min"),
+    vjp=(
+        lambda F, g, self, min: F.where(self >= min, g, 0),
+        lambda F, g, self, min: F.where(self < min, g, 0),
+    ),
+    promote="same",
+    broadcasts=True,
+    node="ClampBackward0",
+    blanks=1,
+    cases=_BOUNDED,
+    doc="self, but at least min; where they are equal the gradient is self's",
+)
+general(
+    "clamp_max_tensor",
+    np.minimum,
+    args=("self", "max"),
+    vjp=(
+        lambda F, g, self, max: F.where(self <= max, g, 0),
+        lambda F, g, self, max: F.where(self > max, g, 0),
+    ),
+    promote="same",
+    broadcasts=True,
+    node="ClampBackward0",
+    blanks=1,
+    cases=_BOUNDED,
+    doc="self, but at most max; where they are equal the gradient is self's",
+)
+general(
+    "clamp_tensor",
+    kernels.clamp,
+    args=("self", "min", "max"),
+    vjp=(
+        _within,
+        lambda F, g, self, min, max: F.where(F.logical_and(min < max, self < min), g, 0),
+        lambda F, g, self, min, max: F.where(F.logical_or(self > max, max < min), g, 0),
+    ),
+    promote="same",
+    broadcasts=True,
+    node="ClampBackward0",
+    cases=(case((2, 3), (3,), ()), case((), (), ()), case((3,), (2, 1), (3,))),
+    doc="self kept between min and max; where min > max it is max",
+)

@@ -1,0 +1,37 @@
+"""Layer 2 · prims: the whole table: importing this module registers every record."""
+
+from __future__ import annotations
+
+from wengert.prims import (
+    binary,
+    complex,
+    create,
+    index,
+    join,
+    matmul,
+    moments,
+    neural,
+    parts,
+    reduce,
+    select,
+    shape,
+    unary,
+)
+from wengert.prims.record import TABLE
+
+__all__ = [
+    "TABLE",
+    "binary",
+    "complex",
+    "create",
+    "index",
+    "join",
+    "matmul",
+    "moments",
+    "neural",
+    "parts",
+    "reduce",
+    "select",
+    "shape",
+    "unary",
+]

@@ -1,0 +1,162 @@
+"""Layer 2 · prims: element-wise operations of one argument."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from wengert.kernels import elementwise as kernels
+from wengert.prims.families import constant, elementwise, zero
+
+_TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
+_LN2 = math.log(2.0)
+_LN10 = math.log(10.0)
+
+elementwise("neg", np.negative, lin=lambda F, g: -g, promote="same", doc="-self")
+elementwise("exp", np.exp, lin=lambda F, g, result: g * result, doc="e to the power self")
+elementwise("exp2", np.exp2, lin=lambda F, g, result: g * result * _LN2, doc="2 to the power self")
+elementwise("expm1", np.expm1, lin=lambda F, g, result: g * (result + 1), doc="exp(self) - 1")
+elementwise("log", np.log, lin=lambda F, g, self: g / self, domain="positive", doc="ln(self)")
+elementwise(
+    "log2",
+    np.log2,
+    lin=lambda F, g, self: g / (self * _LN2),
+    domain="positive",
+    doc="logarithm to base 2",
+)
+elementwise(
+    "log10",
+    np.log10,
+    lin=lambda F, g, self: g / (self * _LN10),
+    domain="positive",
+    doc="logarithm to base 10",
+)
+elementwise(
+    "log1p",
+    np.log1p,
+    lin=lambda F, g, self: g / (self + 1),
+    domain="positive",
+    doc="ln(1 + self)",
+)
+elementwise(
+    "sqrt",
+    np.sqrt,
+    lin=lambda F, g, result: g / (2 * result),
+    domain="positive",
+    doc="square root",
+)
+elementwise(
+    "rsqrt",
+    kernels.rsqrt,
+    lin=lambda F, g, result: -0.5 * g * (result * result * result),
+    domain="positive",
+    doc="1 / sqrt(self)",
+)
+elementwise(
+    "reciprocal",
+    kernels.reciprocal,
+    lin=lambda F, g, result: -g * (result * result),
+    domain="positive",
+    doc="1 / self",
+)
+elementwise("sin", np.sin, lin=lambda F, g, self: g * F.cos(self), doc="sine")
+elementwise("cos", np.cos, lin=lambda F, g, self: g * -F.sin(self), doc="cosine")
+elementwise(
+    "tan", np.tan, lin=lambda F, g, result: g * (1 + result * result), domain="unit", doc="tangent"
+)
+elementwise(
+    "asin",
+    np.arcsin,
+    lin=lambda F, g, self: g * F.rsqrt(1 - self * self),
+    domain="unit",
+    doc="inverse sine",
+)
+elementwise(
+    "acos",
+    np.arccos,
+    lin=lambda F, g, self: g * -F.rsqrt(1 - self * self),
+    domain="unit",
+    doc="inverse cosine",
+)
+elementwise(
+    "atan", np.arctan, lin=lambda F, g, self: g / (self * self + 1), doc="inverse tangent"
+)
+elementwise("sinh", np.sinh, lin=lambda F, g, self: g * F.cosh(self), doc="hyperbolic sine")
+elementwise("cosh", np.cosh, lin=lambda F, g, self: g * F.sinh(self), doc="hyperbolic cosine")
+elementwise(
+    "tanh", np.tanh, lin=lambda F, g, result: g * (1 - result * result), doc="hyperbolic tangent"
+)
+elementwise(
+    "asinh",
+    np.arcsinh,
+    lin=lambda F, g, self: g * F.rsqrt(self * self + 1),
+    doc="inverse hyperbolic sine",
+)
+elementwise(
+    "acosh",
+    np.arccosh,
+    lin=lambda F, g, self: g * F.rsqrt(self - 1) * F.rsqrt(self + 1),
+    domain="above one",
+    doc="inverse hyperbolic cosine",
+)
+elementwise(
+    "atanh",
+    np.arctanh,
+    lin=lambda F, g, self: g / (1 - self * self),
+    domain="unit",
+    doc="inverse hyperbolic tangent",
+)
+elementwise(
+    "sigmoid",
+    kernels.sigmoid,
+    lin=lambda F, g, result: g * ((1 - result) * result),
+    doc="1 / (1 + exp(-self))",
+)
+elementwise(
+    "erf",
+    kernels.erf,
+    lin=lambda F, g, self: g * (_TWO_OVER_SQRT_PI * F.exp(-(self * self))),
+    doc="error function",
+)
+elementwise(
+    "erfc",
+    kernels.erfc,
+    lin=lambda F, g, self: g * (-_TWO_OVER_SQRT_PI * F.exp(-(self * self))),
+    doc="complementary error function",
+)
+elementwise(
+    "relu",
+    kernels.relu,
+    lin=lambda F, g, result: F.where(result > 0, g, 0),
+    promote="same",
+    domain="nonzero",
+    doc="max(self, 0); the derivative at 0 is 0",
+)
+elementwise(
+    "abs",
+    np.absolute,
+    lin=lambda F, g, self: g * F.sgn(self),
+    promote="same",
+    domain="nonzero",
+    doc="absolute value; the derivative at 0 is 0",
+    conj="explicit",
+)
+elementwise("sign", np.sign, lin=zero, promote="same", domain="nonzero", doc="-1, 0 or 1")
+elementwise("floor", np.floor, lin=zero, promote="same", domain="fractional", doc="round down")
+elementwise("ceil", np.ceil, lin=zero, promote="same", domain="fractional", doc="round up")
+elementwise("trunc", np.trunc, lin=zero, promote="same", domain="fractional", doc="round to 0")
+elementwise(
+    "round",
+    np.rint,
+    lin=zero,
+    promote="same",
+    domain="fractional",
+    doc="round to the nearest integer, halves to even",
+)
+
+constant("isnan", np.isnan, doc="whether each element is NaN")
+constant("isinf", np.isinf, doc="whether each element is infinite")
+constant("isfinite", np.isfinite, doc="whether each element is finite")
+constant("logical_not", np.logical_not, doc="whether each element is zero")
+constant("bitwise_not", np.bitwise_not, doc="bitwise complement")

@@ -1,0 +1,171 @@
+"""Layer 4 · tape: `TensorBase`, autograd metadata over a payload, without any operation.
+
+NOTE [payload]
+A tensor's payload is a NumPy array or, for a tensor without dimensions, it may be a NumPy scalar:
+NumPy's arithmetic on scalars takes a sixth of the time that it takes on 0-d arrays. A scalar cannot
+be written to or shared, so whatever shares memory or writes calls `TensorBase.array` first, which
+puts a 0-d array in its place.
+
+NOTE [edges]
+`TensorBase.edge` says where the gradient goes:
+
+* None: nowhere, the tensor does not require a gradient;
+* `LEAF`: the tensor is a leaf that requires one; edges to it are the tensor itself, which spares
+  each leaf a node and the cycle that it would make;
+* a `Node`: the tensor is that node's only differentiable output;
+* an `OutputEdge`: it is one of several.
+
+NOTE [versions]
+`TensorBase.vc` is the version cell ``[count, name of the last writer]`` that all tensors over one
+memory share. It is None until something writes to the memory or shares it: then nothing can have
+changed since the tensor was made, and a saved tensor needs no check.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+__all__ = ["FREED", "LEAF", "Extra", "Leaf", "OutputEdge", "TensorBase", "new_tensor", "version_of"]
+
+
+class Leaf:
+    """The mark of a leaf that requires a gradient."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "LEAF"
+
+
+LEAF = Leaf()
+
+
+class Extra:
+    """What few tensors have: a gradient, hooks, a base that they are views of, a level.
+
+    Attributes
+    ----------
+    grad
+        The accumulated gradient.
+    hooks
+        Hooks of a leaf on its gradient, by handle id.
+    retains
+        Whether a non-leaf keeps its gradient.
+    base, chain
+        For a view: the tensor that owns the memory, and the ``(primitive, params)`` steps from it.
+    views
+        Weak references to the views of this base whose history follows its own.
+    no_write
+        Why a view refuses writes while recording (it was made without recording, or as one of
+        several), or None.
+    level
+        The transform that the tensor belongs to.
+    accumulator
+        Weak reference to the node that stands for the leaf in pictures of the graph.
+    name
+        A name given by the user.
+    """
+
+    # defaults on the class: a view sets three of these, and pays for no more
+    grad: TensorBase | None = None
+    hooks: dict[int, Any] | None = None
+    retains = False
+    base: TensorBase | None = None
+    chain: tuple[Any, ...] = ()
+    views: list[Any] | None = None
+    no_write: str | None = None
+    level = 0
+    accumulator: Any = None
+    name: str | None = None
+
+
+class TensorBase:
+    """Autograd metadata over a payload; the class that users touch is `wengert.Tensor`."""
+
+    __slots__ = ("__weakref__", "edge", "ext", "payload", "vc")
+
+    payload: Any
+    edge: Any
+    vc: list[Any] | None
+    ext: Extra | None
+
+    cls: ClassVar[type[TensorBase]]
+    """The class of results, set by the tensor layer."""
+    namespace: ClassVar[Any]
+    """T, set where it is made."""
+    seq: ClassVar[int] = 1
+    """Marks a leaf among edges: nodes have negative sequence numbers."""
+    wraps: ClassVar[bool] = True
+
+    # identity, since `==` compares elements
+    __hash__ = object.__hash__
+
+    @property
+    def level(self) -> int:
+        """The transform that the tensor belongs to; 0 outside all."""
+        ext = self.ext
+        return 0 if ext is None else ext.level
+
+    def extra(self) -> Extra:
+        """The tensor's rare attributes, made on first use."""
+        ext = self.ext
+        if ext is None:
+            ext = self.ext = Extra()
+        return ext
+
+    def array(self) -> Any:
+        """The payload, as memory that can be written and shared."""
+        payload = self.payload
+        if isinstance(payload, np.generic):
+            payload = self.payload = np.asarray(payload)
+        return payload
+
+    def share_version(self) -> list[Any]:
+        """The version cell, made on first use."""
+        vc = self.vc
+        if vc is None:
+            vc = self.vc = [0, None]
+        return vc
+
+
+class OutputEdge:
+    """An edge to one of several outputs of a node."""
+
+    __slots__ = ("index", "node")
+    seq = 0
+
+    def __init__(self, node: Any, index: int) -> None:
+        self.node = node
+        self.index = index
+
+
+class Freed:
+    """What takes the place of a saved tensor once its graph has been walked."""
+
+    __slots__ = ()
+    payload = None
+    vc = (-1, None)
+
+    def __repr__(self) -> str:
+        return "<freed>"
+
+
+FREED = Freed()
+
+
+def version_of(tensor: TensorBase) -> int:
+    """How often the tensor's memory has been written to."""
+    vc = tensor.vc
+    return 0 if vc is None else vc[0]
+
+
+def new_tensor(payload: Any, edge: Any = None, vc: list[Any] | None = None) -> Any:
+    """A tensor over a payload, without any check."""
+    tensor = object.__new__(TensorBase.cls)
+    tensor.payload = payload
+    tensor.edge = edge
+    tensor.vc = vc
+    tensor.ext = None
+    return tensor

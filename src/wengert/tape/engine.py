@@ -1,0 +1,120 @@
+"""Layer 4 · tape: the engine, which walks the graph from its outputs to its leaves.
+
+NOTE [order of the walk]
+A node is younger than all that its edges lead to, so taking nodes by falling sequence number means
+that all cotangents of a node have arrived before its turn: no counting of dependencies beforehand.
+A heap holds the nodes whose turn is yet to come; along a chain it stays empty and the next node is
+kept in a local variable.
+
+NOTE [ownership of buffers]
+A rule may hand on the very array that it got, or one that was saved, or give one array to two
+edges. So the first cotangent of an edge is only borrowed; the first sum makes an array of the
+engine's own, and later ones are added into that in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from heapq import heappop, heappush, heapreplace
+from typing import Any
+
+import numpy as np
+
+__all__ = ["walk"]
+
+
+def walk(
+    roots: Iterable[tuple[Any, Any]],
+    keep: bool,
+    raw: bool,
+    wanted: dict[Any, tuple[Any, ...]] | None = None,
+    visit: Callable[[Any, Any], Any] | None = None,
+) -> dict[Any, Any]:
+    """Carry cotangents from `roots` down the graph; the result holds those of the leaves.
+
+    Parameters
+    ----------
+    roots
+        Pairs of an edge and its cotangent: a raw array, or with ``raw=False`` any other value.
+    keep
+        Whether to leave what the nodes saved for another walk.
+    raw
+        Whether cotangents are raw arrays: then nodes apply their rules directly.
+    wanted
+        The nodes to run, each with its edges (None for those that nobody asks for); None: all.
+    visit
+        Called with each node that has hooks and with its cotangent, which it may replace.
+    """
+    pending: dict[Any, Any] = {}
+    owned: set[Any] = set()
+    heap: list[tuple[int, Any]] = []
+    for edge, g in roots:
+        _deliver(edge, g, pending, owned, heap)
+    add = np.add
+    while heap:
+        node = heappop(heap)[1]
+        g = pending.pop(node)
+        while True:
+            if node.ext is not None and visit is not None:
+                g = visit(node, g)
+            edges = node.edges if wanted is None else wanted.get(node)
+            following = None
+            if edges is not None:
+                if raw:
+                    grads = node.apply(g, keep, edges)
+                else:
+                    grads = node.apply_in(g, keep, edges)
+                for edge, grad in zip(edges, grads, strict=True):
+                    if edge is None or grad is None:
+                        continue
+                    if edge is following:
+                        g_following = g_following + grad
+                    elif edge in pending:
+                        have = pending[edge]
+                        if edge in owned:
+                            add(have, grad, have)
+                        else:
+                            pending[edge] = have = have + grad
+                            if have.__class__ is np.ndarray:
+                                owned.add(edge)
+                    else:
+                        seq = edge.seq
+                        if seq > 0:
+                            pending[edge] = grad
+                        elif seq == 0:
+                            _deliver(edge, grad, pending, owned, heap)
+                        elif following is None:
+                            following, g_following = edge, grad
+                        else:
+                            pending[edge] = grad
+                            heappush(heap, (seq, edge))
+            if following is None:
+                break
+            if heap and heap[0][0] < following.seq:
+                pending[following] = g_following
+                node = heapreplace(heap, (following.seq, following))[1]
+                g = pending.pop(node)
+            else:
+                node, g = following, g_following
+    return pending
+
+
+def _deliver(edge: Any, g: Any, pending: dict[Any, Any], owned: set[Any], heap: Any) -> None:
+    """Add a cotangent to what waits for the target of `edge`."""
+    if edge.seq != 0:
+        if edge in pending:
+            pending[edge] = pending[edge] + g
+            owned.discard(edge)
+        else:
+            pending[edge] = g
+            if edge.seq < 0:
+                heappush(heap, (edge.seq, edge))
+        return
+    node: Any = edge.node
+    parts = pending.get(node)
+    if parts is None:
+        parts = pending[node] = [None] * node.width()
+        heappush(heap, (node.seq, node))
+    have = parts[edge.index]
+    parts[edge.index] = g if have is None else have + g
+

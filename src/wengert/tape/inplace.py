@@ -1,0 +1,241 @@
+"""Layer 4 · tape: operations that write into their first argument.
+
+NOTE [writing in place]
+Everything is checked before the first byte changes. Then: what the rule needs of the old value is
+copied aside, the new value is computed and written, the version is raised, and the tensor's history
+becomes the operation's node; through a view, the history of the base (see NOTE [views and
+history]).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from wengert.base import errors
+from wengert.base.dtypes import category, is_differentiable, promote
+from wengert.base.shapes import broadcast
+from wengert.interp.eager import K
+from wengert.interp.levels import namespace_of
+from wengert.prims.record import Primitive
+from wengert.prims.table import TABLE
+from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.lift import cast, is_number
+from wengert.tape.modes import current_mode
+from wengert.tape.node import Node, edge_of, next_sequence
+from wengert.tape.record import make_node, save_result
+from wengert.tape.views import (
+    MADE_UNRECORDED,
+    ONE_OF_SEVERAL,
+    Step,
+    move_edge,
+    push,
+    refresh_views,
+)
+
+__all__ = ["bump", "check_writable", "write"]
+
+
+def write(
+    prim: Primitive, tensor: Any, others: tuple[Any, ...], params: dict[str, Any], name: str
+) -> Any:
+    """Compute `prim` on `tensor` and `others` and put the result into `tensor`.
+
+    Parameters
+    ----------
+    name
+        The name of the operation as users know it (``add_``), for messages.
+    """
+    number = None
+    form = prim
+    if prim.scalar is not None and len(others) == 1 and is_number(others[0]):
+        form = TABLE[prim.scalar]
+        number = int(others[0]) if isinstance(others[0], bool) else others[0]
+        params = {form.params[0]: number}
+        _check_dtype(form, tensor, [number])
+        lifted = [tensor]
+    else:
+        lifted = [tensor, *_lift_others(form, tensor, others)]
+    payload = tensor.array()
+    payloads = [payload, *[other.payload for other in lifted[1:]]]
+    if "index" not in form.fixed:
+        _check_shape(payload, payloads[1:])
+    mode = current_mode()
+    recording = (mode is None or mode.grad) and any(t.edge is not None for t in lifted)
+    recording = recording and form.is_differentiable and is_differentiable(payload.dtype)
+    check_writable(tensor, recording)
+    node = None
+    if recording:
+        old = tensor
+        if "self" in form.saved:
+            old = new_tensor(payload.copy(), tensor.edge)
+        sources = [old if other is tensor else other for other in lifted]
+        node = make_node(form, sources, payloads, params, payload)
+        if node.edges[0] is not None:
+            node.edges = (edge_of(tensor), *node.edges[1:])
+    ufunc = prim.kernel if isinstance(prim.kernel, np.ufunc) else None
+    if ufunc is not None and number is not None:
+        ufunc(payload, number, out=payload, casting="same_kind")
+    elif ufunc is not None:
+        ufunc(*payloads, out=payload, casting="same_kind")
+    else:
+        np.copyto(payload, form.kernel(*payloads, **params), casting="same_kind")
+    bump(tensor, name)
+    if node is not None:
+        _set_history(tensor, node, "result" in form.saved)
+    return tensor
+
+
+def bump(tensor: Any, name: str) -> None:
+    """Note a write to the memory of `tensor` by the operation `name`."""
+    vc = tensor.share_version()
+    vc[0] += 1
+    vc[1] = name
+
+
+def _check_dtype(prim: Primitive, tensor: Any, scalars: list[Any], *arrays: Any) -> None:
+    have = tensor.payload.dtype
+    result = promote([tensor.payload, *arrays], scalars, prim.promote == "float")
+    if category(result) > category(have):
+        raise errors.cannot_cast(result, have)
+
+
+def _lift_others(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> list[Any]:
+    """The other arguments as tensors of the dtype of `tensor` (masks and indices as they are)."""
+    dtype = tensor.payload.dtype
+    lifted: list[Any] = []
+    for i, (arg, value) in enumerate(zip(prim.args[1:], others, strict=True)):
+        if is_number(value):
+            _check_dtype(prim, tensor, [value])
+            lifted.append(new_tensor(np.asarray(value).astype(dtype)[()]))
+            continue
+        if isinstance(value, np.ndarray | np.generic):
+            value = new_tensor(value)
+        elif not isinstance(value, TensorBase):
+            raise TypeError(
+                f"{prim.name}_(): argument '{arg}' (position {i + 1}) must be Tensor, not "
+                f"{type(value).__name__}"
+            )
+        if arg not in prim.fixed and prim.promote is not None:
+            _check_dtype(prim, tensor, [], value.payload)
+            value = cast(value, dtype)
+        elif arg not in prim.fixed and prim.broadcasts:
+            value = cast(value, dtype)
+        lifted.append(value)
+    return lifted
+
+
+def _check_shape(payload: Any, others: list[Any]) -> None:
+    shapes = [other.shape for other in others if other.ndim and other.shape != payload.shape]
+    if not shapes:
+        return
+    common = broadcast(payload.shape, *shapes)
+    if common != payload.shape:
+        raise RuntimeError(
+            f"output with shape {list(payload.shape)} doesn't match the broadcast shape "
+            f"{list(common)}: an in-place operation cannot enlarge the tensor that it writes to"
+        )
+
+
+def check_writable(tensor: Any, recording: bool) -> None:
+    """Refuse a write that PyTorch refuses; `recording`: whether it would be part of the graph."""
+    payload = tensor.array()
+    if not payload.flags.writeable:
+        if 0 in payload.strides and payload.size > 1:
+            raise RuntimeError(
+                "unsupported operation: more than one element of the written-to tensor refers to "
+                "a single memory location. Please clone() the tensor before performing the "
+                "operation."
+            )
+        raise RuntimeError(
+            "the tensor shares the memory of a NumPy array that is read-only: clone() it first"
+        )
+    if not recording:
+        return
+    ext = tensor.ext
+    if ext is not None and ext.base is not None:
+        if ext.no_write == ONE_OF_SEVERAL:
+            raise errors.write_to_one_of_several(tensor)
+        if ext.no_write == MADE_UNRECORDED:
+            raise errors.write_to_unrecorded_view()
+        if ext.base.edge is LEAF:
+            raise RuntimeError(
+                "a view of a leaf Variable that requires grad is being used in an in-place "
+                "operation.\n  To update a parameter, write under no_grad(); to differentiate "
+                "through the write, clone() the leaf first."
+            )
+    if tensor.edge is LEAF:
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation.\n"
+            "  To update a parameter, write under no_grad():  with no_grad(): w -= lr * w.grad\n"
+            "  To differentiate through the write, clone() the leaf first."
+        )
+
+
+def _set_history(tensor: Any, node: Any, saves_result: bool) -> None:
+    ext = tensor.ext
+    base = None if ext is None else ext.base
+    if base is None:
+        if saves_result:
+            save_result(node, tensor)
+        move_edge(tensor, node)
+        refresh_views(tensor)
+        return
+    if saves_result:
+        # the view's own history will be made anew: its value is saved as a constant of the node
+        node.result, node.result_vc, node.result_at = tensor.payload.copy(), [0, None], 0
+    outer: Any = object.__new__(CopySlices)
+    outer.edges = (edge_of(base), *node.edges[1:])
+    outer.seq = next_sequence()
+    outer.ext = None
+    outer.inner = node
+    outer.chain = ext.chain
+    move_edge(base, outer)
+    refresh_views(base)
+
+
+class CopySlices(Node):
+    """A write through a view, seen from the view's base."""
+
+    __slots__ = ("chain", "inner")
+    label: ClassVar[str] = "CopySlices"
+    inner: Any
+    chain: tuple[Step, ...]
+
+    def release(self) -> None:
+        self.inner.release()
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        if g.__class__ is not np.ndarray:
+            g = np.asarray(g)
+        grads = self.inner.apply(push(K, self.chain, g), keep, edges)
+        if edges[0] is None:
+            return grads
+        below = np.array(g, order="C")
+        window = push(K, self.chain, below)
+        if np.may_share_memory(window, below):
+            window[...] = grads[0]
+        else:
+            below = self._placed(K, below, grads[0])
+        return below, *grads[1:]
+
+    def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        F: Any = namespace_of(g)
+        grads = self.inner.apply_in(push(F, self.chain, g), keep, edges)
+        if edges[0] is None:
+            return grads
+        F = namespace_of(g, grads[0])
+        return self._placed(F, g, grads[0]), *grads[1:]
+
+    def _placed(self, F: Any, g: Any, part: Any) -> Any:
+        """`g` with `part` in place of what the view shows of it, without writing."""
+        shape = tuple(g.shape)
+        size = int(np.prod(shape, dtype=np.int64))
+        positions = push(K, self.chain, np.arange(size).reshape(shape)).reshape(-1)
+        flat = F.view(g, shape=(size,))
+        values = F.view(part, shape=(positions.size,))
+        placed = F.index_put(
+            flat, values, positions[None], dims=(0,), unique=True, accumulate=False
+        )
+        return F.view(placed, shape=shape)

@@ -1,0 +1,76 @@
+"""Layer 4 · tape: what arguments become before a primitive sees them: tensors of one dtype."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import promote
+from wengert.prims.record import Primitive
+from wengert.tape.base import TensorBase, new_tensor
+
+__all__ = ["cast", "cast_for_number", "is_number", "lift"]
+
+
+def is_number(value: Any) -> bool:
+    """Whether `value` is a Python number: weaker than any array in promotion."""
+    return isinstance(value, numbers.Number) and not isinstance(value, np.generic)
+
+
+def cast(tensor: Any, dtype: np.dtype[Any]) -> Any:
+    """`tensor` in another dtype, recorded."""
+    if tensor.payload.dtype == dtype:
+        return tensor
+    return TensorBase.namespace.to_copy(tensor, dtype=dtype)
+
+
+def cast_for_number(prim: Primitive, tensor: Any, number: Any) -> Any:
+    """`tensor` in the dtype that an operation with a Python number has."""
+    if prim.promote is None:
+        return tensor
+    return cast(tensor, promote([tensor.payload], [number], prim.promote == "float"))
+
+
+def lift(prim: Primitive, values: Sequence[Any]) -> list[Any]:
+    """The arguments of `prim` as tensors, of one dtype if its record asks for it.
+
+    Arrays are taken as they are, sharing memory; Python numbers become 0-d arrays of the common
+    dtype.
+    """
+    lifted: list[Any] = []
+    free: list[int] = []
+    scalars: list[int] = []
+    for i, value in enumerate(values):
+        arg = prim.args[0 if prim.variadic else i]
+        if arg not in prim.fixed:
+            free.append(i)
+        if isinstance(value, TensorBase):
+            lifted.append(value)
+        elif isinstance(value, np.ndarray | np.generic):
+            lifted.append(new_tensor(value))
+        elif is_number(value) and arg not in prim.fixed:
+            scalars.append(i)
+            lifted.append(value)
+        else:
+            raise TypeError(
+                f"{prim.name}(): argument '{arg}' (position {i + 1}) must be Tensor, not "
+                f"{type(value).__name__}"
+            )
+    if prim.promote is None and not scalars:
+        return lifted
+    arrays = [lifted[i].payload for i in free if i not in scalars]
+    if not arrays:
+        raise TypeError(
+            f"{prim.name}(): argument '{prim.args[scalars[0]]}' (position {scalars[0] + 1}) must "
+            f"be Tensor, not {type(values[scalars[0]]).__name__}"
+        )
+    dtype = promote(arrays, [values[i] for i in scalars], prim.promote == "float")
+    for i in free:
+        if i in scalars:
+            lifted[i] = new_tensor(np.asarray(values[i]).astype(dtype)[()])
+        else:
+            lifted[i] = cast(lifted[i], dtype)
+    return lifted

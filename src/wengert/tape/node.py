@@ -1,0 +1,333 @@
+"""Layer 4 · tape: `Node`, one recorded operation, and what users can see of it."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from wengert.base import errors
+from wengert.interp.levels import namespace_of
+from wengert.prims.record import Primitive
+from wengert.tape.base import (
+    FREED,
+    LEAF,
+    OutputEdge,
+    TensorBase,
+    new_tensor,
+    version_of,
+)
+
+__all__ = [
+    "USER_CODE",
+    "AccumulateGrad",
+    "Node",
+    "NodeExtra",
+    "accumulator_of",
+    "edge_of",
+    "next_sequence",
+    "target_of",
+]
+
+next_sequence: Callable[[], int] = itertools.count(-2, -1).__next__
+"""Sequence numbers, counting down, so that a heap yields the youngest node first."""
+
+
+USER_CODE: weakref.WeakSet[Any] = weakref.WeakSet()
+"""Live nodes that run a user's code, which may raise in the middle of a walk.
+
+As long as there are any, walks let go of what was saved only when they have come to their end, so
+that a walk that raised can be repeated.
+"""
+
+
+class NodeExtra:
+    """What few nodes have: hooks, tensors that retain their gradient, metadata.
+
+    Attributes
+    ----------
+    tensor_hooks
+        Hooks of the output tensors: ``(output index, handle id) -> hook``, in order.
+    retained
+        Weak references to output tensors that keep their gradient, by output index.
+    metadata
+        A dictionary for users.
+    """
+
+    __slots__ = ("metadata", "retained", "tensor_hooks")
+
+    def __init__(self) -> None:
+        self.tensor_hooks: dict[tuple[int, int], Any] = {}
+        self.retained: dict[int, weakref.ref[TensorBase]] = {}
+        self.metadata: dict[Any, Any] = {}
+
+
+class Node:
+    """One operation on the tape; ``tensor.grad_fn`` is one.
+
+    A node keeps edges to the nodes that made its arguments, never to tensors that nobody saved.
+    Each primitive has a subclass of its own, made when it is first recorded, with a slot for each
+    name that its rules need (see NOTE [rule parameters are the saved set]).
+    """
+
+    __slots__ = ("__weakref__", "edges", "ext", "seq", "versions")
+
+    edges: tuple[Any, ...]
+    ext: NodeExtra | None
+    seq: int
+    versions: tuple[int, ...] | None
+    prim: ClassVar[Primitive]
+    several: ClassVar[bool] = False
+    blanks: ClassVar[int] = 0
+    label: ClassVar[str]
+
+    # -- what the engine calls -----------------------------------------------------------------
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The cotangents for `edges` (None where the edge is None), from the output's.
+
+        Parameters
+        ----------
+        g
+            The cotangent of the output; a tuple with None for several outputs.
+        keep
+            Whether what was saved is still needed afterwards.
+        edges
+            The node's edges, with None for those that nobody asks for.
+        """
+        raise NotImplementedError
+
+    apply_in: Callable[..., tuple[Any, ...]]
+    """As `apply`, in the namespace of the values: for cotangents that are not raw arrays."""
+
+    def release(self) -> None:
+        """Let go of what was saved."""
+
+    def width(self) -> int:
+        """The number of outputs that carry a gradient, where there may be several."""
+        return len(self.outputs_meta)
+
+    # -- what users see -------------------------------------------------------------------------
+
+    def name(self) -> str:
+        """The node's name, as PyTorch has it.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> wg.ones(2, requires_grad=True).exp().grad_fn.name()
+        'ExpBackward0'
+        """
+        return self.label
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """For each argument the node that made it and the number of its output, or (None, 0)."""
+        return tuple(target_of(edge) for edge in self.edges) + ((None, 0),) * self.blanks
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary for the user's own notes on the node."""
+        return self.extra().metadata
+
+    def extra(self) -> NodeExtra:
+        """The node's rare attributes, made on first use."""
+        ext = self.ext
+        if ext is None:
+            ext = self.ext = NodeExtra()
+        return ext
+
+    def _sequence_nr(self) -> int:
+        return -self.seq
+
+    def __repr__(self) -> str:
+        return f"<{self.label} object at {id(self):#x}>"
+
+    def __dir__(self) -> list[str]:
+        prim = getattr(type(self), "prim", None)
+        saved = () if prim is None else prim.saved
+        shown = [f"_saved_{n}" for n in saved if not n.endswith(("_shape", "_dtype"))]
+        return [*super().__dir__(), *shown]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_saved_"):
+            return _saved(self, name.removeprefix("_saved_"))
+        raise AttributeError(f"'{self.label}' object has no attribute '{name}'")
+
+
+class AccumulateGrad:
+    """The node that stands for a leaf: the end of a path, where ``.grad`` is added to."""
+
+    __slots__ = ("__weakref__", "variable")
+
+    def __init__(self, variable: TensorBase) -> None:
+        self.variable = variable
+
+    def name(self) -> str:
+        """The node's name, as PyTorch has it."""
+        return "torch::autograd::AccumulateGrad"
+
+    next_functions: ClassVar[tuple[Any, ...]] = ()
+
+    def __repr__(self) -> str:
+        return f"<AccumulateGrad object at {id(self):#x}>"
+
+
+def accumulator_of(leaf: TensorBase) -> AccumulateGrad:
+    """The node that stands for `leaf`, the same one as long as somebody holds it."""
+    ext = leaf.extra()
+    node: AccumulateGrad | None = ext.accumulator() if ext.accumulator is not None else None
+    if node is None:
+        node = AccumulateGrad(leaf)
+        ext.accumulator = weakref.ref(node)
+    return node
+
+
+def target_of(edge: Any) -> tuple[Any, int]:
+    """An edge as users see it: the node and the number of its output."""
+    if edge is None:
+        return None, 0
+    if isinstance(edge, TensorBase):
+        return accumulator_of(edge), 0
+    if isinstance(edge, OutputEdge):
+        return edge.node, edge.index
+    return edge, 0
+
+
+def edge_of(tensor: TensorBase) -> Any:
+    """Where the gradient of `tensor` goes: None, a leaf, a node or one of its outputs."""
+    edge = tensor.edge
+    return tensor if edge is LEAF else edge
+
+
+# -- saved values ------------------------------------------------------------------------------
+
+
+def check_saved(node: Node, name: str, saved: Any) -> None:
+    """Refuse a saved argument that is gone or that was written to since."""
+    if saved is FREED:
+        raise errors.backward_twice(node.label)
+    position = _position(node, name)
+    expected = 0 if node.versions is None else node.versions[position]
+    if version_of(saved) != expected:
+        raise errors.modified_in_place(
+            saved.payload, _origin(node, name), saved.vc, expected, node.label, name
+        )
+
+
+def check_result(node: Any) -> None:
+    """Refuse a saved output that is gone or that was written to since."""
+    if node.result is FREED:
+        raise errors.backward_twice(node.label)
+    raise errors.modified_in_place(
+        node.result, f"output 0 of {node.label}", node.result_vc, node.result_at, node.label, "result"
+    )
+
+
+def _position(node: Node, name: str) -> int:
+    return [n for n in node.prim.saved if n in node.prim.args].index(name)
+
+
+def _origin(node: Node, name: str) -> str:
+    edge = node.edges[node.prim.args.index(name)]
+    source, index = target_of(edge)
+    return "" if source is None else f"output {index} of {source.name().split('::')[-1]}"
+
+
+def unpack(node: Any, name: str, raw: bool) -> Any:
+    """What a rule gets for `name`: a payload, or with ``raw=False`` a tensor tied to the graph."""
+    prim = node.prim
+    if name in prim.args:
+        saved = getattr(node, f"s_{name}")
+        if isinstance(saved, tuple):
+            return tuple(_unpack_argument(node, name, s, raw, node.edges[i]) for i, s in enumerate(saved))
+        if saved is None:
+            return None
+        return _unpack_argument(node, name, saved, raw, node.edges[prim.args.index(name)])
+    if name == "result":
+        if node.result is FREED or node.result_vc[0] != node.result_at:
+            check_result(node)
+        if raw:
+            return node.result
+        edge = OutputEdge(node, 0) if node.several else node
+        return new_tensor(node.result, edge, node.result_vc)
+    if name in prim.params:
+        return getattr(node, f"p_{name}")
+    return getattr(node, name)
+
+
+def _unpack_argument(node: Any, name: str, saved: Any, raw: bool, edge: Any) -> Any:
+    if saved is FREED or (saved.vc is not None and not node.prim.variadic):
+        check_saved(node, name, saved)
+    if raw:
+        return saved.payload
+    # the tensor may have left the graph since (detach_, requires_grad_): the edge tells what it was
+    if edge_of(saved) is edge:
+        return saved
+    return new_tensor(saved.payload, edge, saved.vc)
+
+
+def _saved(node: Any, name: str) -> Any:
+    prim = node.prim
+    if name in prim.saved and not name.endswith(("_shape", "_dtype")):
+        return unpack(node, name, raw=False)
+    if name in prim.args or name == "result" or name in prim.params:
+        return None
+    raise AttributeError(f"'{node.label}' object has no attribute '_saved_{name}'")
+
+
+# -- the general way to apply a rule --------------------------------------------------------------
+
+
+def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Apply a node's rules in the namespace of its values: for any payload, dtype and arity."""
+    prim: Primitive = node.prim
+    several = prim.differentiable != 1
+    parts = [part for part in g if part is not None] if several else [g]
+    raw = not any(hasattr(part, "namespace") for part in parts)
+    wanted = [e is not None for e in edges]
+    rules = prim.rules * len(edges) if prim.variadic else prim.rules
+    needed = {n for rule, want in zip(rules, wanted, strict=True) if want and rule for n in rule.names}
+    values = {name: unpack(node, name, raw) for name in prim.saved if name in needed}
+    F: Any = namespace_of(*parts, *_flat(values.values()))
+    if several:
+        g = tuple(
+            F.zeros(shape=shape, dtype=dtype) if part is None else part
+            for part, (shape, dtype) in zip(g, node.outputs_meta, strict=True)
+        )
+    complexes = getattr(node, "complexes", None)
+    sandwich = complexes is not None and prim.conj == "engine"
+    if sandwich:
+        g = tuple(map(F.conj, g)) if several else F.conj(g)
+    if not keep:
+        node.release()
+    if prim.variadic:
+        rule = prim.rules[0]
+        assert rule is not None
+        grads = list(rule.call(F, g, *[values[n] for n in rule.names]))
+    else:
+        grads = [
+            rule.call(F, g, *[values[n] for n in rule.names]) if want and rule else None
+            for rule, want in zip(prim.rules, wanted, strict=True)
+        ]
+    shapes = node.shapes if prim.broadcasts else None
+    for i, grad in enumerate(grads):
+        if grad is None or not wanted[i]:
+            grads[i] = None
+            continue
+        if sandwich:
+            grad = F.conj(grad)
+        if complexes is not None and not complexes[i] and grad.dtype.kind == "c":
+            grad = F.real(grad)
+        grads[i] = grad if shapes is None else F.sum_to(grad, shape=shapes[i])
+    return tuple(grads)
+
+
+def _flat(values: Any) -> list[Any]:
+    flat: list[Any] = []
+    for value in values:
+        flat.extend(value) if isinstance(value, tuple) else flat.append(value)
+    return [value for value in flat if not isinstance(value, np.ndarray)]

@@ -1,0 +1,173 @@
+"""Layer 4 · tape: T, the namespace that computes on tensors and records; its general path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.base.shapes import broadcast
+from wengert.interp.levels import namespace_of
+from wengert.prims.record import Primitive
+from wengert.prims.table import TABLE
+from wengert.tape.base import OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.lift import cast_for_number, is_number, lift
+from wengert.tape.modes import current_mode
+from wengert.tape.node import Node, edge_of, next_sequence
+from wengert.tape.specialise import lifted_class, node_class, recorder
+from wengert.tape.views import attach_view
+
+__all__ = ["T", "record", "run"]
+
+
+def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Compute `prim` on any arguments and record it: the general path of every operation.
+
+    Numbers, arrays and mixed dtypes are lifted and promoted first (see `wengert.tape.lift`); a
+    binary operation with a Python number goes to its form for numbers.
+    """
+    if prim.scalar is not None and len(args) == 2:
+        self, other = args
+        if is_number(other) and isinstance(self, TensorBase | np.ndarray):
+            return _with_number(prim, TABLE[prim.scalar], self, other)
+        if is_number(self) and isinstance(other, TensorBase | np.ndarray) and prim.rscalar:
+            return _with_number(prim, TABLE[prim.rscalar], other, self)
+    return run(prim, lift(prim, args), params)
+
+
+def _with_number(prim: Primitive, form: Primitive, tensor: Any, number: Any) -> Any:
+    if not isinstance(tensor, TensorBase):
+        tensor = new_tensor(tensor)
+    tensor = cast_for_number(prim, tensor, number)
+    if isinstance(number, bool):
+        number = int(number)
+    return run(form, [tensor], {form.params[0]: number})
+
+
+def run(prim: Primitive, tensors: list[Any], params: dict[str, Any]) -> Any:
+    """Compute `prim` on tensors that need no promotion any more, and record it."""
+    if prim.view:
+        tensors[0].array()
+    payloads = [tensor.payload for tensor in tensors]
+    F = namespace_of(*[p for p in payloads if not isinstance(p, np.ndarray | np.generic)])
+    try:
+        results = getattr(F, prim.name)(*payloads, **params)
+    except ValueError:
+        if prim.broadcasts:
+            broadcast(*[p.shape for p in payloads])  # says which sizes differ
+        raise
+    mode = current_mode()
+    recording = mode is None or mode.grad
+    single = prim.outputs == 1
+    outs = [new_tensor(r) for r in ((results,) if single else results)]
+    if recording and any(
+        tensor.edge is not None and rule is not None
+        for tensor, rule in zip(tensors, _rules(prim, len(tensors)), strict=True)
+    ):
+        _attach_node(prim, tensors, payloads, params, outs)
+    if prim.view:
+        for i, out in enumerate(outs):
+            attach_view(tensors[0], out, prim, params, None if single else i, recording)
+    return outs[0] if single else tuple(outs)
+
+
+def _rules(prim: Primitive, count: int) -> tuple[Any, ...]:
+    return prim.rules * count if prim.variadic else prim.rules
+
+
+def _attach_node(
+    prim: Primitive, tensors: list[Any], payloads: list[Any], params: dict[str, Any], outs: list[Any]
+) -> Node:
+    node: Any = make_node(prim, tensors, payloads, params, outs[0].payload)
+    count = len(outs) if prim.differentiable is None else prim.differentiable
+    if prim.differentiable == 1:
+        outs[0].edge = node
+    else:
+        for i, out in enumerate(outs[:count]):
+            out.edge = OutputEdge(node, i)
+        node.outputs_meta = tuple((out.payload.shape, out.payload.dtype) for out in outs[:count])
+    if "result" in prim.saved:
+        save_result(node, outs[0])
+    return node
+
+
+def make_node(
+    prim: Primitive, tensors: list[Any], payloads: list[Any], params: dict[str, Any], result: Any
+) -> Any:
+    """A node of `prim` with edges and saved arguments, but not yet its output."""
+    complexes = tuple(p.dtype.kind == "c" for p in payloads)
+    plain = not any(complexes) and result.dtype.kind != "c"
+    lifted = any(not isinstance(p, np.ndarray | np.generic) for p in payloads)
+    cls = node_class(prim) if plain and not lifted else lifted_class(prim)
+    node: Any = object.__new__(cls)
+    rules = _rules(prim, len(tensors))
+    node.edges = tuple(
+        edge_of(tensor) if rule is not None else None
+        for tensor, rule in zip(tensors, rules, strict=True)
+    )
+    node.seq = next_sequence()
+    node.ext = None
+    if cls is not node_class(prim):
+        node.complexes = None if plain else complexes
+    saved_args = [name for name in prim.saved if name in prim.args]
+    if prim.variadic:
+        for name in saved_args:
+            setattr(node, f"s_{name}", tuple(tensors))
+        node.versions = None
+    else:
+        by_name = dict(zip(prim.args, tensors, strict=True))
+        wanted = {
+            name
+            for rule, edge in zip(rules, node.edges, strict=True)
+            if rule is not None and edge is not None
+            for name in rule.names
+        }
+        for name in saved_args:
+            setattr(node, f"s_{name}", by_name[name] if name in wanted else None)
+        node.versions = tuple(version_of(by_name[name]) for name in saved_args)
+    for name in prim.saved:
+        if name in prim.params:
+            setattr(node, f"p_{name}", params[name])
+        elif name != "result" and name not in prim.args:
+            arg, what = name.rsplit("_", 1)
+            if prim.variadic:
+                setattr(node, name, tuple(getattr(p, what) for p in payloads))
+            else:
+                setattr(node, name, getattr(payloads[prim.args.index(arg)], what))
+    if prim.broadcasts:
+        node.shapes = tuple(p.shape for p in payloads)
+    return node
+
+
+def save_result(node: Any, out: Any) -> None:
+    """Save an output in its node: as payload and version cell, which makes no cycle."""
+    node.result = out.payload
+    node.result_vc = out.share_version()
+    node.result_at = node.result_vc[0]
+
+
+class _Recording:
+    """T: every primitive as a function of tensors that records. Recorders are made on first use."""
+
+    def __getattr__(self, name: str) -> Any:
+        prim = TABLE.get(name)
+        if prim is None:
+            raise AttributeError(f"there is no primitive {name!r}")
+        plain = prim.outputs == 1 and not prim.variadic and bool(prim.args)
+        made = recorder(prim, record) if plain else _general(prim)
+        setattr(self, name, made)
+        return made
+
+
+def _general(prim: Primitive) -> Any:
+    def call(*args: Any, **params: Any) -> Any:
+        return record(prim, args, params)
+
+    call.__name__ = prim.name
+    return call
+
+
+T: Any = _Recording()
+"""Every primitive as a recording function of tensors."""
+
+TensorBase.namespace = T

@@ -1,0 +1,294 @@
+"""Layer 4 · tape: Python source generated from a record: its node class, `apply` and recorder.
+
+NOTE [generated code]
+A generic recorder that loops over arguments, parameters and saved names costs about twice what the
+same steps cost written out. So the steps are written out, once for each primitive, when it is first
+used. The recorder handles what is common (tensors of one real floating type, in the default mode or
+under `no_grad`) and hands everything else to `wengert.tape.record`; both make nodes that the
+general `apply_rules` understands, and the tests run every primitive both ways.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.interp.eager import K
+from wengert.prims.record import Primitive
+from wengert.tape.base import FREED, LEAF, TensorBase, version_of
+from wengert.tape.modes import NO_GRAD, current_mode
+from wengert.tape.node import Node, apply_rules, check_result, check_saved, next_sequence
+from wengert.tape.views import attach_view
+
+__all__ = ["lifted_class", "node_class", "recorder"]
+
+_FREED_CELL = (-1, None)
+_CLASSES: dict[str, type[Node]] = {}
+_LIFTED: dict[str, type[Node]] = {}
+
+
+def _compile(source: str, name: str, scope: dict[str, Any]) -> Any:
+    """The function `name` of generated `source`, whose lines show in tracebacks."""
+    filename = f"<wengert {name}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    exec(compile(source, filename, "exec"), scope)
+    return scope[name]
+
+
+def saved_slots(prim: Primitive) -> list[str]:
+    """The slots that a node of `prim` has beside those of all nodes."""
+    slots: list[str] = []
+    for name in prim.saved:
+        if name in prim.args:
+            slots.append(f"s_{name}")
+        elif name == "result":
+            slots += ["result", "result_vc", "result_at"]
+        elif name in prim.params:
+            slots.append(f"p_{name}")
+        else:
+            slots.append(name)
+    if prim.broadcasts:
+        slots.append("shapes")
+    if prim.differentiable != 1:
+        slots.append("outputs_meta")
+    return slots
+
+
+def _saved_args(prim: Primitive) -> list[str]:
+    return [name for name in prim.saved if name in prim.args]
+
+
+def _release(node: Any) -> None:
+    for name in _saved_args(node.prim):
+        if getattr(node, f"s_{name}") is not None:
+            setattr(node, f"s_{name}", FREED)
+    if "result" in node.prim.saved:
+        node.result, node.result_vc = FREED, _FREED_CELL
+
+
+def node_class(prim: Primitive) -> type[Node]:
+    """The class of the nodes that `prim` records, made on first use."""
+    cls = _CLASSES.get(prim.name)
+    if cls is None:
+        body: dict[str, Any] = {
+            "__slots__": saved_slots(prim),
+            "__module__": "wengert.autograd",
+            "__doc__": f"{prim.doc} (recorded)",
+            "prim": prim,
+            "label": prim.node,
+            "blanks": prim.blanks,
+            "several": prim.differentiable != 1,
+            "release": _release,
+            "apply_in": apply_rules,
+        }
+        plain = prim.differentiable == 1 and not prim.variadic
+        body["apply"] = _apply_of(prim) if plain else apply_rules
+        cls = _CLASSES.setdefault(prim.name, type(prim.node, (Node,), body))
+    return cls
+
+
+def lifted_class(prim: Primitive) -> type[Node]:
+    """The class for complex values and payloads that are not arrays: it applies rules generally."""
+    cls = _LIFTED.get(prim.name)
+    if cls is None:
+        body = {"__slots__": ("complexes",), "__module__": "wengert.autograd", "apply": apply_rules}
+        cls = _LIFTED.setdefault(prim.name, type(prim.node, (node_class(prim),), body))
+    return cls
+
+
+# -- apply ------------------------------------------------------------------------------------------
+
+
+def _apply_of(prim: Primitive) -> Callable[..., Any]:
+    """``apply(node, g, keep, edges)`` on raw arrays, with everything written out."""
+    edges = [f"e{i}" for i in range(len(prim.args))]
+    lines = ["def apply(node, g, keep, edges):", f"    {', '.join(edges)}, = edges"]
+    freed: list[str] = []
+    for name in _saved_args(prim):
+        lines += [
+            f"    s_{name} = node.s_{name}",
+            f"    if s_{name} is not None and s_{name}.vc is not None:",
+            f"        check_saved(node, {name!r}, s_{name})",
+        ]
+        freed.append(f"node.s_{name} = FREED")
+    if "result" in prim.saved:
+        lines += [
+            "    result = node.result",
+            "    if node.result_vc[0] != node.result_at:",
+            "        check_result(node)",
+        ]
+        freed += ["node.result = FREED", "node.result_vc = FREED_CELL"]
+    if freed:
+        lines += ["    if not keep:"] + [f"        {line}" for line in freed]
+    scope: dict[str, Any] = {
+        "K": K,
+        "FREED": FREED,
+        "FREED_CELL": _FREED_CELL,
+        "check_saved": check_saved,
+        "check_result": check_result,
+        "sum_to": K.sum_to,
+    }
+    results = []
+    for i, rule in enumerate(prim.rules):
+        if rule is None:
+            results.append("None")
+            continue
+        scope[f"rule{i}"] = rule.call
+        values = ["K", "g"]
+        for name in rule.names:
+            if name in prim.args:
+                values.append(f"s_{name}.payload")
+            elif name == "result":
+                values.append("result")
+            elif name in prim.params:
+                values.append(f"node.p_{name}")
+            else:
+                values.append(f"node.{name}")
+        call = f"rule{i}({', '.join(values)})"
+        guard = "" if len(edges) == 1 else f" if e{i} is not None else None"
+        lines.append(f"    g{i} = {call}{guard}")
+        results.append(f"g{i}")
+    if prim.broadcasts and prim.is_differentiable:
+        lines += ["    shapes = node.shapes", "    if shapes is not None:"]
+        for i, rule in enumerate(prim.rules):
+            if rule is not None:
+                lines.append(f"        if g{i} is not None: g{i} = sum_to(g{i}, shape=shapes[{i}])")
+    lines.append(f"    return {', '.join(results)},")
+    return _compile("\n".join(lines) + "\n", "apply", scope)
+
+
+# -- recorder ---------------------------------------------------------------------------------------
+
+
+def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -> Any:
+    """The function that computes `prim` on tensors and records it.
+
+    Parameters
+    ----------
+    slow
+        ``slow(prim, args, params)``, for all that is not common.
+    scalars
+        Whether a Python number to the right goes to the primitive's form for numbers.
+    """
+    args = prim.args
+    signature = ", ".join([*args, *(["*", *prim.params] if prim.params else [])])
+    params = ", ".join(f"{p}={p}" for p in prim.params)
+    named = "{" + ", ".join(f"{p!r}: {p}" for p in prim.params) + "}"
+    packed = f"({', '.join(args)},), {named}"
+    arrays = [f"a{i}" for i in range(len(args))]
+    edges = [f"e{i}" for i in range(len(args))]
+    typed = [i for i, arg in enumerate(args) if arg not in prim.fixed]
+    scope: dict[str, Any] = {
+        "prim": prim,
+        "slow": slow,
+        "kernel": prim.kernel,
+        "new": object.__new__,
+        "Tensor": TensorBase.cls,
+        "Node": node_class(prim) if prim.is_differentiable else None,
+        "mode": current_mode,
+        "NO_GRAD": NO_GRAD,
+        "LEAF": LEAF,
+        "F32": np.dtype(np.float32),
+        "F64": np.dtype(np.float64),
+        "next_sequence": next_sequence,
+        "version_of": version_of,
+        "ndarray": np.ndarray,
+        "attach_view": attach_view,
+    }
+    lines = [f"def {prim.name}({signature}):"]
+    if scalars and prim.scalar is not None:
+        number = getattr(TensorBase.namespace, prim.scalar)
+        scope["number"] = number
+        (param,) = number.__kwdefaults__ or _keyword_of(number)
+        lines += [
+            f"    kind = {args[1]}.__class__",
+            "    if kind is float or kind is int:",
+            f"        return number({args[0]}, {param}={args[1]})",
+        ]
+    compute = prim.infix.format(*arrays) if prim.infix else None
+    if compute is None:
+        compute = f"kernel({', '.join(arrays)}{', ' + params if params else ''})"
+    same = "".join(f" and a{i}.dtype is dtype" for i in typed[1:])
+    load = [f"a{i} = {arg}.payload" for i, arg in enumerate(args)]
+    if prim.view:
+        load.append("if a0.__class__ is not ndarray: a0 = self.array()")
+    traced = [i for i, rule in enumerate(prim.rules) if rule is not None]
+    nothing = " and ".join(f"e{i} is None" for i in traced)
+    targets = ", ".join(
+        f"{arg} if e{i} is LEAF else e{i}" if i in traced else "None" for i, arg in enumerate(args)
+    )
+    lines += [
+        "    m = mode()",
+        "    try:",
+        *[f"        {line}" for line in load],
+        f"        dtype = a{typed[0]}.dtype",
+        f"        plain = (dtype is F32 or dtype is F64){same} and (m is None or m is NO_GRAD)",
+        "    except AttributeError:",
+        "        plain = False",
+        "    if not plain:",
+        f"        return slow(prim, {packed})",
+        *(
+            ["    try:", f"        r = {compute}", "    except ValueError:", f"        return slow(prim, {packed})"]
+            if prim.broadcasts
+            else [f"    r = {compute}"]
+        ),
+        "    out = new(Tensor)",
+        "    out.payload = r",
+        "    out.vc = out.ext = None",
+        *([f"    attach_view(self, out, prim, {named}, None, m is None)"] if prim.view else []),
+    ]
+    if not traced:
+        lines += ["    out.edge = None", "    return out"]
+        return _compile("\n".join(lines) + "\n", prim.name, scope)
+    lines += [
+        *[f"    e{i} = {args[i]}.edge" for i in traced],
+        f"    if m is not None or ({nothing}):",
+        "        out.edge = None",
+        "        return out",
+        "    out.edge = node = new(Node)",
+        f"    node.edges = ({targets},)",
+        "    node.seq = next_sequence()",
+        "    node.ext = None",
+        *[f"    {line}" for line in _saving(prim, edges, arrays)],
+        "    return out",
+    ]
+    return _compile("\n".join(lines) + "\n", prim.name, scope)
+
+
+def _keyword_of(function: Any) -> tuple[str, ...]:
+    code = function.__code__
+    start = code.co_argcount
+    return tuple(code.co_varnames[start : start + code.co_kwonlyargcount])
+
+
+def _saving(prim: Primitive, edges: list[str], arrays: list[str]) -> list[str]:
+    lines: list[str] = []
+    saved = _saved_args(prim)
+    for name in saved:
+        users = [e for e, rule in zip(edges, prim.rules, strict=True) if rule and name in rule.names]
+        if len(users) == sum(rule is not None for rule in prim.rules):
+            lines.append(f"node.s_{name} = {name}")
+        else:
+            lines.append(
+                f"node.s_{name} = {name} if {' or '.join(f'{e} is not None' for e in users)} else None"
+            )
+    if saved:
+        untouched = " and ".join(f"{name}.vc is None" for name in saved)
+        versions = ", ".join(f"version_of({name})" for name in saved)
+        lines.append(f"node.versions = None if {untouched} else ({versions},)")
+    for name in prim.saved:
+        if name == "result":
+            lines += ["node.result = r", "out.vc = node.result_vc = [0, None]", "node.result_at = 0"]
+        elif name in prim.params:
+            lines.append(f"node.p_{name} = {name}")
+        elif name not in prim.args:
+            arg, what = name.rsplit("_", 1)
+            lines.append(f"node.{name} = {arrays[prim.args.index(arg)]}.{what}")
+    if prim.broadcasts:
+        equal = " == ".join(f"{a}.shape" for a in arrays)
+        shapes = ", ".join(f"{a}.shape" for a in arrays)
+        lines.append(f"node.shapes = None if {equal} else ({shapes},)")
+    return lines

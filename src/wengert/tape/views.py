@@ -1,0 +1,137 @@
+"""Layer 4 · tape: tensors that share memory, and what their history has to do with their base's.
+
+NOTE [views and history]
+A view knows its base and the chain of view operations that leads from the base's memory to its
+own; a base knows its live views, weakly. After a write through any of them the history of all has
+changed: the base's becomes a node over the write (`CopySlices`), and each view's is made anew from
+the base's by its chain. That is done at once, at the write, so that reading an edge stays a plain
+attribute access for every operation.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, ClassVar, NamedTuple
+
+from wengert.interp.levels import namespace_of
+from wengert.prims.record import Primitive
+from wengert.prims.table import TABLE
+from wengert.tape.base import LEAF, Extra, OutputEdge, TensorBase
+from wengert.tape.node import Node, edge_of, next_sequence
+
+__all__ = ["MADE_UNRECORDED", "ONE_OF_SEVERAL", "Step", "attach_view", "pull", "push", "refresh_views"]
+
+MADE_UNRECORDED = "no_grad"
+ONE_OF_SEVERAL = "several"
+
+
+class Step(NamedTuple):
+    """One view operation of a chain, with the shape that it was applied to."""
+
+    prim: Primitive
+    params: dict[str, Any]
+    shape: tuple[int, ...]
+
+
+def attach_view(
+    source: Any, out: Any, prim: Primitive, params: dict[str, Any], index: int | None, recording: bool
+) -> None:
+    """Note that `out` shares the memory of `source`, as `prim`'s output number `index`."""
+    vc = source.vc
+    if vc is None:
+        vc = source.vc = [0, None]
+    out.vc = vc
+    ext = out.ext = Extra()
+    above = source.ext
+    if above is not None and above.base is not None:
+        base, chain = above.base, above.chain
+        ext.no_write = above.no_write
+    else:
+        base, chain = source, ()
+    ext.base = base
+    ext.chain = (*chain, _step(prim, params, index, source.payload.shape))
+    if not recording:
+        ext.no_write = MADE_UNRECORDED
+        return
+    if index is not None:
+        ext.no_write = ONE_OF_SEVERAL
+    views = base.extra().views
+    if views is None:
+        views = base.ext.views = []
+    elif len(views) > 8 and len(views) & (len(views) - 1) == 0:
+        views[:] = [reference for reference in views if reference() is not None]
+    views.append(weakref.ref(out))
+
+
+def _step(
+    prim: Primitive, params: dict[str, Any], index: int | None, shape: tuple[int, ...]
+) -> Step:
+    """One output of a view operation as a step: of several outputs, the operation that gives one."""
+    if index is None:
+        return Step(prim, params, shape)
+    dim = params["dim"]
+    if prim.name == "unbind":
+        return Step(TABLE["select"], {"dim": dim, "index": index}, shape)
+    sizes = params["sizes"]
+    start = sum(sizes[:index])
+    bounds = {"dim": dim, "start": start, "end": start + sizes[index], "step": 1}
+    return Step(TABLE["slice"], bounds, shape)
+
+
+def push(F: Any, chain: tuple[Step, ...], value: Any) -> Any:
+    """`value`, of the base's shape, seen through a chain of views."""
+    for step in chain:
+        value = getattr(F, step.prim.name)(value, **step.params)
+    return value
+
+
+def pull(F: Any, chain: tuple[Step, ...], g: Any) -> Any:
+    """The cotangent of the base from that of a view: the transposes of the chain, backwards."""
+    for step in reversed(chain):
+        rule = step.prim.rules[0]
+        assert rule is not None
+        known = {"self_shape": step.shape, **step.params}
+        g = rule.call(F, g, *[known[name] for name in rule.names])
+    return g
+
+
+class ReplayedView(Node):
+    """The history of a view whose base was written to: the base's, through the view's chain."""
+
+    __slots__ = ("chain",)
+    label: ClassVar[str] = "AsStridedBackward0"
+    chain: tuple[Step, ...]
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (pull(namespace_of(g), self.chain, g),)
+
+    apply_in = apply
+
+
+def refresh_views(base: TensorBase) -> None:
+    """Make the history of every live view of `base` anew."""
+    ext = base.ext
+    if ext is None or ext.views is None or base.edge is None:
+        return
+    for reference in ext.views:
+        view = reference()
+        if view is None or view.ext is None or view.ext.base is not base:
+            continue
+        node: Any = object.__new__(ReplayedView)
+        node.edges = (edge_of(base),)
+        node.seq = next_sequence()
+        node.ext = None
+        node.chain = view.ext.chain
+        move_edge(view, node)
+
+
+def move_edge(tensor: Any, node: Any) -> None:
+    """Give `tensor` a new history; if it retains its gradient, the new node hands it on."""
+    before = tensor.edge
+    tensor.edge = node
+    if tensor.ext is not None and tensor.ext.retains and before is not None and before is not LEAF:
+        old, index = (before.node, before.index) if isinstance(before, OutputEdge) else (before, 0)
+        kept = old.extra().retained
+        if index in kept and kept[index]() is tensor:
+            del kept[index]
+        node.extra().retained[0] = weakref.ref(tensor)

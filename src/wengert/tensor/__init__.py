@@ -1,0 +1,1 @@
+"""Layer 6 · tensor: the class that users touch."""

@@ -1,0 +1,211 @@
+"""Layer 6 · tensor: methods that write into their tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import is_differentiable
+from wengert.ops.index import split_index
+from wengert.ops.pointwise import check_alpha
+from wengert.prims.table import TABLE
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.inplace import bump, check_writable, write
+from wengert.tape.lift import is_number
+from wengert.tape.modes import is_grad_enabled
+from wengert.tape.record import T
+
+__all__ = [
+    "IN_PLACE",
+    "add_",
+    "clamp_",
+    "clamp_max_",
+    "clamp_min_",
+    "copy_",
+    "div_",
+    "fill_",
+    "in_place",
+    "index_put_",
+    "masked_fill_",
+    "setitem",
+    "square_",
+    "sub_",
+    "zero_",
+]
+
+IN_PLACE = (
+    "abs acos acosh asin asinh atan atan2 atanh bitwise_and bitwise_not bitwise_or bitwise_xor ceil "
+    "cos cosh eq erf erfc exp exp2 expm1 floor floor_divide fmod ge gt hypot le log log10 log1p log2 "
+    "logical_and logical_not logical_or logical_xor lt mul ne neg pow reciprocal relu remainder "
+    "round rsqrt sgn sigmoid sign sin sinh sqrt tan tanh trunc"
+).split()
+"""The element-wise operations whose method with a trailing underscore writes in place."""
+
+
+def in_place(name: str) -> Callable[..., Any]:
+    """The method that writes the result of the element-wise operation `name` into its tensor."""
+    prim = TABLE[name]
+    public = f"{name}_"
+
+    def unary(self: Any) -> Any:
+        return write(prim, self, (), {}, public)
+
+    def binary(self: Any, other: Any) -> Any:
+        return write(prim, self, (other,), {}, public)
+
+    method: Callable[..., Any] = unary if len(prim.args) == 1 else binary
+    method.__name__ = method.__qualname__ = public
+    method.__doc__ = f"`{name}`, written into this tensor, which is returned."
+    return method
+
+
+def add_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """``self += alpha * other``, in place."""
+    return _scaled("add", self, other, alpha)
+
+
+def sub_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """``self -= alpha * other``, in place."""
+    return _scaled("sub", self, other, alpha)
+
+
+def _scaled(name: str, self: Any, other: Any, alpha: Any) -> Any:
+    if alpha == 1:
+        return write(TABLE[name], self, (other,), {}, f"{name}_")
+    check_alpha(self, other, alpha)
+    if is_number(other):
+        return write(TABLE[name], self, (other * alpha,), {}, f"{name}_")
+    factor = alpha if name == "add" else -alpha
+    return write(TABLE["add_scaled"], self, (other,), {"alpha": factor}, f"{name}_")
+
+
+def div_(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+    """``self /= other``, in place, rounded if asked for (see `wengert.div`)."""
+    forms = {None: "div", "floor": "floor_divide", "trunc": "trunc_divide"}
+    if rounding_mode not in forms:
+        raise RuntimeError(
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+            f"'{rounding_mode}'"
+        )
+    return write(TABLE[forms[rounding_mode]], self, (other,), {}, "div_")
+
+
+def square_(self: Any) -> Any:
+    """``self ** 2``, in place."""
+    return write(TABLE["pow"], self, (2,), {}, "square_")
+
+
+def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
+    """Bound the values from below and above, in place (see `wengert.clamp`)."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if isinstance(min, TensorBase) or isinstance(max, TensorBase):
+        for name, bound in (("maximum", min), ("minimum", max)):
+            if bound is not None:
+                write(TABLE[name], self, (bound,), {}, "clamp_")
+        return self
+    return write(TABLE["clamp"], self, (), {"min": min, "max": max}, "clamp_")
+
+
+def clamp_min_(self: Any, min: Any) -> Any:
+    """Bound the values from below, in place."""
+    return clamp_(self, min=min)
+
+
+def clamp_max_(self: Any, max: Any) -> Any:
+    """Bound the values from above, in place."""
+    return clamp_(self, max=max)
+
+
+def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+    """Copy the elements of `src`, broadcast and converted, into this tensor.
+
+    Raises
+    ------
+    RuntimeError
+        If `src` does not broadcast to this tensor's shape.
+    """
+    if not isinstance(src, TensorBase):
+        src = new_tensor(np.asarray(src))
+    return write(TABLE["assign"], self, (src,), {}, "copy_")
+
+
+def fill_(self: Any, value: Any) -> Any:
+    """Set every element to `value`, a number or a 0-d tensor."""
+    if isinstance(value, TensorBase):
+        if value.payload.ndim:
+            raise RuntimeError(
+                f"fill_ only supports 0-dimension value tensor but got tensor with "
+                f"{value.payload.ndim} dimensions."
+            )
+        return write(TABLE["assign"], self, (value,), {}, "fill_")
+    return write(TABLE["fill_scalar"], self, (), {"value": value}, "fill_")
+
+
+def zero_(self: Any) -> Any:
+    """Set every element to 0."""
+    return write(TABLE["fill_scalar"], self, (), {"value": 0}, "zero_")
+
+
+def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
+    """Set the elements where `mask` is True to `value`, a number or a 0-d tensor."""
+    if isinstance(value, TensorBase):
+        return write(TABLE["where"], self, (value,), {"condition": mask}, "masked_fill_")
+    return write(TABLE["masked_fill"], self, (mask,), {"value": value}, "masked_fill_")
+
+
+def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """Set ``self[indices] = values``, or add if `accumulate`; see `wengert.index_put`."""
+    arrays = tuple(
+        None if index is None else index.array() if isinstance(index, TensorBase) else np.asarray(index)
+        for index in indices
+    )
+    params = {"indices": arrays, "accumulate": accumulate}
+    return write(TABLE["index_put"], self, (values,), params, "index_put_")
+
+
+def setitem(self: Any, index: Any, value: Any) -> None:
+    """``self[index] = value``, for whatever indices reading takes.
+
+    The value broadcasts to the indexed shape and is converted to this tensor's dtype. A write is
+    recorded: the gradient flows to `value`, and not to what was overwritten.
+
+    Raises
+    ------
+    RuntimeError
+        If the tensor is a leaf that requires a gradient (write under ``no_grad``).
+    """
+    if not isinstance(value, TensorBase):
+        value = new_tensor(np.asarray(value, dtype=None if _is_array(value) else self.payload.dtype))
+    steps, advanced = split_index(self, index)
+    recorded = is_grad_enabled() and (self.edge is not None or value.edge is not None)
+    if recorded and is_differentiable(self.payload.dtype):
+        check_writable(self, recorded)
+        target = self
+        for name, params in steps:
+            target = getattr(T, name)(target, **params)
+    else:
+        target = new_tensor(self.array(), None, self.share_version())
+        for name, params in steps:
+            target = new_tensor(TABLE[name].kernel(target.payload, **params), None, self.vc)
+    if advanced is None:
+        value = _fitting(value, target.payload.shape)
+        write(TABLE["assign"], target, (value,), {}, "copy_")
+        return
+    params = {"indices": advanced, "accumulate": False}
+    write(TABLE["index_put"], target, (value,), params, "index_put_")
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray | np.generic)
+
+
+def _fitting(value: Any, shape: tuple[int, ...]) -> Any:
+    """`value` without leading dimensions of size 1 that the target has not, as PyTorch takes it."""
+    have = value.payload.shape
+    extra = len(have) - len(shape)
+    if extra > 0 and all(n == 1 for n in have[:extra]):
+        return T.view(value, shape=have[extra:])
+    return value

@@ -1,0 +1,135 @@
+"""What holds for every derivative rule and every record."""
+
+import dis
+import types
+
+import numpy as np
+import pytest
+
+from wengert.prims.families import elementwise
+from wengert.prims.record import Primitive, case
+from wengert.prims.table import TABLE
+
+RULES = {rule.where: rule for prim in TABLE.values() for rule in prim.rules if rule is not None}
+# what has no meaning for every kind of value that a rule may see, or changes its dtype
+FORBIDDEN_NAMES = {"payload", "astype", "item", "copy", "tolist", "numpy", "array", "asarray"}
+
+
+def functions_of(function, seen=None):
+    """`function` and every function of the records' files that it may call."""
+    seen = {} if seen is None else seen
+    code = function.__code__
+    if code in seen:
+        return seen
+    seen[code] = function
+    reached = [function.__globals__.get(name) for name in code.co_names]
+    reached += [cell.cell_contents for cell in function.__closure__ or ()]
+    for value in reached:
+        if isinstance(value, types.FunctionType) and value.__module__.startswith("wengert.prims"):
+            functions_of(value, seen)
+    return seen
+
+
+def codes_of(code):
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes_of(constant)
+
+
+@pytest.mark.parametrize("where", RULES)
+def test_a_rule_uses_operators_and_its_namespace_only(where):
+    for outer, function in functions_of(RULES[where].call).items():
+        for code in codes_of(outer):
+            for name in code.co_names:
+                value = function.__globals__.get(name)
+                if isinstance(value, types.ModuleType):
+                    assert value.__name__ in {"math", "cmath"}, f"{where} uses {value.__name__}"
+                module = getattr(value, "__module__", None) or ""
+                assert not module.startswith("wengert.kernels"), f"{where} calls {name} directly"
+                assert name not in FORBIDDEN_NAMES, f"{where} uses .{name}"
+
+
+@pytest.mark.parametrize("where", RULES)
+def test_a_rules_constants_are_python_numbers(where):
+    # a NumPy scalar would change the dtype of what it meets
+    for outer, function in functions_of(RULES[where].call).items():
+        values = [
+            function.__globals__.get(name) for code in codes_of(outer) for name in code.co_names
+        ]
+        values += [cell.cell_contents for cell in function.__closure__ or ()]
+        for value in values:
+            assert not isinstance(value, np.generic | np.ndarray), f"{where} uses {value!r}"
+
+
+@pytest.mark.parametrize("where", RULES)
+def test_a_rule_calls_primitives_that_exist(where):
+    for outer in functions_of(RULES[where].call):
+        for code in codes_of(outer):
+            parameters = code.co_varnames[: code.co_argcount]
+            if "F" not in parameters and "F" not in code.co_freevars:
+                continue
+            for instruction in _attributes_of("F", code):
+                assert instruction in TABLE, f"{where} calls F.{instruction}, which is no primitive"
+
+
+def _attributes_of(variable, code):
+    """The names that `code` looks up on a local variable."""
+    before = None
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in {"LOAD_ATTR", "LOAD_METHOD"} and before == variable:
+            yield instruction.argval
+        elif instruction.opname.startswith("LOAD_"):
+            names = (
+                instruction.argval
+                if isinstance(instruction.argval, tuple)
+                else (instruction.argval,)
+            )
+            before = names[-1]
+        elif instruction.opname not in {"PUSH_NULL", "PRECALL", "CACHE", "NOP"}:
+            before = None
+
+
+def test_a_name_is_registered_once():
+    with pytest.raises(ValueError, match="registered twice"):
+        elementwise("sin", np.sin, lin=lambda F, g: g)
+    assert TABLE["sin"].rules[0].names == ("self",)
+
+
+def test_the_table_cannot_be_written_to():
+    with pytest.raises(TypeError):
+        TABLE["sin"] = TABLE["cos"]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [lambda F, g, unknown: g, lambda g, F: g, lambda F, g, other: g, lambda F: F],
+    ids=["unknown name", "swapped", "another operation's name", "no cotangent"],
+)
+def test_a_rule_may_name_only_what_its_primitive_has(rule):
+    with pytest.raises(ValueError, match=r"must be a function of F, g"):
+        elementwise("never_registered", np.sin, lin=rule)
+    assert "never_registered" not in TABLE
+
+
+def test_a_record_needs_one_rule_for_each_argument():
+    with pytest.raises(ValueError, match="2 array arguments but 1 rules"):
+        Primitive(
+            "never_registered",
+            np.add,
+            family="general",
+            args=("self", "other"),
+            vjp=(lambda F, g: g,),
+            cases=(case((), ()),),
+        )
+    assert "never_registered" not in TABLE
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_a_record_names_what_exists(name):
+    prim = TABLE[name]
+    for form in (prim.scalar, prim.rscalar):
+        assert form is None or form in TABLE
+    assert set(prim.fixed) <= set(prim.args)
+    assert prim.node.endswith(("Backward0", "Backward1", "Backward2", "Backward3", "Backwards"))
+    assert repr(prim).startswith(f"<primitive {name}(")

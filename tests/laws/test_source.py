@@ -1,0 +1,128 @@
+"""What holds for every source file, read off its syntax tree."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+PACKAGE = REPOSITORY / "src" / "wengert"
+FILES = {
+    ".".join(("wengert", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
+        ".__init__"
+    ): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+}
+HEADING = re.compile(r"Layer (\d+) · (\w+): \S")
+# the public surface itself, and what `python -m wengert` runs
+UNLAYERED = {"wengert", "wengert.__main__"}
+
+
+def tree_of(module):
+    return ast.parse(FILES[module].read_text(encoding="utf-8"))
+
+
+def imports_of(module, tree):
+    """The library's modules that `tree` imports, wherever the statement stands."""
+    package = module if FILES[module].name == "__init__.py" else module.rpartition(".")[0]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parts = package.split(".")
+                base = ".".join([*parts[: len(parts) - node.level + 1], *([base] if base else [])])
+            names = [f"{base}.{alias.name}" for alias in node.names]
+            names = [name if name in FILES else base for name in names]
+        else:
+            continue
+        for name in names:
+            if name.split(".")[0] == "wengert":
+                yield name, node
+
+
+def layer_of(module):
+    return int(HEADING.match(ast.get_docstring(tree_of(module)) or "").group(1))
+
+
+@pytest.mark.parametrize("module", FILES)
+def test_a_file_says_its_layer_and_what_it_is(module):
+    docstring = ast.get_docstring(tree_of(module))
+    assert docstring, f"{module} has no docstring"
+    if module in UNLAYERED:
+        return
+    heading = HEADING.match(docstring)
+    assert heading, f"{module}: the docstring must start 'Layer N · package: ...'"
+    package = module.split(".")[1]
+    assert heading.group(2) == package
+    assert int(heading.group(1)) == layer_of(f"wengert.{package}")
+
+
+@pytest.mark.parametrize("module", FILES)
+def test_imports_point_downwards(module):
+    if module in UNLAYERED:
+        return
+    for name, node in imports_of(module, tree_of(module)):
+        if name in UNLAYERED:
+            continue  # whether this makes a circle is tested below
+        assert name in FILES, f"{module}:{node.lineno} imports {name}, which does not exist"
+        assert layer_of(name) <= layer_of(module), f"{module}:{node.lineno} imports {name} upwards"
+
+
+@pytest.mark.parametrize("module", FILES)
+def test_imports_stand_at_the_top(module):
+    for function in ast.walk(tree_of(module)):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            inside = [name for name, _ in imports_of(module, function)]
+            assert not inside, f"{module}:{function.lineno} imports {inside} inside a function"
+
+
+def test_imports_make_no_circle():
+    graph = {m: {name for name, _ in imports_of(m, tree_of(m))} - {m} for m in FILES}
+    state = {}
+
+    def visit(module, path):
+        state[module] = "open"
+        for name in graph[module]:
+            if state.get(name) == "open":
+                circle = [*path[path.index(name) :], name] if name in path else [*path, name]
+                pytest.fail(f"circular imports: {' -> '.join(circle)}")
+            if name not in state:
+                visit(name, [*path, name])
+        state[module] = "done"
+
+    for module in FILES:
+        if module not in state:
+            visit(module, [module])
+
+
+@pytest.mark.parametrize("module", FILES)
+def test_a_file_has_at_most_500_lines(module):
+    count = len(FILES[module].read_text(encoding="utf-8").splitlines())
+    assert count <= 500, f"{module} has {count} lines: split it"
+
+
+@pytest.mark.parametrize("module", FILES)
+def test_nothing_is_left_to_do(module):
+    text = FILES[module].read_text(encoding="utf-8")
+    found = re.findall(r"\b(?:[T]ODO|[F]IXME|[X]XX|[H]ACK)\b", text)
+    assert not found, f"{module}: {found}"
+
+
+def public_texts():
+    for folder in ("src", "tests", "benchmarks", "examples", "docs", ".ci"):
+        for path in sorted((REPOSITORY / folder).rglob("*")):
+            if path.suffix in {".py", ".md", ".txt", ".toml", ".ipynb", ""} and path.is_file():
+                yield path
+    yield from sorted(REPOSITORY.glob("*.md"))
+    yield from (p for p in (REPOSITORY / "Makefile", REPOSITORY / "pyproject.toml") if p.exists())
+
+
+def test_the_text_speaks_to_its_readers_only():
+    # how the work was organised is no concern of a reader
+    pattern = re.compile(r"\b[i]ssue \d|\b[s]ession\b|\.\./[s]hared|/[w]ork/", re.IGNORECASE)
+    for path in public_texts():
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            assert not pattern.search(line), f"{path}:{number}: {line.strip()}"

@@ -1,0 +1,264 @@
+"""What is kept and what is let go: depth, memory over time, no work for the collector."""
+
+import gc
+import sys
+import tracemalloc
+import weakref
+
+import pytest
+
+import wengert as wg
+
+
+@pytest.fixture
+def no_collector():
+    """The cyclic collector switched off, with nothing left for it from before."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def step(w, x):
+    y = (x.mm(w).clamp(min=0) - 1).pow(2).sum()
+    y.backward()
+    with wg.no_grad():
+        w -= 0.01 * w.grad
+        w.grad.zero_()
+    return y
+
+
+# -- depth -----------------------------------------------------------------------------------------
+
+
+def test_a_chain_of_a_million_operations():
+    x = wg.tensor(1.0, dtype=wg.float64, requires_grad=True)
+    y = x
+    for _ in range(500_000):
+        y = y * 1.0000001
+        y = y + 0.0
+    y.backward()
+    assert x.grad.item() == pytest.approx(1.0000001**500_000)
+    del y
+
+
+def test_a_deep_graph_is_freed_without_backward():
+    y = wg.tensor(1.0, requires_grad=True)
+    for _ in range(300_000):
+        y = -y
+    node = weakref.ref(y.grad_fn)
+    del y
+    assert node() is None
+
+
+def test_a_deep_graph_prints_and_detaches():
+    y = wg.tensor(1.0, requires_grad=True)
+    for _ in range(2 * sys.getrecursionlimit()):
+        y = -y
+    assert repr(y) == "tensor(1., grad_fn=<NegBackward0>)"
+    assert y.detach().item() == 1.0
+    assert "NegBackward0" in repr(y.grad_fn)
+
+
+def test_a_deep_graph_records_its_gradient():
+    x = wg.tensor(1.0, dtype=wg.float64, requires_grad=True)
+    y = x
+    for _ in range(2 * sys.getrecursionlimit()):
+        y = y * x
+    (g,) = wg.autograd.grad(y, x, create_graph=True)
+    g.backward()
+    n = 2 * sys.getrecursionlimit() + 1
+    assert g.item() == n and x.grad.item() == n * (n - 1)
+
+
+def test_a_wide_graph():
+    x = wg.tensor(1.0, dtype=wg.float64, requires_grad=True)
+    total = wg.stack([x * k for k in range(2000)]).sum()
+    total.backward()
+    assert x.grad.item() == 2000 * 1999 / 2
+
+
+# -- what is let go --------------------------------------------------------------------------------
+
+
+def test_values_that_nobody_saved_are_freed_at_once(no_collector):
+    x = wg.ones(10, requires_grad=True)
+    middle = x + 1
+    gone = weakref.ref(middle)
+    y = middle * 2
+    del middle
+    assert gone() is None
+    y.sum().backward()
+
+
+def test_values_that_were_saved_live_until_backward(no_collector):
+    x = wg.ones(10, requires_grad=True)
+    middle = x + 1
+    kept = weakref.ref(middle)
+    y = middle.sin().sum()
+    del middle
+    assert kept() is not None
+    y.backward()
+    assert kept() is None
+
+
+def test_nodes_are_freed_with_the_output(no_collector):
+    x = wg.ones(10, requires_grad=True)
+    y = (x * x).sin().sum()
+    node = weakref.ref(y.grad_fn)
+    y.backward()
+    assert node() is not None
+    del y
+    assert node() is None
+
+
+def test_leaves_do_not_keep_the_graph(no_collector):
+    x = wg.ones(10, requires_grad=True)
+    y = (x * x).sum()
+    node, leaf = weakref.ref(y.grad_fn), weakref.ref(x)
+    _ = y.grad_fn.next_functions[0][0].next_functions
+    del y, _
+    assert node() is None
+    del x
+    assert leaf() is None
+
+
+def test_no_gradient_keeps_the_first_graph(no_collector):
+    x = wg.ones(3, requires_grad=True)
+    y = (x * x).sum()
+    (g,) = wg.autograd.grad(y, x)
+    node = weakref.ref(y.grad_fn)
+    del y
+    assert node() is None
+    assert not g.requires_grad
+
+
+def loops():
+    x = wg.ones(4, 3)
+    w = wg.full((3, 2), 0.5, requires_grad=True)
+
+    def train():
+        step(w, x)
+
+    def twice():
+        (g,) = wg.autograd.grad((w * w).exp().sum(), w, create_graph=True)
+        (g * g).sum().backward()
+        w.grad = None
+
+    def writes():
+        y = w * 1
+        y[0].mul_(2)
+        y.add_(1)
+        y.view(-1)[1:].exp_()
+        y.sum().backward()
+        w.grad = None
+
+    def hooks():
+        y = w * 2
+        y.retain_grad()
+        handle = y.register_hook(lambda g: g * 2)
+        y.sum().backward()
+        handle.remove()
+        w.grad = None
+
+    def several():
+        parts = w.split(1)
+        wg.cat(parts[:2]).sum().backward()
+        w.grad = None
+
+    def refused():
+        y = (w * w).sum()
+        y.backward()
+        w.grad = None
+        try:
+            y.backward()
+        except RuntimeError as error:
+            assert "second time" in str(error)
+
+    def modes():
+        with wg.no_grad():
+            (w * w).sum()
+        with wg.no_grad(), wg.enable_grad():
+            (w * w).sum()
+
+    def custom():
+        class Double(wg.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x)
+                return 2 * x
+
+            @staticmethod
+            def backward(ctx, g):
+                ctx.saved_tensors  # noqa: B018
+                return 2 * g
+
+        return Double.apply
+
+    apply = custom()
+
+    def function():
+        apply(w).sum().backward()
+        w.grad = None
+
+    return {f.__name__: f for f in (train, twice, writes, hooks, several, refused, modes, function)}
+
+
+@pytest.mark.parametrize("name", loops())
+def test_nothing_is_left_to_the_collector(name, no_collector):
+    body = loops()[name]
+    for _ in range(3):
+        body()
+    gc.collect()
+    for _ in range(20):
+        body()
+    assert gc.collect() == 0
+
+
+@pytest.mark.parametrize("name", loops())
+def test_memory_stays_flat(name):
+    body = loops()[name]
+    for _ in range(50):
+        body()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for _ in range(50):
+            body()
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(500):
+            body()
+        after = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    # what grows by a step, grows by at least an object in each
+    assert after - before < 500 * 16, f"{after - before} bytes more after 500 steps"
+
+
+def test_thousands_of_training_steps_use_the_memory_of_one():
+    x = wg.ones(4, 3)
+    w = wg.full((3, 2), 0.5, requires_grad=True)
+    for _ in range(20):
+        step(w, x)
+    before = len(gc.get_objects())
+    for _ in range(3000):
+        step(w, x)
+    assert len(gc.get_objects()) - before < 50
+
+
+def test_a_gradient_is_nobody_elses_memory():
+    x = wg.ones(3, requires_grad=True)
+    seed = wg.ones(3)
+    (x + 0).backward(seed)
+    seed.zero_()
+    assert x.grad.tolist() == [1.0, 1.0, 1.0]
+    y = wg.ones(3, requires_grad=True)
+    z = wg.ones(3, requires_grad=True)
+    (y + z).sum().backward()
+    y.grad.zero_()
+    assert z.grad.tolist() == [1.0, 1.0, 1.0]
+    w = wg.ones(3, requires_grad=True)
+    v = wg.full((3,), 2.0)
+    (w * v).sum().backward()
+    w.grad.zero_()
+    assert v.tolist() == [2.0, 2.0, 2.0]
