@@ -31,6 +31,7 @@ class Size(tuple[int, ...]):
     __slots__ = ()
 
     def __new__(cls, sizes: Iterable[SupportsIndex] = ()) -> Size:
+        """A size from any iterable of integers."""
         items = tuple(sizes)
         for i, item in enumerate(items):
             if not isinstance(item, int) and not hasattr(item, "__index__"):

@@ -47,16 +47,42 @@ def _names_once(indices: Indices) -> bool:
 
 
 def index(self: Any, indices: Indices) -> Any:
-    return self[_key(indices)]
+    try:
+        return self[_key(indices)]
+    except IndexError as error:
+        raise _explained(error, indices) from None
 
 
 def index_put(self: Any, value: Any, indices: Indices, accumulate: bool) -> Any:
     result = np.array(self, copy=True, order="K")
-    if accumulate:
-        np.add.at(result, _key(indices), value)
-    else:
-        result[_key(indices)] = value
+    key = _key(indices)
+    try:
+        if accumulate:
+            np.add.at(result, key, value)
+        else:
+            result[key] = value
+    except IndexError as error:
+        raise _explained(error, indices) from None
+    except ValueError:
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(np.shape(value))} cannot be broadcast to "
+            f"indexing result of shape {list(self[key].shape)}"
+        ) from None
     return result
+
+
+def _explained(error: IndexError, indices: Indices) -> IndexError:
+    """NumPy's error in PyTorch's words."""
+    rows, _ = _rows(indices, broadcast=False)
+    try:
+        np.broadcast_shapes(*[row.shape for row in rows])
+    except ValueError:
+        shapes = ", ".join(str(list(row.shape)) for row in rows)
+        return IndexError(
+            "shape mismatch: indexing tensors could not be broadcast together with shapes "
+            + shapes
+        )
+    return IndexError(str(error).replace("axis", "dimension"))
 
 
 def index_backward(self: Any, shape: Shape, indices: Indices) -> Any:
@@ -82,7 +108,7 @@ def index_backward(self: Any, shape: Shape, indices: Indices) -> Any:
     return np.ascontiguousarray(moved.transpose(back))
 
 
-def _rows(indices: Indices) -> tuple[list[Any], list[int]]:
+def _rows(indices: Indices, broadcast: bool = True) -> tuple[list[Any], list[int]]:
     """Integer arrays of one shape with the dimensions that they index; masks become integers."""
     rows: list[Any] = []
     dims: list[int] = []
@@ -95,7 +121,7 @@ def _rows(indices: Indices) -> tuple[list[Any], list[int]]:
         rows += parts
         dims += range(dim, dim + len(parts))
         dim += len(parts)
-    return list(np.broadcast_arrays(*rows)), dims
+    return list(np.broadcast_arrays(*rows)) if broadcast else rows, dims
 
 
 def _positions(rows: list[Any], sizes: Shape) -> Any:

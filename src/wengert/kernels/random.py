@@ -194,7 +194,7 @@ def normal(stream: Stream, count: int, dtype: Any, mean: float = 0.0, std: float
 
 
 def _box_muller(unit: Any, mean: float, std: float) -> Any:
-    """Normal numbers from uniform ones: in each block of 16 the first half pairs with the second."""
+    """Normal numbers from uniform ones: the first half of each block with the second."""
     kind = unit.dtype.type
     unit = unit.reshape(-1, 2, _BLOCK // 2)
     radius = np.subtract(kind(1), unit[:, 0, :]).reshape(-1)
@@ -213,7 +213,7 @@ def _box_muller(unit: Any, mean: float, std: float) -> Any:
 def normal_serial(
     stream: Stream, count: int, dtype: Any, mean: float = 0.0, std: float = 1.0
 ) -> Any:
-    """Normal numbers as they fill scattered memory: in pairs, the odd one kept for the next call."""
+    """Normal numbers as they fill scattered memory: in pairs, an odd one kept for later."""
     with stream.lock:
         numbers = _pairs(stream, count)
     return _narrow(_shifted(numbers, float(std), float(mean)), dtype)

@@ -82,8 +82,8 @@ def check_array(array: Any) -> None:
 def narrow(array: Any, target: np.dtype[Any]) -> Any:
     """`array` in another dtype; a value that an integer type cannot hold is an error.
 
-    As in PyTorch, fractions are cut off, floats too large become infinite, and negative numbers wrap
-    around in unsigned types.
+    As in PyTorch, fractions are cut off, floats too large become infinite, and negative integers
+    wrap around in unsigned types of up to 32 bits.
     """
     kind = array.dtype
     if kind == target:
@@ -94,8 +94,6 @@ def narrow(array: Any, target: np.dtype[Any]) -> Any:
         expected = "be interpreted as an integer" if target.kind in "iu" else "be made real"
         raise TypeError(f"must be real number, not complex: complex values cannot {expected}")
     with np.errstate(over="ignore", invalid="ignore"):
-        if target.kind == "u" and kind.kind == "f":
-            array = array.astype(_INT64 if target.itemsize < 8 else target)
         return array.astype(target)
 
 
@@ -104,14 +102,15 @@ def _check_range(array: Any, target: np.dtype[Any]) -> None:
         raise TypeError("'complex' object cannot be interpreted as an integer")
     if array.dtype.kind == "b":
         return
-    limits = np.iinfo(target)
     low, high = array.min().item(), array.max().item()
-    least = int(limits.min) if target.kind == "i" else -int(limits.max)
+    least, most = int(np.iinfo(target).min), int(np.iinfo(target).max)
+    if target.kind == "u" and isinstance(low, int) and low < 0:
+        if target.itemsize == 8:
+            raise OverflowError(f"can't convert negative int to unsigned: {low}")
+        least = -most
     # written so that NaN fails as well
-    if not (least - 1 < low and high < int(limits.max) + 1) or (
-        isinstance(low, int) and low < least
-    ):
-        culprit = low if not least - 1 < low else high
+    if not (least <= low and high <= most):
+        culprit = low if not least <= low else high
         raise RuntimeError(
             f"value cannot be converted to type {target.name} without overflow: {culprit}"
         )
@@ -243,6 +242,7 @@ def _unwrap(data: Any, arrays: set[np.dtype[Any]], numbers: set[type], depth: in
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     if _is_sequence(data):
         return [_unwrap(item, arrays, numbers, depth + 1) for item in _items(data)]
+    plain: Any
     for plain in (bool, int, float, complex):
         if isinstance(data, plain):
             numbers.add(plain)

@@ -143,7 +143,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     target = None if dtype is None else type_of(dtype)
     if isinstance(data, TensorBase):
         return data if target is None else cast(data, target)
-    if isinstance(data, np.ndarray) and target in (None, data.dtype):
+    if isinstance(data, np.ndarray) and (target is None or target == data.dtype):
         return from_numpy(data)
     return new_tensor(to_array(data, target))
 
@@ -190,11 +190,11 @@ def asarray(
     """
     source = obj if isinstance(obj, TensorBase) else None
     held = obj if source is None else source.payload
-    target = None if dtype is None else type_of(dtype)
+    target = getattr(held, "dtype", None) if dtype is None else type_of(dtype)
     if copy is False:
         if source is None and not isinstance(obj, np.ndarray):
             raise ValueError(f"can't alias arbitrary sequence into a tensor: {type(obj).__name__}")
-        if target not in (None, held.dtype):
+        if target != held.dtype:
             raise ValueError(
                 f"can't alias tensor with dtype '{as_dtype(held.dtype)!r}' into dtype "
                 f"'{as_dtype(target)!r}'."
@@ -205,7 +205,7 @@ def asarray(
     check_device(device)
     if requires_grad is False and source.edge is not None:
         source = new_tensor(source.array(), None, source.share_version())
-    result = source if target in (None, held.dtype) else cast(source, target)
+    result = cast(source, target)
     if copy and result is source:
         result = T.clone(source)
     if requires_grad and result.edge is None:

@@ -1,4 +1,4 @@
-"""Layer 5 · ops: tensors like another one: of its shape and dtype (`*_like`) or its dtype (`new_*`)."""
+"""Layer 5 · ops: tensors of another one's shape and dtype, or of its dtype alone."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from wengert.tape.base import TensorBase
 __all__ = [
     "empty_like",
     "full_like",
+    "memory_like",
     "new_empty",
     "new_full",
     "new_ones",
@@ -25,7 +26,7 @@ __all__ = [
 ]
 
 
-def _like(function: str, input: Any, dtype: Any) -> Any:
+def memory_like(function: str, input: Any, dtype: Any) -> Any:
     """Uninitialised memory like that of a tensor."""
     payload = input_tensor(function, input).payload
     kind = payload.dtype if dtype is None else type_of(dtype)
@@ -70,7 +71,7 @@ def zeros_like(
     >>> wg.zeros_like(wg.tensor([1, 2]))
     tensor([0, 0])
     """
-    array = _like("zeros_like", input, dtype)
+    array = memory_like("zeros_like", input, dtype)
     array.fill(0)
     return made(array, device, requires_grad)
 
@@ -93,7 +94,7 @@ def ones_like(
     >>> wg.ones_like(wg.tensor([0.5, 2.0]))
     tensor([1., 1.])
     """
-    array = _like("ones_like", input, dtype)
+    array = memory_like("ones_like", input, dtype)
     array.fill(1)
     return made(array, device, requires_grad)
 
@@ -116,7 +117,7 @@ def empty_like(
     >>> wg.empty_like(wg.ones(2, 3)).shape
     torch.Size([2, 3])
     """
-    return made(_like("empty_like", input, dtype), device, requires_grad)
+    return made(memory_like("empty_like", input, dtype), device, requires_grad)
 
 
 def full_like(
@@ -138,7 +139,7 @@ def full_like(
     >>> wg.full_like(wg.ones(2), 0.5)
     tensor([0.5000, 0.5000])
     """
-    array = filled(_like("full_like", input, dtype), number(fill_value))
+    array = filled(memory_like("full_like", input, dtype), number(fill_value))
     return made(array, device, requires_grad)
 
 

@@ -80,6 +80,11 @@ def shape_of(function: str, given: tuple[Any, ...], size: Any = None) -> tuple[i
         if given:
             raise TypeError(f"{function}() got multiple values for argument 'size'")
         given = (size,)
+    if not given:
+        raise TypeError(
+            f"{function}() missing 1 required positional arguments: \"size\"; a tensor without "
+            f"dimensions is {function}(())"
+        )
     if len(given) == 1 and type(given[0]) is not int:
         given = _sequence(function, given[0])
     for length in given:

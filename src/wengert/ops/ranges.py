@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from typing import Any
 
@@ -24,8 +25,6 @@ __all__ = [
     "tril_indices",
     "triu_indices",
 ]
-
-_COMPLEX = type(1j)
 
 
 def arange(
@@ -81,10 +80,8 @@ def arange(
         start, end = 0, start
     start, end, step = (_real("arange", value) for value in (start, end, step))
     whole = isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
-    if dtype is None:
-        kind = np.dtype(np.int64) if whole else default_float()
-    else:
-        kind = type_of(dtype)
+    implied = np.dtype(np.int64) if whole else default_float()
+    kind = implied if dtype is None else type_of(dtype)
     if kind.kind in "bc":
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{as_dtype(kind)!r}'")
     if not (math.isfinite(start) and math.isfinite(end)):
@@ -100,7 +97,7 @@ def arange(
         start, end, step = int(start), int(end), int(step)
         if step == 0:
             raise RuntimeError("step must be nonzero: it is cut to 0 in an integer dtype")
-        array = np.arange(start, end, step, np.int64).astype(kind, copy=False)
+        array = np.arange(start, end, step, dtype=np.int64).astype(kind, copy=False)
     else:
         count = math.ceil((end - start) / step)
         array = fused.progression(start, step, count, kind)
@@ -115,7 +112,7 @@ def _real(function: str, value: Any) -> Any:
             f"{list(value.payload.shape)}"
         )
     plain = number(value)
-    if isinstance(plain, _COMPLEX):
+    if isinstance(plain, builtins.complex):
         raise RuntimeError(
             f"value cannot be converted to type double without overflow: {plain} is complex"
         )
@@ -139,7 +136,7 @@ def _spaced(
     if count < 0:
         raise RuntimeError(f"number of steps must be non-negative, but got {count}")
     kind = float_type(dtype)
-    if isinstance(start, _COMPLEX) or isinstance(end, _COMPLEX):
+    if isinstance(start, builtins.complex) or isinstance(end, builtins.complex):
         if dtype is None:
             kind = default_complex()
         elif kind.kind != "c":

@@ -9,6 +9,7 @@ history]).
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,6 +33,7 @@ from wengert.tape.views import (
     move_edge,
     push,
     refresh_views,
+    replayed,
 )
 
 __all__ = ["bump", "check_writable", "write"]
@@ -59,7 +61,7 @@ def write(
         lifted = [tensor, *_lift_others(form, tensor, others)]
     payload = tensor.array()
     payloads = [payload, *[other.payload for other in lifted[1:]]]
-    if "index" not in form.fixed:
+    if form.broadcasts:
         _check_shape(payload, payloads[1:])
     mode = current_mode()
     recording = (mode is None or mode.grad) and any(t.edge is not None for t in lifted)
@@ -182,10 +184,12 @@ def _set_history(tensor: Any, node: Any, saves_result: bool) -> None:
         move_edge(tensor, node)
         refresh_views(tensor)
         return
-    if saves_result:
-        # the view's own history will be made anew: its value is saved as a constant of the node
-        node.result, node.result_vc, node.result_at = tensor.payload.copy(), [0, None], 0
     outer: Any = object.__new__(CopySlices)
+    if saves_result:
+        save_result(node, tensor)
+        # the result is the view as it is after the write; weakly, since `outer` holds the node
+        reference, chain = weakref.ref(outer), ext.chain
+        node.extra().result_edge = lambda: replayed(reference(), chain)
     outer.edges = (edge_of(base), *node.edges[1:])
     outer.seq = next_sequence()
     outer.ext = None
@@ -235,7 +239,5 @@ class CopySlices(Node):
         positions = push(K, self.chain, np.arange(size).reshape(shape)).reshape(-1)
         flat = F.view(g, shape=(size,))
         values = F.view(part, shape=(positions.size,))
-        placed = F.index_put(
-            flat, values, positions[None], dims=(0,), unique=True, accumulate=False
-        )
+        placed = F.index_put(flat, values, indices=(positions,), accumulate=False)
         return F.view(placed, shape=shape)

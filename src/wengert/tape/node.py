@@ -55,14 +55,18 @@ class NodeExtra:
         Weak references to output tensors that keep their gradient, by output index.
     metadata
         A dictionary for users.
+    result_edge
+        For a node inside another (see `wengert.tape.inplace.CopySlices`): makes the edge of its
+        result, which is no edge to the node itself.
     """
 
-    __slots__ = ("metadata", "retained", "tensor_hooks")
+    __slots__ = ("metadata", "result_edge", "retained", "tensor_hooks")
 
     def __init__(self) -> None:
         self.tensor_hooks: dict[tuple[int, int], Any] = {}
         self.retained: dict[int, weakref.ref[TensorBase]] = {}
         self.metadata: dict[Any, Any] = {}
+        self.result_edge: Callable[[], Any] | None = None
 
 
 class Node:
@@ -252,7 +256,11 @@ def unpack(node: Any, name: str, raw: bool) -> Any:
             check_result(node)
         if raw:
             return node.result
-        edge = OutputEdge(node, 0) if node.several else node
+        ext = node.ext
+        if ext is not None and ext.result_edge is not None:
+            edge = ext.result_edge()
+        else:
+            edge = OutputEdge(node, 0) if node.several else node
         return new_tensor(node.result, edge, node.result_vc)
     if name in prim.params:
         return getattr(node, f"p_{name}")

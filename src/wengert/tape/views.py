@@ -19,7 +19,7 @@ from wengert.prims.table import TABLE
 from wengert.tape.base import LEAF, Extra, OutputEdge, TensorBase
 from wengert.tape.node import Node, edge_of, next_sequence
 
-__all__ = ["MADE_UNRECORDED", "ONE_OF_SEVERAL", "Step", "attach_view", "pull", "push", "refresh_views"]
+__all__ = ["MADE_UNRECORDED", "ONE_OF_SEVERAL", "Step", "attach_view", "pull", "push", "refresh_views", "replayed"]
 
 MADE_UNRECORDED = "no_grad"
 ONE_OF_SEVERAL = "several"
@@ -108,6 +108,16 @@ class ReplayedView(Node):
     apply_in = apply
 
 
+def replayed(edge: Any, chain: tuple[Step, ...]) -> Any:
+    """A node for the view that `chain` gives of what `edge` leads to."""
+    node: Any = object.__new__(ReplayedView)
+    node.edges = (edge,)
+    node.seq = next_sequence()
+    node.ext = None
+    node.chain = chain
+    return node
+
+
 def refresh_views(base: TensorBase) -> None:
     """Make the history of every live view of `base` anew."""
     ext = base.ext
@@ -117,12 +127,7 @@ def refresh_views(base: TensorBase) -> None:
         view = reference()
         if view is None or view.ext is None or view.ext.base is not base:
             continue
-        node: Any = object.__new__(ReplayedView)
-        node.edges = (edge_of(base),)
-        node.seq = next_sequence()
-        node.ext = None
-        node.chain = view.ext.chain
-        move_edge(view, node)
+        move_edge(view, replayed(edge_of(base), view.ext.chain))
 
 
 def move_edge(tensor: Any, node: Any) -> None:

@@ -18,7 +18,6 @@ from wengert.tape.modes import is_grad_enabled
 from wengert.tape.record import T
 
 __all__ = [
-    "IN_PLACE",
     "add_",
     "clamp_",
     "clamp_max_",
@@ -29,20 +28,13 @@ __all__ = [
     "in_place",
     "index_put_",
     "masked_fill_",
+    "operator_in_place",
+    "random_in_place",
     "setitem",
     "square_",
     "sub_",
     "zero_",
 ]
-
-IN_PLACE = (
-    "abs acos acosh asin asinh atan atan2 atanh bitwise_and bitwise_not bitwise_or bitwise_xor ceil "
-    "cos cosh eq erf erfc exp exp2 expm1 floor floor_divide fmod ge gt hypot le log log10 log1p log2 "
-    "logical_and logical_not logical_or logical_xor lt mul ne neg pow reciprocal relu remainder "
-    "round rsqrt sgn sigmoid sign sin sinh sqrt tan tanh trunc"
-).split()
-"""The element-wise operations whose method with a trailing underscore writes in place."""
-
 
 def in_place(name: str) -> Callable[..., Any]:
     """The method that writes the result of the element-wise operation `name` into its tensor."""
@@ -58,6 +50,31 @@ def in_place(name: str) -> Callable[..., Any]:
     method: Callable[..., Any] = unary if len(prim.args) == 1 else binary
     method.__name__ = method.__qualname__ = public
     method.__doc__ = f"`{name}`, written into this tensor, which is returned."
+    return method
+
+
+def operator_in_place(name: str) -> Callable[..., Any]:
+    """The method behind ``+=`` and its like; it leaves other operands to their own operators."""
+    prim = TABLE[name]
+
+    def method(self: Any, other: Any) -> Any:
+        if not (isinstance(other, TensorBase | np.ndarray | np.generic) or is_number(other)):
+            return NotImplemented
+        return write(prim, self, (other,), {}, f"{name}_")
+
+    return method
+
+
+def random_in_place(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
+    """The method that fills its tensor with what ``draw(template, ...)`` draws."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_writable(self, is_grad_enabled() and self.edge is not None)
+        drawn = draw(self.array(), *args, **kwargs)
+        return write(TABLE["assign"], self, (new_tensor(drawn),), {}, name)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"{draw.__doc__} Fills the tensor in place, and returns it."
     return method
 
 

@@ -15,9 +15,12 @@ import numpy as np
 from wengert.base import errors
 from wengert.base.device import device as Device
 from wengert.base.dtypes import dtype as DType
-from wengert.base.dtypes import from_numpy_dtype, is_differentiable
+from wengert.base.dtypes import default_float, from_numpy_dtype, is_differentiable
 from wengert.base.size import Size
+from wengert.ops.convert import to_array
+from wengert.ops.create import empty
 from wengert.ops.index import getitem
+from wengert.ops.matmul import matmul
 from wengert.prims.table import TABLE
 from wengert.tape import hooks
 from wengert.tape.backward import run_backward
@@ -26,6 +29,7 @@ from wengert.tape.lift import is_number
 from wengert.tape.node import target_of
 from wengert.tape.record import record
 from wengert.tape.specialise import recorder
+from wengert.tensor.methods import TensorMethods
 from wengert.tensor.numpy_protocol import NumpyProtocol
 from wengert.tensor.printing import tensor_format, tensor_repr
 
@@ -34,7 +38,7 @@ __all__ = ["Tensor", "rebuild"]
 _CPU = Device("cpu")
 
 
-class Tensor(NumpyProtocol, TensorBase):
+class Tensor(TensorMethods, NumpyProtocol, TensorBase):
     """A NumPy array that remembers how it was computed, if that was asked for.
 
     Tensors are made by `wengert.tensor`, `wengert.zeros` and their like, or from another tensor by
@@ -57,9 +61,12 @@ class Tensor(NumpyProtocol, TensorBase):
 
     def __new__(cls, *data: Any) -> Any:
         """``Tensor()``, ``Tensor(sequence)`` and ``Tensor(2, 3)``, of the default dtype."""
-        return cls._legacy(*data)
-
-    _legacy: Callable[..., Any]
+        if len(data) == 1 and not isinstance(data[0], int):
+            source = data[0]
+            if isinstance(source, TensorBase):
+                return new_tensor(source.array(), None, source.share_version())
+            return new_tensor(np.asarray(to_array(source, default_float())))
+        return empty(*data) if data else empty(0)
 
     # -- what it is ---------------------------------------------------------------------------------
 
@@ -516,6 +523,28 @@ def _operator(method: str, name: str, reflected: str | None = None) -> None:
         setattr(Tensor, reflected, backwards)
 
 
+def _unary_operator(method: str, name: str) -> None:
+    def first(self: Any) -> Any:
+        made = getattr(TensorBase.namespace, name)
+        setattr(Tensor, method, made)
+        return made(self)
+
+    setattr(Tensor, method, first)
+
+
+def _matmul(self: Any, other: Any) -> Any:
+    return matmul(self, other) if isinstance(other, TensorBase | np.ndarray) else NotImplemented
+
+
+def _matmul_reflected(self: Any, other: Any) -> Any:
+    return matmul(other, self) if isinstance(other, np.ndarray) else NotImplemented
+
+
+Tensor.__matmul__ = _matmul  # type: ignore[attr-defined]  # an operator like those below
+Tensor.__rmatmul__ = _matmul_reflected  # type: ignore[attr-defined]
+
+for _symbol, _name in (("neg", "neg"), ("abs", "abs"), ("invert", "bitwise_not")):
+    _unary_operator(f"__{_symbol}__", _name)
 for _symbol, _name in (
     ("add", "add"),
     ("sub", "sub"),

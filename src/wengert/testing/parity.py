@@ -70,8 +70,8 @@ def derivatives(module: Any, inputs: Mapping[str, Any], value: Any) -> dict[str,
     Returns
     -------
     dict
-        ``first[name]`` and ``second[name]``: tensors; where there is no path None for a first
-        derivative, and zeros for a second one.
+        ``first[name]`` and ``second[name]``: tensors without history; where there is no path, None
+        for a first derivative and zeros for a second one.
     """
     outputs = [t for t in _flat(value) if _is_tensor(t) and t.requires_grad]
     leaves = {name: t for name, t in inputs.items() if t.requires_grad}
@@ -89,7 +89,9 @@ def derivatives(module: Any, inputs: Mapping[str, Any], value: Any) -> dict[str,
         )
         for (name, leaf), g in zip(leaves.items(), grads, strict=True):
             # in the second order, whether a derivative is zero or unknown is a matter of the rule
-            found[f"{order}[{name}]"] = g if g is not None or order == "first" else 0 * leaf.detach()
+            if g is None and order == "second":
+                g = 0 * leaf
+            found[f"{order}[{name}]"] = None if g is None else g.detach()
         outputs = [g for g in grads if g is not None and g.requires_grad]
     return found
 
@@ -132,9 +134,8 @@ def _assert_same_tensor(ours: Any, theirs: Any, what: str, rtol: float, atol: fl
     met = (str(ours.dtype), tuple(ours.shape))
     want = (str(theirs.dtype), tuple(theirs.shape))
     assert met == want, f"{what}: PyTorch gives {want}, we give {met}"
-    if history:
-        flags = [(t.requires_grad, t.is_leaf) for t in (ours, theirs)]
-        assert flags[0] == flags[1], f"{what}: (requires_grad, is_leaf) {flags[1]}, ours {flags[0]}"
+    flags = [(t.requires_grad, t.is_leaf) for t in (ours, theirs)]
+    assert flags[0] == flags[1], f"{what}: (requires_grad, is_leaf) {flags[1]}, ours {flags[0]}"
     eps = {"torch.float32": 1e-5, "torch.complex64": 1e-5, "torch.float16": 2e-3}.get(want[0], 0)
     np.testing.assert_allclose(
         np.array(ours.detach().clone().tolist()),

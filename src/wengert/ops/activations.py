@@ -1,0 +1,460 @@
+"""Layer 5 · ops: the activation functions of neural networks, as ``nn.functional`` has them."""
+
+# the arguments have PyTorch's names
+# ruff: noqa: A002
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.ops.checks import real_input
+from wengert.ops.coerce import operand
+from wengert.prims.table import TABLE
+from wengert.tape.inplace import write
+from wengert.tape.record import T
+
+__all__ = [
+    "celu",
+    "elu",
+    "gelu",
+    "hardsigmoid",
+    "hardtanh",
+    "leaky_relu",
+    "logsigmoid",
+    "mish",
+    "relu6",
+    "selu",
+    "silu",
+    "softplus",
+    "softsign",
+    "tanhshrink",
+]
+
+# Klambauer et al., "Self-Normalizing Neural Networks" (2017)
+_SELU_ALPHA = 1.6732632423543772848170429916717
+_SELU_SCALE = 1.0507009873554804934193349852946
+
+
+def _activation(name: str, kernel: str, input: Any, inplace: bool = False, **params: Any) -> Any:
+    input = real_input(input, name, kernel, floating=True)
+    if inplace:
+        return write(TABLE[name], input, (), params, f"{name}_")
+    return getattr(T, name)(input, **params)
+
+
+def relu6(input: Any, inplace: bool = False) -> Any:
+    """``min(max(input, 0), 6)``, element by element.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real floating dtype.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable, with the derivative 0 at and beyond the bounds.
+
+    Raises
+    ------
+    NotImplementedError
+        If the dtype is no real floating dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.relu6(wg.tensor([-1.0, 3.0, 8.0]))
+    tensor([0., 3., 6.])
+    """
+    return hardtanh(input, 0.0, 6.0, inplace)
+
+
+def hardtanh(
+    input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Any:
+    """The input, kept between two bounds, element by element.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real floating dtype.
+    min_val, max_val : float
+        The bounds.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable, with the derivative 0 at and beyond the bounds.
+
+    Raises
+    ------
+    ValueError
+        If the lower bound is above the upper one.
+    NotImplementedError
+        If the dtype is no real floating dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.hardtanh(wg.tensor([-2.0, 0.5, 2.0]))
+    tensor([-1.0000,  0.5000,  1.0000])
+    """
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return _activation(
+        "hardtanh", "hardtanh_cpu", input, inplace, min_val=float(min_val), max_val=float(max_val)
+    )
+
+
+def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+    """``relu6(input + 3) / 6``, element by element.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real floating dtype.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable.
+
+    Raises
+    ------
+    NotImplementedError
+        If the dtype is no real floating dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.hardsigmoid(wg.tensor([-4.0, 0.0, 1.5]))
+    tensor([0.0000, 0.5000, 0.7500])
+    """
+    input = real_input(input, "hardsigmoid", "hardsigmoid_cpu", floating=True)
+    if inplace:
+        write(TABLE["add"], input, (3.0,), {}, "hardsigmoid_")
+        hardtanh(input, 0.0, 6.0, True)
+        return write(TABLE["div"], input, (6.0,), {}, "hardsigmoid_")
+    return T.div(hardtanh(T.add(input, 3.0), 0.0, 6.0), 6.0)
+
+
+def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+    """The input where it is positive, and a small multiple of it elsewhere, element by element.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real floating dtype.
+    negative_slope : float
+        The factor of what is not positive.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable, at 0 with the derivative `negative_slope`.
+
+    Raises
+    ------
+    NotImplementedError
+        If the dtype is no real floating dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.leaky_relu(wg.tensor([-1.0, 2.0]))
+    tensor([-0.0100,  2.0000])
+    """
+    return _activation(
+        "leaky_relu", "leaky_relu_cpu", input, inplace, negative_slope=float(negative_slope)
+    )
+
+
+def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """The input where it is positive, ``alpha * (exp(input) - 1)`` elsewhere, element by element.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real floating dtype.
+    alpha : float
+        Minus the limit for large negative inputs.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable.
+
+    Raises
+    ------
+    NotImplementedError
+        If the dtype is no real floating dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.elu(wg.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
+    return _activation(
+        "elu", "elu_cpu", input, inplace, alpha=float(alpha), scale=1.0, input_scale=1.0
+    )
+
+
+def selu(input: Any, inplace: bool = False) -> Any:
+    """The scaled `elu` that keeps mean 0 and variance 1 from layer to layer, element by element.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real floating dtype.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable.
+
+    Raises
+    ------
+    NotImplementedError
+        If the dtype is no real floating dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.selu(wg.tensor([-1.0, 2.0]))
+    tensor([-1.1113,  2.1014])
+    """
+    return _activation(
+        "elu", "elu_cpu", input, inplace, alpha=_SELU_ALPHA, scale=_SELU_SCALE, input_scale=1.0
+    )
+
+
+def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """The input where it is positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real floating dtype.
+    alpha : float
+        Minus the limit for large negative inputs; not 0.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Returns
+    -------
+    Tensor
+        The result, element by element; differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If `alpha` is 0.
+    NotImplementedError
+        If the dtype is no real floating dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.celu(wg.tensor([-1.0, 2.0]), alpha=2.0)
+    tensor([-0.7869,  2.0000])
+    """
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return _activation(
+        "elu", "elu_cpu", input, inplace, alpha=float(alpha), scale=1.0, input_scale=1 / alpha
+    )
+
+
+def silu(input: Any, inplace: bool = False) -> Any:
+    """``input * sigmoid(input)``, element by element; also known as swish.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a floating or complex dtype.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable.
+
+    Raises
+    ------
+    NotImplementedError
+        If the dtype is an integer dtype or bool.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.silu(wg.tensor([-1.0, 2.0]))
+    tensor([-0.2689,  1.7616])
+    """
+    input = operand(input, "silu")
+    if input.payload.dtype.kind == "c":
+        return write(TABLE["silu"], input, (), {}, "silu_") if inplace else T.silu(input)
+    return _activation("silu", "silu_cpu", input, inplace)
+
+
+def mish(input: Any, inplace: bool = False) -> Any:
+    """``input * tanh(softplus(input))``, element by element.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real floating dtype.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable.
+
+    Raises
+    ------
+    NotImplementedError
+        If the dtype is no real floating dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.mish(wg.tensor([-1.0, 2.0]))
+    tensor([-0.3034,  1.9440])
+    """
+    return _activation("mish", "mish_cpu", input, inplace)
+
+
+def gelu(input: Any, *, approximate: str = "none") -> Any:
+    """The input times the standard normal distribution function of it, element by element.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real floating dtype.
+    approximate : {"none", "tanh"}
+        Whether to approximate the distribution function by tanh.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        For another approximation.
+    NotImplementedError
+        If the dtype is no real floating dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.gelu(wg.tensor([-1.0, 2.0]))
+    tensor([-0.1587,  1.9545])
+    """
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError(
+            f"approximate argument must be either none or tanh, but got {approximate!r}"
+        )
+    return _activation("gelu", "GeluKernelImpl", input, approximate=approximate)
+
+
+def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+    """``log(1 + exp(beta * input)) / beta``, a smooth `relu`, element by element.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real floating dtype.
+    beta : float
+        The steepness.
+    threshold : float
+        Where ``beta * input`` is above it, the result is the input itself.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable.
+
+    Raises
+    ------
+    NotImplementedError
+        If the dtype is no real floating dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.softplus(wg.tensor([-1.0, 2.0]))
+    tensor([0.3133, 2.1269])
+    """
+    return _activation(
+        "softplus", "softplus_cpu", input, beta=float(beta), threshold=float(threshold)
+    )
+
+
+def logsigmoid(input: Any) -> Any:
+    """``log(sigmoid(input))``, without underflow, element by element.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real floating dtype.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable.
+
+    Raises
+    ------
+    NotImplementedError
+        If the dtype is no real floating dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.logsigmoid(wg.tensor([-1000.0, 2.0]))
+    tensor([-1.0000e+03, -1.2693e-01])
+    """
+    return _activation("log_sigmoid", "log_sigmoid_cpu", input)
+
+
+def softsign(input: Any) -> Any:
+    """``input / (1 + abs(input))``, element by element; differentiable.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.softsign(wg.tensor([-1.0, 3.0]))
+    tensor([-0.5000,  0.7500])
+    """
+    input = operand(input, "softsign")
+    return T.div(input, T.add(T.abs(input), 1))
+
+
+def tanhshrink(input: Any) -> Any:
+    """``input - tanh(input)``, element by element; differentiable.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.tanhshrink(wg.tensor([-1.0, 2.0]))
+    tensor([-0.2384,  1.0360])
+    """
+    input = operand(input, "tanhshrink")
+    return T.sub(input, T.tanh(input))

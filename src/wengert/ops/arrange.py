@@ -1,0 +1,484 @@
+"""Layer 5 · ops: elements turned round, moved, repeated, and taken from or put on diagonals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.base.shapes import normal_dim, normal_dims
+from wengert.ops.coerce import integer, operand, sizes_of
+from wengert.ops.gather import index_select
+from wengert.ops.shape import contiguous, ravel
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.record import T
+
+__all__ = [
+    "diag",
+    "diag_embed",
+    "diagonal",
+    "flip",
+    "fliplr",
+    "flipud",
+    "repeat",
+    "repeat_interleave",
+    "roll",
+    "tile",
+    "tril",
+    "triu",
+]
+
+
+def flip(input: Any, *sizes: Any, dims: Any = None) -> Any:
+    """The elements of some dimensions in reverse order, as a copy.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    *sizes : int, or one sequence of ints
+        The dimensions (also as `dims`).
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.tensor([1, 2, 3]).flip(0)
+    tensor([3, 2, 1])
+    """
+    x = operand(input, "flip")
+    given = sizes_of(sizes if dims is None else (dims,), "flip", "dims")
+    return T.flip(x, dims=normal_dims(given, x.payload.ndim))
+
+
+def fliplr(input: Any) -> Any:
+    """The columns in reverse order.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of at least two dimensions.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If there are fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.fliplr(wg.tensor([[1, 2]]))
+    tensor([[2, 1]])
+    """
+    x = operand(input, "fliplr")
+    if x.payload.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return T.flip(x, dims=(1,))
+
+
+def flipud(input: Any) -> Any:
+    """The rows in reverse order.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of at least one dimension.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If there are no dimensions.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.flipud(wg.tensor([1, 2]))
+    tensor([2, 1])
+    """
+    x = operand(input, "flipud")
+    if x.payload.ndim < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return T.flip(x, dims=(0,))
+
+
+def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
+    """The elements moved along dimensions; what leaves at the end enters at the start.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    shifts : int or tuple of int
+        How far, for each dimension; negative the other way.
+    dims : int or tuple of int
+        The dimensions; without them the elements move as if they lay in one.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If there are not as many shifts as dimensions.
+    IndexError
+        If there is no such dimension.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.tensor([1, 2, 3]).roll(1)
+    tensor([3, 1, 2])
+    """
+    x = operand(input, "roll")
+    steps = sizes_of((shifts,), "roll", "shifts")
+    axes = sizes_of(() if dims is None else (dims,), "roll", "dims")
+    if not steps:
+        raise RuntimeError("`shifts` required")
+    if len(steps) != len(axes) and (axes or len(steps) > 1):
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {len(steps)}, dims:{len(axes)}"
+        )
+    return T.roll(x, shifts=steps, dims=tuple([normal_dim(d, x.payload.ndim) for d in axes]))
+
+
+def repeat(input: Any, *sizes: Any, repeats: Any = None) -> Any:
+    """Copies side by side, so many for each dimension.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    *sizes : int, or one sequence of ints
+        The number of copies for each dimension (also as `repeats`); further ones in front make
+        new dimensions.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If there are fewer numbers than dimensions, or negative ones.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.tensor([1, 2]).repeat(2, 2)
+    tensor([[1, 2, 1, 2],
+            [1, 2, 1, 2]])
+    """
+    x = operand(input, "repeat")
+    counts = sizes_of(sizes if repeats is None else (repeats,), "repeat", "repeats")
+    shape = x.payload.shape
+    lead = len(counts) - len(shape)
+    if lead < 0:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            f"tensor: {list(counts)} for shape {list(shape)}"
+        )
+    if any(count < 0 for count in counts):
+        target = [n * s for n, s in zip(counts, (1,) * lead + tuple(shape), strict=True)]
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {min(target)}: {target}"
+        )
+    return T.repeat(x, repeats=counts)
+
+
+def tile(input: Any, *sizes: Any, dims: Any = None) -> Any:
+    """As `repeat`; with fewer numbers than dimensions, the first dimensions are not repeated.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    *sizes : int, or one sequence of ints
+        The number of copies for each dimension (also as `dims`).
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If a number is negative.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.tensor([[1, 2]]).tile(2)
+    tensor([[1, 2, 1, 2]])
+    """
+    x = operand(input, "tile")
+    counts = sizes_of(sizes if dims is None else (dims,), "tile", "dims")
+    return repeat(x, (1,) * (x.payload.ndim - len(counts)) + counts)
+
+
+def repeat_interleave(
+    input: Any, repeats: Any, dim: int | None = None, *, output_size: int | None = None
+) -> Any:
+    """Each position of a dimension several times, copies next to each other.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    repeats : int or Tensor of int
+        How often; a tensor says it for each position.
+    dim : int, optional
+        The dimension; without it all elements in one.
+    output_size : int, optional
+        Accepted for PyTorch's sake.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If `repeats` is negative or has another size than the dimension.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.tensor([1, 2]).repeat_interleave(2)
+    tensor([1, 1, 2, 2])
+    """
+    x = operand(input, "repeat_interleave")
+    if dim is None:
+        x, dim = T.view(ravel(x), shape=(x.payload.size,)), 0
+    elif not x.payload.ndim:
+        x = T.view(x, shape=(1,))
+    shape = x.payload.shape
+    axis = normal_dim(integer(dim, "repeat_interleave", "dim"), len(shape))
+    if isinstance(repeats, TensorBase) and repeats.payload.size != 1:
+        return _repeated(x, repeats.payload, axis)
+    if isinstance(repeats, TensorBase):
+        repeats = repeats.payload.item()
+    count = integer(repeats, "repeat_interleave", "repeats")
+    if count < 0:
+        raise RuntimeError(f"Repeats must be non-negative, but got {count}")
+    wide = (*shape[: axis + 1], count, *shape[axis + 1 :])
+    copies = contiguous(T.expand(T.unsqueeze(x, dim=axis + 1), shape=wide))
+    return T.view(copies, shape=(*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
+
+
+def _repeated(x: Any, counts: Any, axis: int) -> Any:
+    size = x.payload.shape[axis]
+    if counts.ndim > 1:
+        raise RuntimeError("repeat_interleave only accept 0D or 1D vector as repeat")
+    if counts.dtype.kind not in "iu":
+        raise RuntimeError("repeats has to be Long or Int tensor")
+    if (counts < 0).any():
+        raise RuntimeError("repeats can not be negative")
+    if counts.size != size:
+        raise RuntimeError(
+            "repeats must have the same size as input along dim, but got repeats.size(0) = "
+            f"{counts.size} and input.size({axis}) = {size}"
+        )
+    positions = np.repeat(np.arange(size), counts)
+    return index_select(x, axis, new_tensor(positions))
+
+
+def _triangle(input: Any, diagonal: int, op: str) -> Any:
+    x = operand(input, op)
+    if x.payload.ndim < 2:
+        raise RuntimeError(f"{op}: input tensor must have at least 2 dimensions")
+    return getattr(T, op)(x, diagonal=integer(diagonal, op, "diagonal"))
+
+
+def tril(input: Any, diagonal: int = 0) -> Any:
+    """The lower triangle of matrices, zeros above it.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of at least two dimensions; the last two are the matrices'.
+    diagonal : int
+        The highest diagonal that is kept; 0 is the main one, 1 the one above it.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If there are fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.ones(2, 2).tril()
+    tensor([[1., 0.],
+            [1., 1.]])
+    """
+    return _triangle(input, diagonal, "tril")
+
+
+def triu(input: Any, diagonal: int = 0) -> Any:
+    """The upper triangle of matrices, zeros below it.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of at least two dimensions; the last two are the matrices'.
+    diagonal : int
+        The lowest diagonal that is kept; 0 is the main one, 1 the one above it.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If there are fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.ones(2, 2).triu()
+    tensor([[1., 1.],
+            [0., 1.]])
+    """
+    return _triangle(input, diagonal, "triu")
+
+
+def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """A diagonal of two dimensions, as the last dimension of the result.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of at least two dimensions.
+    offset : int
+        Which diagonal: 0 the main one, positive above it.
+    dim1, dim2 : int
+        The dimensions.
+
+    Returns
+    -------
+    Tensor
+        A view. Differentiable.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension.
+    RuntimeError
+        If the dimensions are one.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.tensor([[1, 2], [3, 4]]).diagonal()
+    tensor([1, 4])
+    """
+    x = operand(input, "diagonal")
+    first, second = normal_dim(dim1, x.payload.ndim), normal_dim(dim2, x.payload.ndim)
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return T.diagonal(x, offset=integer(offset, "diagonal", "offset"), dim1=first, dim2=second)
+
+
+def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Matrices of zeros with the last dimension of `input` on a diagonal.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of at least one dimension.
+    offset : int
+        Which diagonal: 0 the main one, positive above it.
+    dim1, dim2 : int
+        The dimensions of the matrices in the result.
+
+    Returns
+    -------
+    Tensor
+        With one dimension more than `input`. Differentiable, to any order.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension.
+    RuntimeError
+        If the dimensions are one.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.diag_embed(wg.tensor([1, 2]))
+    tensor([[1, 0],
+            [0, 2]])
+    """
+    x = operand(input, "diag_embed")
+    ndim = x.payload.ndim + 1
+    first, second = normal_dim(dim1, ndim), normal_dim(dim2, ndim)
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return T.diag_embed(x, offset=integer(offset, "diag_embed", "offset"), dim1=first, dim2=second)
+
+
+def diag(input: Any, diagonal: int = 0) -> Any:
+    """A vector as a diagonal matrix, or a matrix's diagonal as a vector.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of one dimension or two.
+    diagonal : int
+        Which diagonal: 0 the main one, positive above it.
+
+    Returns
+    -------
+    Tensor
+        A copy. Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If there are no dimensions or more than two.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.diag(wg.tensor([[1, 2], [3, 4]]))
+    tensor([1, 4])
+    """
+    x = operand(input, "diag")
+    ndim = x.payload.ndim
+    if ndim not in (1, 2):
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
+    offset = integer(diagonal, "diag", "diagonal")
+    made = T.diag_embed if ndim == 1 else T.diagonal_copy
+    return made(x, offset=offset, dim1=0, dim2=1)

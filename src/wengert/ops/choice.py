@@ -1,0 +1,307 @@
+"""Layer 5 · ops: random integers, permutations and choices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import FLOATING, as_dtype, category
+from wengert.kernels import random as kernels
+from wengert.ops.generator import stream_of
+from wengert.ops.like import memory_like
+from wengert.ops.options import input_tensor, integer, made, shape_of, type_of
+from wengert.ops.out import into
+from wengert.ops.sample import draw_bernoulli, span_of
+from wengert.tape.base import new_tensor
+
+__all__ = ["bernoulli", "multinomial", "randint", "randint_like", "randperm"]
+
+
+def randint(
+    low: Any = 0,
+    high: Any = None,
+    size: Any = None,
+    *,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: Any = None,
+) -> Any:
+    """Random integers in [low, high): ``randint(high, size)`` or ``randint(low, high, size)``.
+
+    Parameters
+    ----------
+    low, high : int
+        The bounds, of which the upper one is left out.
+    size : sequence of int
+        The shape.
+    generator, out, layout, device, requires_grad, pin_memory
+        As for `rand`.
+    dtype : dtype, optional
+        int64 unless given; a real dtype that holds the bounds.
+
+    Returns
+    -------
+    Tensor
+        A leaf.
+
+    Raises
+    ------
+    RuntimeError
+        If no integer lies between the bounds, or `dtype` cannot hold them.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> _ = wg.manual_seed(0)
+    >>> wg.randint(10, (5,))
+    tensor([4, 9, 3, 0, 3])
+    """
+    if size is None:
+        low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    if size is None or isinstance(size, int):
+        raise TypeError(
+            "randint(): argument 'size' (position 2) must be tuple of ints, not "
+            f"{type(size).__name__}"
+        )
+    shape = shape_of("randint", (tuple(size),))
+    kind = np.dtype(np.int64) if dtype is None else type_of(dtype)
+    low, high = integer("randint", "low", low), integer("randint", "high", high)
+    low, span = span_of(low, high, kind)
+    stream = stream_of("randint", generator)
+    array = kernels.integers(stream, math.prod(shape), kind, low, span).reshape(shape)
+    return made(array, device, requires_grad) if out is None else into(out, made(array), "randint")
+
+
+def randint_like(
+    input: Any,
+    low: Any = 0,
+    high: Any = None,
+    *,
+    generator: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Any:
+    """Random integers in [low, high) of a tensor's shape and dtype; also ``randint_like(t, high)``.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> _ = wg.manual_seed(0)
+    >>> wg.randint_like(wg.ones(3), 5)
+    tensor([4., 4., 3.])
+    """
+    template = memory_like("randint_like", input, dtype)
+    if high is None:
+        low, high = 0, low
+    return randint(
+        low,
+        high,
+        template.shape,
+        generator=generator,
+        dtype=template.dtype,
+        device=device,
+        requires_grad=requires_grad,
+    )
+
+
+def randperm(
+    n: Any,
+    *,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: Any = None,
+) -> Any:
+    """The integers from 0 to ``n - 1`` in a random order.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+    generator, out, layout, device, requires_grad, pin_memory
+        As for `rand`.
+    dtype : dtype, optional
+        int64 unless given.
+
+    Returns
+    -------
+    Tensor
+        Of shape (n,).
+
+    Raises
+    ------
+    RuntimeError
+        If `n` is negative or exceeds what `dtype` holds.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> _ = wg.manual_seed(0)
+    >>> wg.randperm(5)
+    tensor([4, 0, 1, 3, 2])
+    """
+    count = integer("randperm", "n", n)
+    if count < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {count}: [{count}]")
+    kind = np.dtype(np.int64) if dtype is None else type_of(dtype)
+    if kind.kind in "iu" and count > np.iinfo(kind).max:
+        raise RuntimeError(
+            f"value cannot be converted to type {kind.name} without overflow: {count}"
+        )
+    array = kernels.permutation(stream_of("randperm", generator), count).astype(kind, copy=False)
+    return made(array, device, requires_grad) if out is None else into(out, made(array), "randperm")
+
+
+def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
+    """Ones with the probabilities in a tensor, zeros otherwise.
+
+    Parameters
+    ----------
+    input : Tensor
+        Probabilities, of a floating dtype. The result does not depend on them as far as gradients
+        go.
+    p : float, optional
+        One probability for all elements instead.
+    generator : Generator, optional
+        Where to draw from; the default generator unless given.
+    out : Tensor, optional
+        Where to write the result.
+
+    Returns
+    -------
+    Tensor
+        Of the shape and dtype of `input`.
+
+    Raises
+    ------
+    RuntimeError
+        If a probability is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> _ = wg.manual_seed(0)
+    >>> wg.bernoulli(wg.tensor([0.0, 1.0, 0.5]))
+    tensor([0., 1., 1.])
+    """
+    payload = np.asarray(input_tensor("bernoulli", input).payload)
+    if p is not None:
+        result = new_tensor(draw_bernoulli(payload, p, generator=generator))
+        return result if out is None else into(out, result, "bernoulli")
+    if category(payload.dtype) != FLOATING:
+        raise NotImplementedError(
+            f"\"bernoulli_tensor_cpu_p_\" not implemented for '{as_dtype(payload.dtype)!r}': "
+            "probabilities need a floating dtype"
+        )
+    if not ((payload >= 0) & (payload <= 1)).all():
+        raise RuntimeError(
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false: probabilities lie "
+            "between 0 and 1"
+        )
+    stream = stream_of("bernoulli", generator)
+    flat = np.ascontiguousarray(payload).reshape(-1)
+    array = kernels.bernoulli(stream, flat.size, payload.dtype, flat).reshape(payload.shape)
+    result = new_tensor(array)
+    return result if out is None else into(out, result, "bernoulli")
+
+
+def multinomial(
+    input: Any,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Any = None,
+    out: Any = None,
+) -> Any:
+    """Indices drawn with the weights in a vector, or in each row of a matrix.
+
+    Parameters
+    ----------
+    input : Tensor
+        Non-negative weights of a floating dtype, which need not sum to one.
+    num_samples : int
+        How many indices to draw (from each row).
+    replacement : bool
+        Whether an index may be drawn more than once.
+    generator : Generator, optional
+        Where to draw from; the default generator unless given.
+    out : Tensor, optional
+        Where to write the result.
+
+    Returns
+    -------
+    Tensor
+        int64, of shape (num_samples,) or (rows, num_samples).
+
+    Raises
+    ------
+    RuntimeError
+        If the weights are negative, not finite or all zero, or there are too few of them.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> _ = wg.manual_seed(0)
+    >>> wg.multinomial(wg.tensor([0.0, 1.0, 0.5]), 2)
+    tensor([2, 1])
+    """
+    weights = np.asarray(input_tensor("multinomial", input).payload)
+    if weights.ndim not in (1, 2):
+        raise RuntimeError(f"prob_dist must be 1 or 2 dim, but has {weights.ndim}")
+    if category(weights.dtype) != FLOATING:
+        raise RuntimeError(
+            "multinomial only supports floating-point dtypes for input, got: "
+            f"{as_dtype(weights.dtype)!r}"
+        )
+    if num_samples <= 0:
+        raise RuntimeError(f"cannot sample n_sample <= 0 samples, but got {num_samples}")
+    if not replacement and num_samples > weights.shape[-1]:
+        raise RuntimeError(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement: "
+            f"{num_samples} of {weights.shape[-1]}"
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if weights.size and not (weights.sum(-1) > 0).all():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    stream = stream_of("multinomial", generator)
+    choose = _with_replacement if replacement else _without_replacement
+    result = new_tensor(choose(stream, weights, int(num_samples)))
+    return result if out is None else into(out, result, "multinomial")
+
+
+def _with_replacement(stream: kernels.Stream, weights: Any, count: int) -> Any:
+    """Each index by bisection of the cumulative weights."""
+    rows = weights.reshape(-1, weights.shape[-1])
+    # one row after the other, as the stream is drawn in PyTorch
+    points = kernels.uniform(stream, len(rows) * count, np.dtype(np.float64))
+    points = points.reshape(len(rows), count)
+    sums = np.cumsum(rows, axis=1)
+    sums /= sums[:, -1:]
+    found = [np.searchsorted(s, p, side="left") for s, p in zip(sums, points, strict=True)]
+    last = weights.shape[-1] - 1
+    picked = np.minimum(np.array(found, np.int64), last).reshape(len(rows), count)
+    return picked.reshape(*weights.shape[:-1], count)
+
+
+def _without_replacement(stream: kernels.Stream, weights: Any, count: int) -> Any:
+    """The first to arrive of independent exponential arrivals at these rates."""
+    waits = kernels.exponential(stream, weights.size, weights.dtype).reshape(weights.shape)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        speed = weights / waits
+    return np.argsort(-speed, axis=-1, kind="stable")[..., :count].astype(np.int64)

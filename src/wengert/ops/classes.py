@@ -1,0 +1,275 @@
+"""Layer 5 · ops: loss functions of classification: `nll_loss` and `cross_entropy`."""
+
+# the arguments have PyTorch's names
+# ruff: noqa: A002
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from wengert.base.dtypes import is_differentiable
+from wengert.base.errors import long_name
+from wengert.ops.coerce import operand
+from wengert.ops.losses import reduced, reduction_of
+from wengert.ops.neural import log_softmax
+from wengert.tape.base import new_tensor
+from wengert.tape.record import T
+
+__all__ = ["cross_entropy", "nll_loss"]
+
+Shape = tuple[int, ...]
+
+
+def _check_classes(x: Any, target: Any, weight: Any) -> None:
+    """Refuse an input, class targets and weights that do not fit together."""
+    shape, labels = x.shape, target.shape
+    if not shape:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
+    if len(shape) == 1:
+        if labels not in ((), (1,)):
+            raise ValueError(
+                "For 1D input, 1D target must have size 1, but got target size: "
+                f"{', '.join(map(str, labels))}"
+            )
+    elif not labels or shape[0] != labels[0]:
+        raise ValueError(
+            f"Expected input batch_size ({shape[0]}) to match target batch_size "
+            f"({labels[0] if labels else 'none: it has no dimension'})."
+        )
+    elif len(shape) == 2 and len(labels) != 1:
+        raise RuntimeError(
+            "0D or 1D target tensor expected, multi-target not supported: the target has the "
+            f"shape {list(labels)}, the input {list(shape)}"
+        )
+    elif labels[1:] != shape[2:]:
+        raise RuntimeError(
+            f"Expected target size {[shape[0], *shape[2:]]}, got {list(labels)}"
+        )
+    if not is_differentiable(x.dtype):
+        raise NotImplementedError(
+            f"\"nll_loss_out_frame\" not implemented for '{long_name(x.dtype)}': the input must be "
+            "floating"
+        )
+    if target.dtype.name not in ("int64", "uint8"):
+        raise RuntimeError(
+            f"expected target dtype to be Long or Byte, but got {long_name(target.dtype)}"
+        )
+    if weight is not None:
+        _check_weight(x, weight)
+
+
+def _check_weight(x: Any, weight: Any) -> None:
+    classes = x.shape[0 if x.ndim == 1 else 1]
+    if weight.shape != (classes,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but "
+            f"got weight tensor of shape: {list(weight.shape)}"
+        )
+    if weight.dtype != x.dtype:
+        raise RuntimeError(
+            f"expected scalar type {long_name(x.dtype)} but found {long_name(weight.dtype)}"
+        )
+
+
+def _nll(input: Any, target: Any, weight: Any, reduction: str, ignore_index: int) -> Any:
+    x = input.payload
+    _check_classes(x, target.payload, None if weight is None else weight.payload)
+    if weight is None:
+        # a weight without dimensions is that of every class
+        weight = new_tensor(x.dtype.type(1))
+    record = T.nll_loss if x.ndim <= 2 else T.nll_loss2d
+    return record(input, target, weight, reduction=reduction, ignore_index=ignore_index)
+
+
+def nll_loss(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """Minus the logarithms of the probabilities of the target classes.
+
+    Parameters
+    ----------
+    input : Tensor
+        Logarithms of probabilities, of shape (N, C), (N, C, d1, ...) or (C,) for C classes.
+    target : Tensor
+        The classes, of shape (N,), (N, d1, ...) or (), of int64 or uint8.
+    weight : Tensor, optional
+        A weight for each class, of shape (C,) and the input's dtype.
+    size_average, reduce : bool, optional
+        Former names of `reduction`.
+    ignore_index : int
+        A target that does not count.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses; the mean is by the sum of the targets' weights.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by the input.
+
+    Raises
+    ------
+    ValueError
+        If the first sizes differ, or for another reduction.
+    RuntimeError
+        If the shapes or dtypes do not fit.
+    IndexError
+        If a target is not a class.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> logs = wg.tensor([[0.5, 0.5], [0.25, 0.75]]).log()
+    >>> wg.nn.functional.nll_loss(logs, wg.tensor([0, 0]))
+    tensor(1.0397)
+    """
+    reduction = reduction_of(reduction, size_average, reduce)
+    if weight is not None:
+        weight = operand(weight, "nll_loss", "weight", 3)
+    input, target = operand(input, "nll_loss"), operand(target, "nll_loss", "target", 2)
+    return _nll(input, target, weight, reduction, ignore_index)
+
+
+def cross_entropy(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Any:
+    """The cross entropies of ``softmax(input)`` and target classes or target probabilities.
+
+    Parameters
+    ----------
+    input : Tensor
+        Any real numbers, of shape (N, C), (N, C, d1, ...) or (C,) for C classes.
+    target : Tensor
+        Either classes, of shape (N,), (N, d1, ...) or (), of int64 or uint8; or probabilities, of
+        the input's shape and of floating dtype.
+    weight : Tensor, optional
+        A weight for each class, of shape (C,) and the input's dtype.
+    size_average, reduce : bool, optional
+        Former names of `reduction`.
+    ignore_index : int
+        A target class that does not count.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses; the mean is by the sum of the target classes' weights,
+        or over all targets if they are probabilities.
+    label_smoothing : float
+        How much of each target, between 0 and 1, to spread evenly over all classes.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by the input, and by target probabilities.
+
+    Raises
+    ------
+    ValueError
+        If the first sizes differ, or for another reduction.
+    RuntimeError
+        If the shapes or dtypes do not fit.
+    IndexError
+        If a target is not a class.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
+    >>> wg.nn.functional.cross_entropy(x, wg.tensor([2])).backward()
+    >>> x.grad
+    tensor([[ 0.0900,  0.2447, -0.3348]])
+    """
+    reduction = reduction_of(reduction, size_average, reduce)
+    if weight is not None:
+        weight = operand(weight, "cross_entropy", "weight", 3)
+    input = operand(input, "cross_entropy")
+    target = operand(target, "cross_entropy", "target", 2)
+    x = input.payload
+    if not 0 <= label_smoothing <= 1:
+        raise RuntimeError(
+            f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}"
+        )
+    if not x.ndim:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
+    axis = 0 if x.ndim == 1 else 1
+    if x.shape == target.payload.shape:
+        return _of_probabilities(
+            input, target, weight, reduction, ignore_index, label_smoothing, axis
+        )
+    logs = log_softmax(input, axis)
+    loss = _nll(logs, target, weight, reduction, ignore_index)
+    if label_smoothing == 0:
+        return loss
+    smooth = _spread_evenly(logs, target, weight, reduction, ignore_index, axis)
+    share = label_smoothing / x.shape[axis]
+    return T.add(T.mul(loss, 1 - label_smoothing), T.mul(smooth, share))
+
+
+def _by_class(weight: Any, shape: Shape, axis: int) -> Any:
+    """Weights of classes in a shape that broadcasts with an input of `shape`."""
+    return T.view(weight, shape=tuple([n if i == axis else 1 for i, n in enumerate(shape)]))
+
+
+def _of_probabilities(
+    input: Any,
+    target: Any,
+    weight: Any,
+    reduction: str,
+    ignore_index: int,
+    smoothing: float,
+    axis: int,
+) -> Any:
+    x = input.payload
+    if not is_differentiable(target.payload.dtype):
+        raise RuntimeError(
+            "Expected floating point type for target with class probabilities, got "
+            f"{long_name(target.payload.dtype)}"
+        )
+    if ignore_index >= 0:
+        raise RuntimeError("ignore_index is not supported for floating point target")
+    if weight is not None:
+        _check_weight(x, weight.payload)
+    if smoothing:
+        target = T.add(T.mul(target, 1 - smoothing), smoothing / x.shape[axis])
+    terms = T.mul(log_softmax(input, axis), target)
+    if weight is not None:
+        terms = T.mul(terms, _by_class(weight, x.shape, axis))
+    if reduction == "none":
+        return T.neg(T.sum_dim(terms, dim=(axis,), keepdim=False))
+    loss = T.neg(T.sum(terms))
+    if reduction == "sum":
+        return loss
+    return T.div(loss, x.size / x.shape[axis]) if x.size else T.mul(loss, math.nan)
+
+
+def _spread_evenly(
+    logs: Any, target: Any, weight: Any, reduction: str, ignore_index: int, axis: int
+) -> Any:
+    """The loss of targets that name all classes evenly, times their number."""
+    shape = logs.payload.shape
+    if weight is not None:
+        terms = T.mul(logs, _by_class(weight, shape, axis))
+    else:
+        terms = logs
+    terms = T.neg(T.sum_dim(terms, dim=(axis,), keepdim=False))
+    if terms.payload.shape != target.payload.shape:
+        target = T.view(target, shape=terms.payload.shape)
+    losses = T.where(T.eq(target, ignore_index), 0, terms)
+    if reduction != "mean":
+        return reduced(losses, reduction)
+    # the sum of the targets' weights is the loss of inputs that are minus the weights
+    one = new_tensor(logs.payload.dtype.type(1))
+    each = T.neg(_by_class(weight, shape, axis)) if weight is not None else T.neg(one)
+    each = T.expand(each, shape=shape)
+    total = _nll(each, target, None, "sum", ignore_index)
+    return T.div(T.sum(losses), total)

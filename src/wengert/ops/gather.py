@@ -1,0 +1,376 @@
+"""Layer 5 · ops: elements read, written and added by an integer array along a dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.base.shapes import broadcast, normal_dim
+from wengert.ops.coerce import dtype_name, integer, operand
+from wengert.ops.out import into
+from wengert.ops.shape import reshape
+from wengert.tape.lift import is_number
+from wengert.tape.record import T
+
+__all__ = [
+    "gather",
+    "index_add",
+    "index_select",
+    "scatter",
+    "scatter_add",
+    "take",
+    "take_along_dim",
+]
+
+
+def _index_array(index: Any, op: str, kinds: str = "int32/int64") -> Any:
+    value = operand(index, op, "index", 3)
+    if value.payload.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
+        raise RuntimeError(
+            f"{op}(): Expected dtype {kinds} for index, but got {dtype_name(value.payload)}"
+        )
+    return value
+
+
+def index_select(input: Any, dim: int, index: Any) -> Any:
+    """Positions of a dimension, in any order.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    dim : int
+        The dimension.
+    index : Tensor
+        The positions: a vector of int64 or int32.
+
+    Returns
+    -------
+    Tensor
+        A copy. Differentiable, to any order.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension or position.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.tensor([1, 2, 3]).index_select(0, wg.tensor([2, 0]))
+    tensor([3, 1])
+    """
+    x = operand(input, "index_select")
+    axis = normal_dim(integer(dim, "index_select", "dim"), x.payload.ndim)
+    where = _index_array(index, "index_select", "int32 or int64")
+    array = where.payload
+    if array.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    size = x.payload.shape[axis] if x.payload.ndim else 1
+    if array.size and not (0 <= array.min() and array.max() < size):
+        raise IndexError(f"index out of range in self: dimension {axis} has size {size}")
+    return T.index_select(x, where, dim=axis)
+
+
+def _check_bounds(array: Any, size: int, axis: int) -> None:
+    if array.size and not (0 <= array.min() and array.max() < size):
+        bad = array[(array < 0) | (array >= size)].flat[0]
+        raise RuntimeError(f"index {bad} is out of bounds for dimension {axis} with size {size}")
+
+
+def _along(input: Any, dim: Any, index: Any, op: str) -> tuple[Any, Any, int]:
+    """The tensor, the index and the dimension of `gather` and its like, checked."""
+    x = operand(input, op)
+    axis = normal_dim(integer(dim, op, "dim"), x.payload.ndim)
+    where = _index_array(index, op)
+    shape, places = x.payload.shape, where.payload.shape
+    if (len(shape) or 1) != (len(places) or 1):
+        raise RuntimeError(
+            "Index tensor must have the same number of dimensions as input tensor, but has "
+            f"{len(places)}, not {len(shape)}"
+        )
+    for d, (size, count) in enumerate(zip(shape, places, strict=False)):
+        if d != axis and count > size:
+            raise RuntimeError(
+                f"Size does not match at dimension {d} expected index {list(places)} to be no "
+                f"larger than self {list(shape)} apart from dimension {axis}"
+            )
+    _check_bounds(where.payload, shape[axis] if shape else 1, axis)
+    return x, where, axis
+
+
+def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+    """For each place of `index` the element of `input` at that position of a dimension.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    dim : int
+        The dimension.
+    index : Tensor
+        The positions, int64 or int32; no larger than `input` apart from `dim`.
+    sparse_grad : bool
+        Accepted for PyTorch's sake; gradients are dense.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `index`. Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If a position is out of range, or the shapes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.tensor([[1, 2], [3, 4]]).gather(1, wg.tensor([[0], [1]]))
+    tensor([[1],
+            [4]])
+    """
+    x, where, axis = _along(input, dim, index, "gather")
+    return T.gather(x, where, dim=axis)
+
+
+def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
+    """As `gather`, with `input` and `indices` broadcast apart from the dimension.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    indices : Tensor
+        The positions, int64 or int32.
+    dim : int, optional
+        The dimension; without it both count as one dimension.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If a position is out of range, or the shapes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.take_along_dim(wg.tensor([[1, 2], [3, 4]]), wg.tensor([[1]]), 1)
+    tensor([[2],
+            [4]])
+    """
+    x, where = operand(input, "take_along_dim"), operand(indices, "take_along_dim", "indices", 2)
+    if dim is None:
+        result = gather(reshape(x, -1), 0, reshape(where, -1))
+        return result if out is None else into(out, result, "take_along_dim")
+    own, places = x.payload.shape, where.payload.shape
+    if len(own) != len(places):
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, "
+            f"but got {len(own)} dimensions for input, and {len(places)} dimensions for indices"
+        )
+    axis = normal_dim(dim, len(own))
+    rest = broadcast((*own[:axis], 1, *own[axis + 1 :]), (*places[:axis], 1, *places[axis + 1 :]))
+    wide = T.expand(x, shape=(*rest[:axis], own[axis], *rest[axis + 1 :]))
+    index = T.expand(where, shape=(*rest[:axis], places[axis], *rest[axis + 1 :]))
+    result = gather(wide, axis, index)
+    return result if out is None else into(out, result, "take_along_dim")
+
+
+def take(input: Any, index: Any) -> Any:
+    """Elements by their position among all of them, row after row.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    index : Tensor
+        The positions, int64, negative ones from the end.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `index`. Differentiable, to any order.
+
+    Raises
+    ------
+    IndexError
+        If a position is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.take(wg.tensor([[1, 2], [3, 4]]), wg.tensor([0, 3]))
+    tensor([1, 4])
+    """
+    x, where = operand(input, "take"), operand(index, "take", "index", 2)
+    array, size = where.payload, x.payload.size
+    if array.dtype != np.int64:
+        raise RuntimeError(
+            f"take(): Expected a long tensor for index, but got {dtype_name(array)}"
+        )
+    if array.size and not (-size <= array.min() and array.max() < size):
+        raise IndexError(f"out of range: tried to access an element beyond the {size} of self")
+    return T.take(x, where)
+
+
+def scatter(
+    input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: Any = None
+) -> Any:
+    """A copy with other values at the positions of a dimension that `index` names.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    dim : int
+        The dimension.
+    index : Tensor
+        The positions, int64 or int32; no larger than `input` apart from `dim`.
+    src : Tensor or number
+        The values; a tensor of at least the shape of `index` (a number also as `value`).
+    reduce : {"add"}, optional
+        Whether to add to what is there.
+
+    Returns
+    -------
+    Tensor
+        Differentiable with respect to `input` and `src`, to any order, as long as no position is
+        named twice.
+
+    Raises
+    ------
+    RuntimeError
+        If a position is out of range, or the shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(3).scatter(0, wg.tensor([2, 0]), wg.tensor([5.0, 6.0]))
+    tensor([6., 0., 5.])
+    """
+    x, where, axis = _along(input, dim, index, "scatter")
+    source = value if src is None else src
+    if reduce not in (None, "add"):
+        raise RuntimeError(f"reduce argument must be 'add' or None, but got {reduce!r}")
+    if is_number(source):
+        if reduce == "add":
+            added = np.full(where.payload.shape, source, x.payload.dtype)
+            return T.scatter_add(x, where, added, dim=axis)
+        return T.scatter_value(x, where, dim=axis, value=source)
+    source = _source(x, where, source, axis, "scatter")
+    made = T.scatter if reduce is None else T.scatter_add
+    return made(x, where, source, dim=axis)
+
+
+def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """A copy to which values are added at the positions of a dimension that `index` names.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    dim : int
+        The dimension.
+    index : Tensor
+        The positions, int64 or int32; no larger than `input` apart from `dim`.
+    src : Tensor
+        The values, of at least the shape of `index`.
+
+    Returns
+    -------
+    Tensor
+        Differentiable with respect to `input` and `src`, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If a position is out of range, or the shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(3).scatter_add(0, wg.tensor([2, 2]), wg.tensor([5.0, 6.0]))
+    tensor([ 0.,  0., 11.])
+    """
+    x, where, axis = _along(input, dim, index, "scatter_add")
+    return T.scatter_add(x, where, _source(x, where, src, axis, "scatter_add"), dim=axis)
+
+
+def _source(x: Any, where: Any, src: Any, axis: int, op: str) -> Any:
+    source = operand(src, op, "src", 4)
+    a, b = source.payload, where.payload
+    if a.dtype != x.payload.dtype:
+        raise RuntimeError(
+            f"{op}(): Expected self.dtype to be equal to src.dtype, but got "
+            f"{dtype_name(x.payload)} and {dtype_name(a)}"
+        )
+    if a.ndim != b.ndim or any(m > n for m, n in zip(b.shape, a.shape, strict=True)):
+        raise RuntimeError(
+            f"Expected index {list(b.shape)} to be no larger than self {list(x.payload.shape)} "
+            f"apart from dimension {axis} and to be no larger size than src {list(a.shape)}"
+        )
+    return source
+
+
+def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Any:
+    """A copy to whose positions of a dimension those of another tensor are added.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    dim : int
+        The dimension.
+    index : Tensor
+        The positions: a vector of int64 or int32.
+    source : Tensor
+        What is added: of the shape of `input`, but with as many positions as `index` names.
+    alpha : number
+        A factor of `source`.
+
+    Returns
+    -------
+    Tensor
+        Differentiable with respect to `input` and `source`, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If a position is out of range, or the shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(3).index_add(0, wg.tensor([2, 2]), wg.tensor([5.0, 6.0]))
+    tensor([ 0.,  0., 11.])
+    """
+    x, y = operand(input, "index_add"), operand(source, "index_add", "source", 4)
+    axis = normal_dim(integer(dim, "index_add", "dim"), x.payload.ndim)
+    where = _index_array(index, "index_add")
+    own, given, array = x.payload, y.payload, where.payload
+    if array.ndim > 1:
+        raise IndexError("index_add_(): Index is supposed to be a vector")
+    if own.dtype != given.dtype:
+        raise RuntimeError("index_add_(): self and source must have the same scalar type")
+    count = given.shape[axis] if given.ndim else 1
+    if count != array.size:
+        raise RuntimeError(
+            f"index_add_(): Number of indices ({array.size}) should be equal to source.size(dim): "
+            f"({count}), for dim: {axis}"
+        )
+    size = own.shape[axis] if own.ndim else 1
+    if own.ndim and (*own.shape[:axis], count, *own.shape[axis + 1 :]) != given.shape:
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. "
+            f"Got self.shape = {list(own.shape)} source.shape = {list(given.shape)}"
+        )
+    _check_bounds(array, size, axis)
+    return T.index_add(x, where, y, dim=axis, alpha=alpha)

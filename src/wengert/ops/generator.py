@@ -1,0 +1,323 @@
+"""Layer 5 · ops: `Generator`, a stream of random numbers, and the one that functions draw from by
+default."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.base.device import as_device, device
+from wengert.kernels.random import STATE, Stream
+from wengert.tape.base import TensorBase, new_tensor
+
+__all__ = [
+    "Generator",
+    "default_generator",
+    "fork_rng",
+    "get_rng_state",
+    "initial_seed",
+    "manual_seed",
+    "seed",
+    "set_rng_state",
+    "stream_of",
+]
+
+_DEFAULT_SEED = 67280421310721
+"""The seed of a new generator, as in PyTorch."""
+
+
+class Generator:
+    """A stream of random numbers with a state of its own, the one that PyTorch has on a CPU.
+
+    The same seed gives the same numbers as in PyTorch, and states can be exchanged with it. A
+    generator may be used by several threads; what each of them gets then depends on their timing.
+
+    Parameters
+    ----------
+    device : device or str
+        Only the CPU.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> g = wg.Generator().manual_seed(0)
+    >>> wg.rand(2, generator=g)
+    tensor([0.4963, 0.7682])
+    """
+
+    __slots__ = ("_stream", "device")
+
+    device: device
+
+    def __init__(self, device: Any = "cpu") -> None:
+        self.device = as_device(device)
+        self._stream: Stream | None = None
+
+    @property
+    def stream(self) -> Stream:
+        """The stream itself, made on first use."""
+        stream = self._stream
+        if stream is None:
+            stream = self._stream = Stream(self._first_seed())
+        return stream
+
+    def _first_seed(self) -> int:
+        return _DEFAULT_SEED
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start again from `seed`, an integer of 64 bits, and return the generator.
+
+        Raises
+        ------
+        ValueError
+            If `seed` has more than 64 bits.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> wg.Generator().manual_seed(3).initial_seed()
+        3
+        """
+        seed = int(seed)
+        if not -(1 << 63) <= seed < 1 << 64:
+            raise ValueError(f"Overflow when unpacking long long: the seed {seed} exceeds 64 bits")
+        self.stream.reseed(seed % (1 << 64))
+        return self
+
+    def seed(self) -> int:
+        """Start again from a seed that nobody can foretell, and return it.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> g = wg.Generator()
+        >>> g.seed() == g.initial_seed()
+        True
+        """
+        drawn = _unforeseen()
+        self.stream.reseed(drawn)
+        return drawn
+
+    def initial_seed(self) -> int:
+        """The seed that the generator last started from.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> wg.Generator().initial_seed()
+        67280421310721
+        """
+        return self.stream.seed
+
+    def get_state(self) -> Any:
+        """The state as a uint8 tensor, byte for byte PyTorch's.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> wg.Generator().get_state().shape
+        torch.Size([5056])
+        """
+        return new_tensor(self.stream.pack())
+
+    def set_state(self, new_state: Any) -> None:
+        """Set the state to what `get_state` gave.
+
+        Raises
+        ------
+        TypeError, RuntimeError
+            If `new_state` is no such tensor.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> g, h = wg.Generator().manual_seed(5), wg.Generator()
+        >>> h.set_state(g.get_state())
+        >>> bool((wg.rand(3, generator=g) == wg.rand(3, generator=h)).all())
+        True
+        """
+        if not isinstance(new_state, TensorBase):
+            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
+        packed = new_state.payload
+        if packed.dtype != np.uint8:
+            raise TypeError(
+                f"RNG state must be a torch.ByteTensor, but its dtype is {packed.dtype}"
+            )
+        if packed.size != STATE.itemsize:
+            raise RuntimeError(
+                f"Expected a CPUGeneratorImplState of size {STATE.itemsize} but found the input "
+                f"RNG state size to be {packed.size}"
+            )
+        try:
+            self.stream.unpack(packed)
+        except ValueError as error:
+            raise RuntimeError(str(error)) from None
+
+    def clone_state(self) -> Generator:
+        """A new generator in the same state.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> wg.Generator().manual_seed(7).clone_state().initial_seed()
+        7
+        """
+        copy = Generator(self.device)
+        copy.set_state(self.get_state())
+        return copy
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (str(self.device), self.stream.pack())
+
+
+class _DefaultGenerator(Generator):
+    """The generator of the process, whose first seed differs from run to run."""
+
+    __slots__ = ()
+
+    def _first_seed(self) -> int:
+        return _unforeseen()
+
+
+def _unforeseen() -> int:
+    # PyTorch keeps such seeds below 2**53, so that they survive as floating numbers
+    return int.from_bytes(os.urandom(8), "little") & ((1 << 53) - 1)
+
+
+def _restored(device: str, packed: Any) -> Generator:
+    generator = Generator(device)
+    generator.stream.unpack(packed)
+    return generator
+
+
+default_generator: Generator = _DefaultGenerator()
+"""The generator that functions draw from where they are given none."""
+
+
+def stream_of(function: str, generator: Any) -> Stream:
+    """The stream of ``generator=``, which None leaves to `default_generator`."""
+    if generator is None:
+        return default_generator.stream
+    if not isinstance(generator, Generator):
+        raise TypeError(
+            f"{function}(): argument 'generator' must be Generator, not {type(generator).__name__}"
+        )
+    return generator.stream
+
+
+def manual_seed(seed: int) -> Generator:
+    """Start the default generator from `seed`, and return it.
+
+    Parameters
+    ----------
+    seed : int
+        Of at most 64 bits; negative ones count from 2**64 down.
+
+    Returns
+    -------
+    Generator
+        The default one.
+
+    Raises
+    ------
+    ValueError
+        If `seed` has more than 64 bits.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> _ = wg.manual_seed(0)
+    >>> wg.rand(2)
+    tensor([0.4963, 0.7682])
+    """
+    return default_generator.manual_seed(seed)
+
+
+def seed() -> int:
+    """Start the default generator from a seed that nobody can foretell, and return it.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.seed() == wg.initial_seed()
+    True
+    """
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The seed that the default generator last started from.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> _ = wg.manual_seed(4)
+    >>> wg.initial_seed()
+    4
+    """
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Any:
+    """The state of the default generator, a uint8 tensor.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> state = wg.get_rng_state()
+    >>> a = wg.rand(3)
+    >>> wg.set_rng_state(state)
+    >>> bool((wg.rand(3) == a).all())
+    True
+    """
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Any) -> None:
+    """Set the state of the default generator to what `get_rng_state` gave.
+
+    Raises
+    ------
+    TypeError, RuntimeError
+        If `new_state` is no such tensor.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.set_rng_state(wg.get_rng_state())
+    """
+    default_generator.set_state(new_state)
+
+
+@contextlib.contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
+    """Draw from the default generator and leave it afterwards as it was before.
+
+    Parameters
+    ----------
+    devices
+        Has no effect: there is one device.
+    enabled : bool
+        Whether to do anything at all.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> _ = wg.manual_seed(0)
+    >>> with wg.random.fork_rng():
+    ...     a = wg.rand(2)
+    >>> bool((wg.rand(2) == a).all())
+    True
+    """
+    if not enabled:
+        yield
+        return
+    state = default_generator.stream.pack()
+    try:
+        yield
+    finally:
+        default_generator.stream.unpack(state)

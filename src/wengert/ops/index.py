@@ -1,0 +1,284 @@
+"""Layer 5 · ops: ``x[...]``, and what its writing form needs.
+
+NOTE [indexing]
+As in PyTorch, ``x[...]`` is taken apart: an int becomes `select`, a slice `slice`, None `unsqueeze`,
+which are views; arrays and masks that remain become one `index`, which copies. So an int beside an
+array does not take part in the array's broadcasting, as it does in NumPy.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from wengert.ops.coerce import dtype_name, operand
+from wengert.tape.base import TensorBase
+from wengert.tape.record import T
+
+__all__ = ["getitem", "index_put", "split_index"]
+
+Step = tuple[str, dict[str, Any]]
+_FULL = slice(None)
+
+
+def getitem(input: Any, index: Any) -> Any:
+    """``input[index]``: the elements that an index names.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    index : int, slice, None, ``...``, list, Tensor, array, or a tuple of them
+        Ints, slices, None and ``...`` give views; lists, tensors and arrays of integers or bools
+        give copies.
+
+    Returns
+    -------
+    Tensor
+        Differentiable: elements that are named more than once add up their gradients.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of range, there are too many, or one is of a wrong type.
+    ValueError
+        If the step of a slice is not positive.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([[1, 2, 3], [4, 5, 6]])
+    >>> x[0, 1:], x[:, [0, 0]]
+    (tensor([2, 3]), tensor([[1, 1],
+            [4, 4]]))
+    """
+    if index.__class__ is int:
+        shape = input.payload.shape
+        if shape:
+            size = shape[0]
+            if 0 <= index < size:
+                return T.select(input, dim=0, index=index)
+            if -size <= index < 0:
+                return T.select(input, dim=0, index=index + size)
+    steps, advanced = split_index(input, index)
+    out = input
+    for name, params in steps:
+        out = getattr(T, name)(out, **params)
+    if advanced is not None:
+        return T.index(out, indices=advanced)
+    if not steps:
+        if isinstance(index, slice):
+            return T.slice(input, dim=0, start=0, end=input.payload.shape[0], step=1)
+        return T.alias(input)
+    return out
+
+
+def split_index(input: Any, index: Any) -> tuple[list[Step], tuple[Any, ...] | None]:
+    """The views that `index` asks for, and the arrays for `index` or `index_put` after them.
+
+    Parameters
+    ----------
+    input : Tensor
+        What is indexed.
+    index
+        As `getitem` takes it.
+
+    Returns
+    -------
+    steps : list of (str, dict)
+        View primitives with their parameters, to be applied one after the other. A slice that
+        takes all makes none.
+    advanced : tuple or None
+        Arrays of integers or bools, and None for dimensions that are taken whole.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of range, there are too many, or one is of a wrong type.
+    ValueError
+        If the step of a slice is not positive.
+    """
+    shape = list(input.payload.shape)
+    ndim = len(shape)
+    items = [_item(item) for item in _items(index)]
+    taken = sum(_dims_of(item) for item in items)
+    if taken > ndim:
+        if ndim == 0 and len(items) == 1 and not isinstance(items[0], np.ndarray):
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+                "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
+            )
+        raise IndexError(f"too many indices for tensor of dimension {ndim}")
+    steps: list[Step] = []
+    arrays: list[Any] = []
+    dim, rest = 0, ndim - taken
+    for item in items:
+        if item.__class__ is int:
+            steps.append(("select", {"dim": dim, "index": _position(item, dim, shape)}))
+            del shape[dim]
+        elif item.__class__ is slice:
+            _add_slice(steps, item, dim, shape)
+            dim += 1
+            arrays.append(None)
+        elif item is None or item is True or item is False:
+            steps.append(("unsqueeze", {"dim": dim}))
+            shape.insert(dim, 1)
+            arrays.append(item if item is None else np.array([item]))
+            dim += 1
+        elif item is Ellipsis:
+            dim += rest
+            arrays += [None] * rest
+            rest = 0
+        else:
+            if item.dtype.kind == "b":
+                _check_mask(item, dim, shape)
+            arrays.append(item)
+            dim += _dims_of(item)
+    while arrays and arrays[-1] is None:
+        arrays.pop()
+    return steps, tuple(arrays) if arrays else None
+
+
+def _items(index: Any) -> tuple[Any, ...]:
+    if isinstance(index, tuple):
+        return index
+    # PyTorch takes a short list of anything but numbers as a tuple
+    if isinstance(index, list) and len(index) < 32:
+        for item in index:
+            if item is None or item is Ellipsis:
+                return tuple(index)
+            if isinstance(item, slice | list | tuple | np.ndarray | TensorBase):
+                return tuple(index)
+    return (index,)
+
+
+def _item(item: Any) -> Any:
+    """An index as int, slice, None, Ellipsis, bool or array. Arrays are copied: nodes keep them."""
+    if item is None or item is Ellipsis or item.__class__ in (int, bool, slice):
+        return item
+    if isinstance(item, TensorBase):
+        item = item.payload
+    elif isinstance(item, list | tuple | range):
+        item = _array(item)
+    elif not isinstance(item, np.ndarray | np.generic):
+        try:
+            return operator.index(item)
+        except TypeError:
+            raise IndexError(
+                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
+                f"are valid indices (got {type(item).__name__})"
+            ) from None
+    kind = item.dtype.kind
+    if kind == "b" or item.dtype == np.uint8:
+        return np.array(item, dtype=bool) if item.ndim else bool(item)
+    if kind not in "iu":
+        raise IndexError(
+            "tensors used as indices must be long, int, byte or bool tensors, not "
+            f"{dtype_name(item)}"
+        )
+    return item.astype(np.intp) if item.ndim else int(item)
+
+
+def _array(item: Any) -> Any:
+    if not len(item):
+        return np.zeros(0, np.intp)
+    if any(isinstance(part, TensorBase) for part in item):
+        item = [part.payload if isinstance(part, TensorBase) else part for part in item]
+    return np.asarray(item)
+
+
+def _dims_of(item: Any) -> int:
+    """The number of dimensions that an index takes away or replaces."""
+    if isinstance(item, np.ndarray):
+        return item.ndim if item.dtype.kind == "b" else 1
+    return 1 if item.__class__ is int or item.__class__ is slice else 0
+
+
+def _position(index: int, dim: int, shape: list[int]) -> int:
+    size = shape[dim]
+    if not -size <= index < size:
+        raise IndexError(
+            f"index {index} is out of bounds for dimension {dim} with size {size}"
+        )
+    return index + size if index < 0 else index
+
+
+def _add_slice(steps: list[Step], item: slice, dim: int, shape: list[int]) -> None:
+    if item == _FULL:
+        return
+    bounds = slice(_number(item.start), _number(item.stop), _number(item.step))
+    if bounds.step is not None and operator.index(bounds.step) < 0:
+        raise ValueError("step must be greater than zero: use flip() for the reverse order")
+    start, stop, step = bounds.indices(shape[dim])
+    stop = max(start, stop)
+    if start == 0 and stop == shape[dim] and step == 1:
+        return
+    steps.append(("slice", {"dim": dim, "start": start, "end": stop, "step": step}))
+    shape[dim] = len(range(start, stop, step))
+
+
+def _number(bound: Any) -> Any:
+    return bound.payload.item() if isinstance(bound, TensorBase) else bound
+
+
+def _check_mask(mask: Any, dim: int, shape: list[int]) -> None:
+    for i, size in enumerate(mask.shape):
+        if size != shape[dim + i]:
+            raise IndexError(
+                f"The shape of the mask {list(mask.shape)} at index {i} does not match the shape "
+                f"of the indexed tensor {shape} at index {dim + i}"
+            )
+
+
+def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """A copy in which the elements that `indices` name have other values.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    indices : tuple of Tensor
+        Integers or bools for the first dimensions; None for one that is taken whole.
+    values : Tensor
+        What is written there; broadcasts to the shape of ``input[indices]``.
+    accumulate : bool
+        Whether to add to what is there; elements that are named twice get both.
+
+    Returns
+    -------
+    Tensor
+        Differentiable with respect to `input` and `values`, to any order.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of range, there are too many, or one is of a wrong type.
+    RuntimeError
+        If the dtypes differ, or the values do not broadcast.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.index_put(wg.zeros(3), (wg.tensor([0, 2]),), wg.tensor([1.0, 2.0]))
+    tensor([1., 0., 2.])
+    """
+    x, value = operand(input, "index_put"), operand(values, "index_put", "values", 3)
+    if x.payload.dtype != value.payload.dtype:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{dtype_name(x.payload)} for the destination and {dtype_name(value.payload)} for the "
+            "source."
+        )
+    steps, advanced = split_index(
+        x, tuple([_FULL if index is None else index for index in indices])
+    )
+    if steps or advanced is None:
+        raise IndexError("index_put() takes tensors with dimensions as indices")
+    shape = value.payload.shape
+    while shape and shape[0] == 1:
+        shape = shape[1:]
+    if shape != value.payload.shape:
+        value = T.view(value, shape=shape)
+    return T.index_put(x, value, indices=advanced, accumulate=bool(accumulate))

@@ -1,0 +1,355 @@
+"""Layer 5 · ops: several tensors as one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.base.shapes import normal_dim
+from wengert.ops.coerce import integer, operands
+from wengert.ops.out import into
+from wengert.tape.record import T
+
+__all__ = [
+    "cat",
+    "column_stack",
+    "concat",
+    "concatenate",
+    "dstack",
+    "hstack",
+    "row_stack",
+    "stack",
+    "vstack",
+]
+
+
+def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
+    """Tensors one after the other along a dimension.
+
+    Parameters
+    ----------
+    tensors : sequence of Tensor
+        Of shapes that differ in `dim` only; their dtypes are promoted. Empty vectors are passed
+        over.
+    dim : int
+        The dimension.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    ValueError
+        If there are no tensors.
+    RuntimeError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.cat([wg.tensor([1, 2]), wg.tensor([3])])
+    tensor([1, 2, 3])
+    """
+    values = operands(tensors, "cat")
+    if not values:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    shapes = [value.payload.shape for value in values]
+    if (0,) in shapes and any(shape != (0,) for shape in shapes):
+        kept = [i for i, shape in enumerate(shapes) if shape != (0,)]
+        values, shapes = [values[i] for i in kept], [shapes[i] for i in kept]
+    first = shapes[0]
+    for i, shape in enumerate(shapes):
+        if not shape:
+            raise RuntimeError(
+                f"zero-dimensional tensor (at position {i}) cannot be concatenated: use stack()"
+            )
+        if len(shape) != len(first):
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}"
+            )
+    axis = normal_dim(integer(dim, "cat", "dim"), len(first))
+    for i, shape in enumerate(shapes):
+        if shape[:axis] != first[:axis] or shape[axis + 1 :] != first[axis + 1 :]:
+            bad = next(d for d in range(len(first)) if d != axis and shape[d] != first[d])
+            raise RuntimeError(
+                f"Sizes of tensors must match except in dimension {axis}. Expected size "
+                f"{first[bad]} but got size {shape[bad]} for tensor number {i} in the list."
+            )
+    result = T.cat(*values, dim=axis)
+    return result if out is None else into(out, result, "cat")
+
+
+def concat(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
+    """`cat` under another name.
+
+    Parameters
+    ----------
+    tensors : sequence of Tensor
+        Of shapes that differ in `dim` only.
+    dim : int
+        The dimension.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.concat([wg.tensor([1, 2]), wg.tensor([3])])
+    tensor([1, 2, 3])
+    """
+    return cat(tensors, dim, out=out)
+
+
+def concatenate(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
+    """`cat` under NumPy's name.
+
+    Parameters
+    ----------
+    tensors : sequence of Tensor
+        Of shapes that differ in `dim` only.
+    dim : int
+        The dimension.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.concatenate([wg.tensor([1, 2]), wg.tensor([3])])
+    tensor([1, 2, 3])
+    """
+    return cat(tensors, dim, out=out)
+
+
+def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
+    """Tensors of one shape as the positions of a new dimension.
+
+    Parameters
+    ----------
+    tensors : sequence of Tensor
+        Of one shape; their dtypes are promoted.
+    dim : int
+        Where the new dimension is in the result.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If there are no tensors, or the shapes differ.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.stack([wg.tensor(1.0), wg.tensor(2.0)])
+    tensor([1., 2.])
+    """
+    values = operands(tensors, "stack")
+    if not values:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    first = values[0].payload.shape
+    axis = normal_dim(integer(dim, "stack", "dim"), len(first) + 1)
+    for i, value in enumerate(values):
+        if value.payload.shape != first:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
+                f"{list(value.payload.shape)} at entry {i}"
+            )
+    result = T.stack(*values, dim=axis)
+    return result if out is None else into(out, result, "stack")
+
+
+def _at_least(tensors: Any, op: str, ndim: int) -> list[Any]:
+    values = operands(tensors, op)
+    if not values:
+        raise RuntimeError(f"{op} expects a non-empty TensorList")
+    for i, value in enumerate(values):
+        while value.payload.ndim < ndim:
+            if value.payload.ndim == 0:
+                value = T.view(value, shape=(1,))
+            else:
+                value = T.unsqueeze(value, dim=0 if value.payload.ndim == 1 else 2)
+        values[i] = value
+    return values
+
+
+def hstack(tensors: Any, *, out: Any = None) -> Any:
+    """`cat` along the second dimension, or the only one.
+
+    Parameters
+    ----------
+    tensors : sequence of Tensor
+        Of shapes that differ in that dimension only.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.hstack([wg.tensor([1, 2]), wg.tensor([3])])
+    tensor([1, 2, 3])
+    """
+    values = _at_least(tensors, "hstack", 1)
+    return cat(values, 0 if values[0].payload.ndim == 1 else 1, out=out)
+
+
+def vstack(tensors: Any, *, out: Any = None) -> Any:
+    """`cat` along the first dimension, with vectors as rows.
+
+    Parameters
+    ----------
+    tensors : sequence of Tensor
+        Of shapes that differ in that dimension only.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.vstack([wg.tensor([1, 2]), wg.tensor([3, 4])])
+    tensor([[1, 2],
+            [3, 4]])
+    """
+    return cat(_at_least(tensors, "vstack", 2), 0, out=out)
+
+
+def row_stack(tensors: Any, *, out: Any = None) -> Any:
+    """`vstack` under another name.
+
+    Parameters
+    ----------
+    tensors : sequence of Tensor
+        Of shapes that differ in the first dimension only.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.row_stack([wg.tensor([1, 2]), wg.tensor([3, 4])]).shape
+    torch.Size([2, 2])
+    """
+    return vstack(tensors, out=out)
+
+
+def dstack(tensors: Any, *, out: Any = None) -> Any:
+    """`cat` along the third dimension, which vectors and matrices get first.
+
+    Parameters
+    ----------
+    tensors : sequence of Tensor
+        Of shapes that differ in that dimension only.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.dstack([wg.tensor([1, 2]), wg.tensor([3, 4])]).shape
+    torch.Size([1, 2, 2])
+    """
+    return cat(_at_least(tensors, "dstack", 3), 2, out=out)
+
+
+def column_stack(tensors: Any, *, out: Any = None) -> Any:
+    """`cat` along the second dimension, with vectors as columns.
+
+    Parameters
+    ----------
+    tensors : sequence of Tensor
+        Of shapes that differ in that dimension only.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.column_stack([wg.tensor([1, 2]), wg.tensor([3, 4])])
+    tensor([[1, 3],
+            [2, 4]])
+    """
+    values = operands(tensors, "column_stack")
+    if not values:
+        raise RuntimeError("column_stack expects a non-empty TensorList")
+    columns = [
+        v if v.payload.ndim > 1 else T.view(v, shape=(v.payload.size, 1)) for v in values
+    ]
+    return cat(columns, 1, out=out)

@@ -1,0 +1,472 @@
+"""Layer 5 · ops: loss functions of pairs: distances, and cross entropies of probabilities.
+
+NOTE [reduction]
+Every loss takes ``reduction``: "none" for the single losses, "sum", or "mean". PyTorch's former
+arguments ``size_average`` and ``reduce`` are still understood, with a warning.
+"""
+
+# the arguments have PyTorch's names
+# ruff: noqa: A002
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from wengert.base.dtypes import is_differentiable
+from wengert.base.errors import long_name
+from wengert.base.shapes import broadcast
+from wengert.ops.coerce import operand
+from wengert.tape.record import T
+
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "mse_loss",
+    "reduced",
+    "reduction_of",
+    "smooth_l1_loss",
+]
+
+
+def reduction_of(reduction: Any, size_average: bool | None = None, reduce: bool | None = None) -> str:
+    """The reduction that the arguments of a loss ask for."""
+    if size_average is not None or reduce is not None:
+        size_average = True if size_average is None else size_average
+        reduce = True if reduce is None else reduce
+        reduction = "none" if not reduce else "mean" if size_average else "sum"
+        warnings.warn(
+            "size_average and reduce args will be deprecated, please use "
+            f"reduction='{reduction}' instead.",
+            stacklevel=3,
+        )
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(
+            f"{reduction} is not a valid value for reduction: choose 'none', 'mean' or 'sum'"
+        )
+    return str(reduction)
+
+
+def reduced(losses: Any, reduction: str) -> Any:
+    """Single losses as they are, their mean or their sum."""
+    if reduction == "none":
+        return losses
+    return T.mean(losses) if reduction == "mean" else T.sum(losses)
+
+
+def _pair(input: Any, target: Any, name: str, kernel: str) -> tuple[Any, Any]:
+    """Both as floating tensors of one shape; different shapes broadcast, with a warning."""
+    input, target = operand(input, name), operand(target, name, "target", 2)
+    a, b = input.payload, target.payload
+    if not is_differentiable(a.dtype) and not is_differentiable(b.dtype):
+        raise NotImplementedError(
+            f"\"{kernel}\" not implemented for '{long_name(a.dtype)}': {name}() takes floating "
+            "tensors; convert the input with .to(dtype)"
+        )
+    if a.shape != b.shape:
+        warnings.warn(
+            f"Using a target size (torch.Size({list(b.shape)})) that is different to the input "
+            f"size (torch.Size({list(a.shape)})). This will likely lead to incorrect results due "
+            "to broadcasting. Please ensure they have the same size.",
+            stacklevel=3,
+        )
+        shape = broadcast(a.shape, b.shape)
+        input = input if a.shape == shape else T.expand(input, shape=shape)
+        target = target if b.shape == shape else T.expand(target, shape=shape)
+    return input, target
+
+
+def _weighted(losses: Any, weight: Any, reduction: str) -> Any:
+    """Losses times weights; the mean is by the sum of the weights."""
+    if losses.payload.shape != weight.payload.shape:
+        raise ValueError(
+            "Weights and input must have the same size, but the weights have the shape "
+            f"{list(weight.payload.shape)}, the losses {list(losses.payload.shape)}."
+        )
+    losses = T.mul(losses, weight)
+    if reduction == "none":
+        return losses
+    total = T.sum(losses)
+    return total if reduction == "sum" else T.div(total, T.sum(weight))
+
+
+def mse_loss(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Any = None,
+) -> Any:
+    """The squared distances of input and target.
+
+    Parameters
+    ----------
+    input, target : Tensor
+        Of the same shape (others broadcast, with a warning) and of floating dtype.
+    size_average, reduce : bool, optional
+        Former names of `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses.
+    weight : Tensor, optional
+        A weight for each single loss; the mean is then by the sum of the weights.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by input and target.
+
+    Raises
+    ------
+    ValueError
+        For another reduction, or weights of another shape.
+    RuntimeError
+        If the shapes do not broadcast.
+    NotImplementedError
+        If neither is of a floating dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.mse_loss(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 4.0]))
+    tensor(2.)
+    """
+    reduction = reduction_of(reduction, size_average, reduce)
+    input, target = _pair(input, target, "mse_loss", "mse_cpu")
+    if weight is not None:
+        losses = T.mse_loss(input, target, reduction="none")
+        return _weighted(losses, operand(weight, "mse_loss", "weight", 6), reduction)
+    return T.mse_loss(input, target, reduction=reduction)
+
+
+def l1_loss(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Any = None,
+) -> Any:
+    """The distances of input and target.
+
+    Parameters
+    ----------
+    input, target : Tensor
+        Of the same shape (others broadcast, with a warning) and of floating or complex dtype.
+    size_average, reduce : bool, optional
+        Former names of `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses.
+    weight : Tensor, optional
+        A weight for each single loss; the mean is then by the sum of the weights.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by input and target, with the derivative 0 where they are equal.
+
+    Raises
+    ------
+    ValueError
+        For another reduction, or weights of another shape.
+    RuntimeError
+        If the shapes do not broadcast.
+    NotImplementedError
+        If neither is of a floating or complex dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.l1_loss(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 4.0]))
+    tensor(1.)
+    """
+    reduction = reduction_of(reduction, size_average, reduce)
+    input, target = _pair(input, target, "l1_loss", "l1_cpu")
+    losses = T.abs(T.sub(input, target))
+    if weight is not None:
+        return _weighted(losses, operand(weight, "l1_loss", "weight", 6), reduction)
+    return reduced(losses, reduction)
+
+
+def smooth_l1_loss(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Any:
+    """The distances of input and target, rounded off to a parabola where they are below `beta`.
+
+    Parameters
+    ----------
+    input, target : Tensor
+        Of the same shape (others broadcast, with a warning) and of real floating dtype.
+    size_average, reduce : bool, optional
+        Former names of `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses.
+    beta : float
+        Where the parabola ends; with 0 it is `l1_loss`.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by input and target.
+
+    Raises
+    ------
+    ValueError
+        For another reduction.
+    RuntimeError
+        If `beta` is negative, or the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.smooth_l1_loss(wg.tensor([1.0, 2.0]), wg.tensor([1.5, 4.0]))
+    tensor(0.8125)
+    """
+    reduction = reduction_of(reduction, size_average, reduce)
+    if beta < 0:
+        raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}")
+    input, target = _pair(input, target, "smooth_l1_loss", "smooth_l1_cpu")
+    if beta == 0:
+        return reduced(T.abs(T.sub(input, target)), reduction)
+    return T.smooth_l1_loss(input, target, reduction=reduction, beta=float(beta))
+
+
+def huber_loss(
+    input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
+) -> Any:
+    """Half the squared distances of input and target, continued by the tangent above `delta`.
+
+    Parameters
+    ----------
+    input, target : Tensor
+        Of the same shape (others broadcast, with a warning) and of real floating dtype.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses.
+    delta : float
+        Where the parabola ends; positive.
+    weight : Tensor, optional
+        A weight for each single loss; the mean is then by the sum of the weights.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by input and target.
+
+    Raises
+    ------
+    ValueError
+        For another reduction, or weights of another shape.
+    RuntimeError
+        If `delta` is not positive, or the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.huber_loss(wg.tensor([1.0, 2.0]), wg.tensor([1.5, 4.0]))
+    tensor(0.8125)
+    """
+    reduction = reduction_of(reduction)
+    if delta <= 0:
+        raise RuntimeError(
+            f"huber_loss does not support non-positive values for delta, got {delta}"
+        )
+    input, target = _pair(input, target, "huber_loss", "huber_cpu")
+    if weight is not None:
+        losses = T.huber_loss(input, target, reduction="none", delta=float(delta))
+        return _weighted(losses, operand(weight, "huber_loss", "weight", 5), reduction)
+    return T.huber_loss(input, target, reduction=reduction, delta=float(delta))
+
+
+def kl_div(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Any:
+    """The Kullback-Leibler divergences of targets from inputs that are logarithms.
+
+    Parameters
+    ----------
+    input : Tensor
+        Logarithms of probabilities.
+    target : Tensor
+        Probabilities, or their logarithms if `log_target`; its shape broadcasts with the input's.
+    size_average, reduce : bool, optional
+        Former names of `reduction`.
+    reduction : {"mean", "batchmean", "sum", "none"}
+        What to make of the single terms; "batchmean" divides their sum by the first size, as the
+        definition does.
+    log_target : bool
+        Whether the targets are logarithms.
+
+    Returns
+    -------
+    Tensor
+        The divergence; differentiable by both.
+
+    Raises
+    ------
+    ValueError
+        For another reduction.
+    RuntimeError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> p, q = wg.tensor([[0.5, 0.5]]), wg.tensor([[0.25, 0.75]])
+    >>> wg.nn.functional.kl_div(q.log(), p, reduction="batchmean")
+    tensor(0.1438)
+    """
+    batch = reduction == "batchmean"
+    reduction = "sum" if batch else reduction_of(reduction, size_average, reduce)
+    if reduction == "mean":
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size."
+            "'batchmean' divides only by the batch size, and aligns with the KL div math "
+            "definition.'mean' will be changed to behave the same as 'batchmean' in the next major "
+            "release.",
+            stacklevel=2,
+        )
+    input, target = operand(input, "kl_div"), operand(target, "kl_div", "target", 2)
+    if log_target:
+        terms = T.mul(T.exp(target), T.sub(target, input))
+    else:
+        # 0 * log 0 is 0, and so must the derivative of the branch not taken be finite
+        some = T.gt(target, 0)
+        log = T.log(T.where(some, target, 1))
+        terms = T.sub(T.where(some, T.mul(target, log), 0), T.mul(target, input))
+    result = reduced(terms, reduction)
+    size = input.payload.shape[0] if input.payload.ndim else 1
+    return T.div(result, size) if batch and size else result
+
+
+def binary_cross_entropy(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """The cross entropies of probabilities and target probabilities.
+
+    Parameters
+    ----------
+    input : Tensor
+        Probabilities, between 0 and 1.
+    target : Tensor
+        Of the same shape, usually between 0 and 1.
+    weight : Tensor, optional
+        A factor of each single loss, whose shape broadcasts with theirs.
+    size_average, reduce : bool, optional
+        Former names of `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by input and target. Logarithms are kept above -100.
+
+    Raises
+    ------
+    ValueError
+        For different shapes or another reduction.
+    RuntimeError
+        If an input is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.binary_cross_entropy(wg.tensor([0.5, 0.9]), wg.tensor([1.0, 1.0]))
+    tensor(0.3993)
+    """
+    reduction = reduction_of(reduction, size_average, reduce)
+    name = "binary_cross_entropy"
+    input, target = operand(input, name), operand(target, name, "target", 2)
+    if input.payload.shape != target.payload.shape:
+        raise ValueError(
+            f"Using a target size (torch.Size({list(target.payload.shape)})) that is different to "
+            f"the input size (torch.Size({list(input.payload.shape)})) is deprecated. Please "
+            "ensure they have the same size."
+        )
+    if weight is None:
+        return T.binary_cross_entropy(input, target, reduction=reduction)
+    losses = T.binary_cross_entropy(input, target, reduction="none")
+    return reduced(T.mul(losses, operand(weight, name, "weight", 3)), reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Any = None,
+) -> Any:
+    """The cross entropies of ``sigmoid(input)`` and target probabilities, without overflow.
+
+    Parameters
+    ----------
+    input : Tensor
+        Any real numbers.
+    target : Tensor
+        Of the same shape, usually between 0 and 1.
+    weight : Tensor, optional
+        A factor of each single loss, whose shape broadcasts with theirs.
+    size_average, reduce : bool, optional
+        Former names of `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses.
+    pos_weight : Tensor, optional
+        A factor of the targets' part of the loss, whose shape broadcasts with theirs.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by input and target.
+
+    Raises
+    ------
+    ValueError
+        For different shapes or another reduction.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> F = wg.nn.functional
+    >>> F.binary_cross_entropy_with_logits(wg.tensor([0.0, 100.0]), wg.tensor([1.0, 1.0]))
+    tensor(0.3466)
+    """
+    reduction = reduction_of(reduction, size_average, reduce)
+    name = "binary_cross_entropy_with_logits"
+    input, target = operand(input, name), operand(target, name, "target", 2)
+    if input.payload.shape != target.payload.shape:
+        raise ValueError(
+            f"Target size (torch.Size({list(target.payload.shape)})) must be the same as input size "
+            f"(torch.Size({list(input.payload.shape)}))"
+        )
+    if weight is None and pos_weight is None:
+        return T.binary_cross_entropy_with_logits(input, target, reduction=reduction)
+    if pos_weight is None:
+        losses = T.binary_cross_entropy_with_logits(input, target, reduction="none")
+    else:
+        # (1 - t) * x + (1 + (w - 1) * t) * -log(sigmoid(x))
+        extra = T.sub(operand(pos_weight, name, "pos_weight", 7), 1)
+        surprise = T.mul(T.add(T.mul(extra, target), 1), T.log_sigmoid(input))
+        losses = T.sub(T.mul(T.add(T.neg(target), 1), input), surprise)
+    if weight is not None:
+        losses = T.mul(losses, operand(weight, name, "weight", 3))
+    return reduced(losses, reduction)

@@ -1,0 +1,393 @@
+"""Layer 5 · ops: dimensions in another order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.base.shapes import normal_dim
+from wengert.ops.coerce import integer, operand, sizes_of
+from wengert.tape.record import T
+
+__all__ = [
+    "H",
+    "adjoint",
+    "mH",
+    "mT",
+    "moveaxis",
+    "movedim",
+    "permute",
+    "reversed_dims",
+    "swapaxes",
+    "swapdims",
+    "t",
+    "transpose",
+]
+
+
+def transpose(input: Any, dim0: int, dim1: int) -> Any:
+    """Two dimensions exchanged.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    dim0, dim1 : int
+        The dimensions.
+
+    Returns
+    -------
+    Tensor
+        A view. Differentiable.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(2, 3, 4).transpose(0, 2).shape
+    torch.Size([4, 3, 2])
+    """
+    x = operand(input, "transpose")
+    ndim = x.payload.ndim
+    first = normal_dim(integer(dim0, "transpose", "dim0"), ndim)
+    second = normal_dim(integer(dim1, "transpose", "dim1"), ndim)
+    if not ndim:
+        return T.alias(x)
+    return T.transpose(x, dim0=first, dim1=second)
+
+
+def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
+    """`transpose` under NumPy's name.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    axis0, axis1 : int
+        The dimensions.
+
+    Returns
+    -------
+    Tensor
+        A view. Differentiable.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.swapaxes(wg.zeros(2, 3), 0, 1).shape
+    torch.Size([3, 2])
+    """
+    return transpose(input, axis0, axis1)
+
+
+def swapdims(input: Any, dim0: int, dim1: int) -> Any:
+    """`transpose` under another name.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    dim0, dim1 : int
+        The dimensions.
+
+    Returns
+    -------
+    Tensor
+        A view. Differentiable.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.swapdims(wg.zeros(2, 3), 0, 1).shape
+    torch.Size([3, 2])
+    """
+    return transpose(input, dim0, dim1)
+
+
+def t(input: Any) -> Any:
+    """The transpose of a matrix; a vector or a scalar as it is.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of at most two dimensions.
+
+    Returns
+    -------
+    Tensor
+        A view. Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If there are more than two dimensions.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(2, 3).t().shape
+    torch.Size([3, 2])
+    """
+    x = operand(input, "t")
+    if x.payload.ndim > 2:
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {x.payload.ndim}D: use "
+            "transpose(dim0, dim1) or permute(dims)"
+        )
+    return T.t(x)
+
+
+def permute(input: Any, *sizes: Any, dims: Any = None) -> Any:
+    """The dimensions in another order.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    *sizes : int, or one sequence of ints
+        For each dimension of the result the one of `input` that it is (also as `dims`).
+
+    Returns
+    -------
+    Tensor
+        A view. Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If a dimension is missing or is named twice.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(2, 3, 4).permute(2, 0, 1).shape
+    torch.Size([4, 2, 3])
+    """
+    x = operand(input, "permute")
+    ndim = x.payload.ndim
+    order = sizes_of(sizes if dims is None else dims, "permute", "dims")
+    if len(order) != ndim:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            f"length of the desired ordering of dimensions i.e. input.dim() = {ndim} is not equal "
+            f"to len(dims) = {len(order)}"
+        )
+    order = tuple([normal_dim(d, ndim) for d in order])
+    if len(set(order)) != ndim:
+        raise RuntimeError(f"permute(): duplicate dims are not allowed. Got {list(order)}")
+    return T.permute(x, dims=order)
+
+
+def movedim(input: Any, source: Any, destination: Any) -> Any:
+    """Some dimensions at other places, the rest in their order.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    source, destination : int or tuple of int
+        Where the dimensions are, and where they go.
+
+    Returns
+    -------
+    Tensor
+        A view. Differentiable.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension.
+    RuntimeError
+        If a dimension is named twice, or the two are not as many.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(2, 3, 4).movedim(0, -1).shape
+    torch.Size([3, 4, 2])
+    """
+    x = operand(input, "movedim")
+    ndim = x.payload.ndim
+    given = {
+        "source": source if isinstance(source, tuple | list) else (source,),
+        "destination": destination if isinstance(destination, tuple | list) else (destination,),
+    }
+    if len(given["source"]) != len(given["destination"]):
+        raise RuntimeError(
+            "movedim: Invalid source or destination dims: source "
+            f"({list(given['source'])} dims) should contain the same number of dims as destination "
+            f"({list(given['destination'])} dims)"
+        )
+    there: dict[str, list[int]] = {}
+    for name, dims in given.items():
+        there[name] = [normal_dim(integer(d, "movedim", name), ndim) for d in dims]
+        if len(set(there[name])) != len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(dims)})")
+    if not ndim:
+        return T.alias(x)
+    order = [d for d in range(ndim) if d not in there["source"]]
+    for place, dim in sorted(zip(there["destination"], there["source"], strict=True)):
+        order.insert(place, dim)
+    return T.permute(x, dims=tuple(order))
+
+
+def moveaxis(input: Any, source: Any, destination: Any) -> Any:
+    """`movedim` under NumPy's name.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    source, destination : int or tuple of int
+        Where the dimensions are, and where they go.
+
+    Returns
+    -------
+    Tensor
+        A view. Differentiable.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension.
+    RuntimeError
+        If a dimension is named twice, or the two are not as many.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.moveaxis(wg.zeros(2, 3, 4), 0, -1).shape
+    torch.Size([3, 4, 2])
+    """
+    return movedim(input, source, destination)
+
+
+# -- what tensors have as attributes ---------------------------------------------------------------
+
+
+def reversed_dims(input: Any) -> Any:
+    """All dimensions in reverse order: the attribute ``T``.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(2, 3).T.shape
+    torch.Size([3, 2])
+    """
+    x = operand(input, "T")
+    return T.permute(x, dims=tuple(range(x.payload.ndim))[::-1])
+
+
+def mT(input: Any) -> Any:
+    """The last two dimensions exchanged: the attribute ``mT``.
+
+    Raises
+    ------
+    RuntimeError
+        If there are fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(5, 2, 3).mT.shape
+    torch.Size([5, 3, 2])
+    """
+    x = operand(input, "mT")
+    ndim = x.payload.ndim
+    if ndim < 2:
+        raise RuntimeError(
+            f"tensor.mT is only supported on matrices or batches of matrices. Got {ndim}-D tensor."
+        )
+    return T.transpose(x, dim0=ndim - 2, dim1=ndim - 1)
+
+
+def H(input: Any) -> Any:
+    """The conjugate transpose of a matrix: the attribute ``H``.
+
+    Raises
+    ------
+    RuntimeError
+        If the tensor has another number of dimensions than two (or none).
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(2, 3).H.shape
+    torch.Size([3, 2])
+    """
+    x = operand(input, "H")
+    ndim = x.payload.ndim
+    if ndim not in (0, 2):
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor."
+            + (" For batches of matrices, consider using tensor.mH" if ndim > 2 else "")
+        )
+    return _conjugated(T.transpose(x, dim0=0, dim1=1) if ndim else x)
+
+
+def mH(input: Any) -> Any:
+    """The conjugate of `mT`: the attribute ``mH``.
+
+    Raises
+    ------
+    RuntimeError
+        If there are fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(5, 2, 3).mH.shape
+    torch.Size([5, 3, 2])
+    """
+    return adjoint(input)
+
+
+def adjoint(input: Any) -> Any:
+    """The conjugate transposes of matrices.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of at least two dimensions; the last two are the matrices'.
+
+    Returns
+    -------
+    Tensor
+        A view of real tensors. Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If there are fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.adjoint(wg.zeros(5, 2, 3)).shape
+    torch.Size([5, 3, 2])
+    """
+    x = operand(input, "adjoint")
+    ndim = x.payload.ndim
+    if ndim < 2:
+        raise RuntimeError(
+            f"tensor.adjoint() is only supported on matrices or batches of matrices. Got {ndim}-D "
+            "tensor."
+        )
+    return _conjugated(T.transpose(x, dim0=ndim - 2, dim1=ndim - 1))
+
+
+def _conjugated(x: Any) -> Any:
+    return T.conj(x) if x.payload.dtype.kind == "c" else x

@@ -1,0 +1,290 @@
+"""Layer 5 · ops: tensors of random numbers, which are PyTorch's (NOTE [random streams])."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import as_dtype, is_differentiable
+from wengert.base.shapes import broadcast
+from wengert.kernels import random as kernels
+from wengert.ops.generator import stream_of
+from wengert.ops.like import memory_like
+from wengert.ops.options import float_type, made, shape_of
+from wengert.ops.out import into
+from wengert.ops.sample import check_std, draw_normal, draw_uniform
+from wengert.tape.base import TensorBase
+
+__all__ = [
+    "normal",
+    "rand",
+    "rand_like",
+    "randn",
+    "randn_like",
+]
+
+
+def rand(
+    *shape: Any,
+    size: Any = None,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: Any = None,
+) -> Any:
+    """Random numbers, uniform in [0, 1).
+
+    Parameters
+    ----------
+    *shape : int or sequence of int
+        The shape, as several integers or as one sequence; also as ``size=``.
+    size : sequence of int, optional
+        The shape, as a keyword.
+    generator : Generator, optional
+        Where to draw from; the default generator unless given.
+    out : Tensor, optional
+        Where to write the result.
+    dtype : dtype, optional
+        A floating or complex dtype; the default floating dtype unless given.
+    layout, pin_memory
+        Have no effect.
+    device : device or str, optional
+        Only the CPU.
+    requires_grad : bool
+        Whether gradients are wanted.
+
+    Returns
+    -------
+    Tensor
+        A leaf.
+
+    Raises
+    ------
+    NotImplementedError
+        If `dtype` is an integer type or bool.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> _ = wg.manual_seed(0)
+    >>> wg.rand(3)
+    tensor([0.4963, 0.7682, 0.0885])
+    """
+    shape = shape_of("rand", shape, size)
+    kind = float_type(dtype)
+    _check_floating(kind, "check_uniform_bounds")
+    array = _filled(kernels.uniform, stream_of("rand", generator), shape, kind)
+    return made(array, device, requires_grad) if out is None else into(out, made(array), "rand")
+
+
+def randn(
+    *shape: Any,
+    size: Any = None,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: Any = None,
+) -> Any:
+    """Random numbers, normal with mean 0 and variance 1; arguments as for `rand`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> _ = wg.manual_seed(0)
+    >>> wg.randn(3)
+    tensor([ 1.5410, -0.2934, -2.1788])
+    """
+    shape = shape_of("randn", shape, size)
+    kind = float_type(dtype)
+    _check_floating(kind, "normal_kernel_cpu")
+    array = _filled(kernels.normal, stream_of("randn", generator), shape, kind)
+    return made(array, device, requires_grad) if out is None else into(out, made(array), "randn")
+
+
+def _check_floating(kind: np.dtype[Any], kernel: str) -> None:
+    if not is_differentiable(kind):
+        raise NotImplementedError(
+            f"\"{kernel}\" not implemented for '{as_dtype(kind)!r}': give a floating dtype"
+        )
+
+
+def _filled(
+    draw: Callable[..., Any], stream: kernels.Stream, shape: tuple[int, ...], kind: np.dtype[Any]
+) -> Any:
+    """Standard uniform or normal numbers in a new array."""
+    count = math.prod(shape)
+    if kind.kind != "c":
+        return draw(stream, count, kind).reshape(shape)
+    # a complex number is two real ones; those of a normal one share its variance
+    parts = draw(stream, 2 * count, np.dtype(f"f{kind.itemsize // 2}"))
+    if draw is kernels.normal:
+        parts *= parts.dtype.type(math.sqrt(0.5))
+    return parts.view(kind).reshape(shape)
+
+
+def rand_like(
+    input: Any,
+    *,
+    generator: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Any:
+    """Random numbers, uniform in [0, 1), of a tensor's shape and dtype.
+
+    Parameters
+    ----------
+    input : Tensor
+        What the result is to be like; not recorded.
+    generator : Generator, optional
+        Where to draw from; the default generator unless given.
+    dtype : dtype, optional
+        Another dtype.
+    layout, pin_memory, memory_format
+        Have no effect.
+    device : device or str, optional
+        Only the CPU.
+    requires_grad : bool
+        Whether gradients are wanted.
+
+    Returns
+    -------
+    Tensor
+        A leaf.
+
+    Raises
+    ------
+    NotImplementedError
+        If the dtype is an integer type or bool.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> _ = wg.manual_seed(0)
+    >>> wg.rand_like(wg.ones(2))
+    tensor([0.4963, 0.7682])
+    """
+    return made(
+        draw_uniform(memory_like("rand_like", input, dtype), generator=generator),
+        device,
+        requires_grad,
+    )
+
+
+def randn_like(
+    input: Any,
+    *,
+    generator: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Any:
+    """Random numbers, standard normal, of a tensor's shape and dtype; arguments as `rand_like`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> _ = wg.manual_seed(0)
+    >>> wg.randn_like(wg.ones(2))
+    tensor([ 1.5410, -0.2934])
+    """
+    return made(
+        draw_normal(memory_like("randn_like", input, dtype), generator=generator),
+        device,
+        requires_grad,
+    )
+
+
+def normal(
+    mean: Any = 0.0,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: Any = None,
+) -> Any:
+    """Random numbers, normal with these means and standard deviations.
+
+    The result does not depend on `mean` and `std` as far as gradients go; write
+    ``mean + std * randn(...)`` if it should.
+
+    Parameters
+    ----------
+    mean, std : float or Tensor
+        Tensors have one element for each result and broadcast; with two numbers `size` is needed.
+    size : sequence of int, optional
+        The shape, where both are numbers.
+    generator, out, dtype, layout, device, requires_grad, pin_memory
+        As for `rand`.
+
+    Returns
+    -------
+    Tensor
+        A leaf of the dtype of the tensors.
+
+    Raises
+    ------
+    RuntimeError
+        If a standard deviation is negative, or the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> _ = wg.manual_seed(0)
+    >>> wg.normal(2.0, 3.0, size=(3,))
+    tensor([ 6.6230,  1.1197, -4.5364])
+    >>> wg.normal(wg.tensor([0.0, 100.0]), 1.0).shape
+    torch.Size([2])
+    """
+    given = [value for value in (mean, std) if isinstance(value, TensorBase)]
+    stream = stream_of("normal", generator)
+    if not given:
+        if size is None:
+            raise TypeError(
+                "normal() received an invalid combination of arguments: with two numbers it needs "
+                "size=, the shape of the result"
+            )
+        check_std("normal", std)
+        kind = float_type(dtype)
+        _check_floating(kind, "normal_kernel_cpu")
+        array = draw_normal(
+            np.empty(shape_of("normal", (tuple(size),)), kind), mean, std, generator=generator
+        )
+        return (
+            made(array, device, requires_grad) if out is None else into(out, made(array), "normal")
+        )
+    if isinstance(std, TensorBase):
+        if std.payload.size and not (std.payload >= 0).all():
+            raise RuntimeError("normal expects all elements of std >= 0.0")
+    else:
+        check_std("normal", std)
+    kind = given[0].payload.dtype
+    _check_floating(kind, "normal_kernel_cpu")
+    shape = broadcast(*[value.payload.shape for value in given])
+    array = kernels.normal(stream, math.prod(shape), kind).reshape(shape)
+    if isinstance(std, TensorBase) or std != 1.0:
+        array = array * (std.payload if isinstance(std, TensorBase) else kind.type(std))
+    if isinstance(mean, TensorBase) or mean != 0.0:
+        array = array + (mean.payload if isinstance(mean, TensorBase) else kind.type(mean))
+    array = np.asarray(array).astype(kind, copy=False)
+    return made(array, device, requires_grad) if out is None else into(out, made(array), "normal")

@@ -1,0 +1,219 @@
+"""Layer 5 · ops: random arrays in the layout of others, with checked parameters.
+
+Each function takes a `template`, an array of which only shape, dtype and strides matter, and
+returns a new array like it: what the in-place methods (``uniform_``, ``normal_``, ...) write.
+Numbers are laid down in the order of the template's memory, as PyTorch does.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import FLOATING, as_dtype, category
+from wengert.kernels import random as kernels
+from wengert.ops.generator import stream_of
+from wengert.ops.options import integer, number
+from wengert.tape.base import TensorBase
+
+__all__ = [
+    "check_std",
+    "draw_bernoulli",
+    "draw_cauchy",
+    "draw_exponential",
+    "draw_geometric",
+    "draw_integers",
+    "draw_log_normal",
+    "draw_normal",
+    "draw_uniform",
+    "span_of",
+]
+
+
+def _laid_out(template: Any, flat: Any) -> Any:
+    """`flat` in the shape of `template`, running along its memory."""
+    if template.flags.c_contiguous:
+        return flat.reshape(template.shape)
+    order = sorted(range(template.ndim), key=lambda d: -abs(template.strides[d]))
+    inverse = sorted(range(template.ndim), key=order.__getitem__)
+    return flat.reshape([template.shape[d] for d in order]).transpose(inverse)
+
+
+def _draw(
+    function: str, generator: Any, draw: Callable[..., Any], template: Any, *params: Any
+) -> Any:
+    flat = draw(stream_of(function, generator), template.size, template.dtype, *params)
+    return _laid_out(template, flat)
+
+
+def _real_parts(template: Any) -> Any:
+    """A complex template as a real one with a last dimension of 2."""
+    return np.empty((*template.shape, 2), f"f{template.dtype.itemsize // 2}")
+
+
+def _check_floating(template: Any, kernel: str) -> None:
+    if category(template.dtype) < FLOATING:
+        raise NotImplementedError(
+            f"\"{kernel}\" not implemented for '{as_dtype(template.dtype)!r}': the tensor needs a "
+            "floating dtype"
+        )
+
+
+def draw_uniform(
+    template: Any, low: float = 0.0, high: float = 1.0, *, generator: Any = None
+) -> Any:
+    """Uniform numbers in [low, high)."""
+    _check_floating(template, "check_uniform_bounds")
+    if not low <= high:
+        raise RuntimeError(
+            f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
+        )
+    if template.dtype.kind == "c":
+        parts = draw_uniform(_real_parts(template), low, high, generator=generator)
+        return parts.view(template.dtype)[..., 0]
+    return _draw("uniform_", generator, kernels.uniform, template, float(low), float(high))
+
+
+def check_std(function: str, std: Any) -> None:
+    """Raise unless `std` is a standard deviation."""
+    if not std >= 0:
+        raise RuntimeError(f"{function} expects std >= 0.0, but found std {std:g}")
+
+
+def draw_normal(
+    template: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None
+) -> Any:
+    """Normal numbers."""
+    check_std("normal", std)
+    _check_floating(template, "normal_kernel_cpu")
+    if template.dtype.kind == "c":
+        parts = draw_normal(_real_parts(template), 0.0, std * 0.5**0.5, generator=generator)
+        return parts.view(template.dtype)[..., 0] + template.dtype.type(mean)
+    draw = kernels.normal if template.flags.c_contiguous else kernels.normal_serial
+    return _draw("normal_", generator, draw, template, float(mean), float(std))
+
+
+def span_of(low: int, high: int, kind: np.dtype[Any]) -> tuple[int, int]:
+    """The first integer in [low, high) and their number, if there are any and the type holds them.
+
+    A floating type that rounds the bounds draws from a few integers less, with a warning.
+    """
+    if low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
+    if kind.kind == "c":
+        raise RuntimeError(
+            "check_random_bounds handles only integral, floating-point and boolean types, not "
+            f"{as_dtype(kind)!r}"
+        )
+    bounds = (("from", low), ("to - 1", high - 1))
+    if kind.kind in "biu":
+        least, most = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
+        for name, value in bounds:
+            if not least <= value <= most:
+                raise RuntimeError(f"{name} is out of bounds for {as_dtype(kind)!r}: {value}")
+        return low, high - low
+    digits = 8 if kind.kind == "V" else np.finfo(kind).nmant + 1
+    for name, value in bounds:
+        if abs(value) > 1 << digits:
+            warnings.warn(
+                f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision "
+                f"limitations {as_dtype(kind)!r} can support discrete uniform distribution only "
+                "within this range.",
+                UserWarning,
+                stacklevel=3,
+            )
+    # a bound that would round to outside moves inwards by what the type can tell apart there
+    rounded = _rounded(low + 1, kind)
+    if rounded < low:
+        low = rounded + (1 << (abs(low + 1).bit_length() - digits))
+    rounded = _rounded(high - 1, kind)
+    if rounded >= high:
+        high = rounded - (1 << (abs(high - 1).bit_length() - digits))
+    return low, high - low
+
+
+def _rounded(value: int, kind: np.dtype[Any]) -> int:
+    with np.errstate(over="ignore"):
+        nearest = float(np.asarray(value).astype(kind))
+    return int(nearest) if np.isfinite(nearest) else value
+
+
+def draw_integers(
+    template: Any, low: Any = None, high: Any = None, *, generator: Any = None
+) -> Any:
+    """Integers in [low, high), in [0, low) without `high`, of all positive ones without bounds."""
+    if low is None:
+        return _draw("random_", generator, kernels.full_range, template)
+    bottom = integer("random_", "from", low)
+    kind = template.dtype
+    if high is None:
+        bottom, top = 0, bottom
+    else:
+        top = integer("random_", "to", high)
+    return _draw("random_", generator, kernels.integers, template, *span_of(bottom, top, kind))
+
+
+def draw_bernoulli(template: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
+    """Ones with probability `p`, a number or a tensor that broadcasts; zeros otherwise."""
+    if isinstance(p, TensorBase) and p.payload.ndim:
+        chances = np.broadcast_to(p.payload, template.shape)
+        if category(chances.dtype) != FLOATING:
+            chances = chances.astype(np.float64)
+        if not ((chances >= 0) & (chances <= 1)).all():
+            raise RuntimeError("bernoulli_ expects p to be in [0, 1], but got p outside of it")
+        stream = stream_of("bernoulli_", generator)
+        flat = np.ascontiguousarray(chances).reshape(-1)
+        drawn = kernels.bernoulli(stream, flat.size, template.dtype, flat)
+        return drawn.reshape(template.shape)
+    p = number(p)
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    return _draw("bernoulli_", generator, kernels.bernoulli, template, float(p))
+
+
+def draw_exponential(template: Any, rate: float = 1.0, *, generator: Any = None) -> Any:
+    """Exponential numbers of a rate (``lambd``)."""
+    if not rate > 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
+    _check_continuous(template, "Exponential")
+    return _draw("exponential_", generator, kernels.exponential, template, float(rate))
+
+
+def draw_cauchy(
+    template: Any, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None
+) -> Any:
+    """Cauchy numbers."""
+    if not sigma > 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    _check_continuous(template, "Cauchy")
+    return _draw("cauchy_", generator, kernels.cauchy, template, float(median), float(sigma))
+
+
+def draw_log_normal(
+    template: Any, mean: float = 1.0, std: float = 2.0, *, generator: Any = None
+) -> Any:
+    """Numbers whose logarithm is normal."""
+    if not std > 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    _check_continuous(template, "LogNormal")
+    return _draw("log_normal_", generator, kernels.log_normal, template, float(mean), float(std))
+
+
+def draw_geometric(template: Any, p: float, *, generator: Any = None) -> Any:
+    """The number of trials up to the first success."""
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    return _draw("geometric_", generator, kernels.geometric, template, float(p))
+
+
+def _check_continuous(template: Any, name: str) -> None:
+    if category(template.dtype) != FLOATING:
+        raise RuntimeError(
+            f"{name} distribution is a continuous probability distribution. dtype must be a "
+            f"floating point but you specified {as_dtype(template.dtype)!r}"
+        )

@@ -1,0 +1,379 @@
+"""Layer 5 · ops: elements chosen by a condition or kept between bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import INTEGER, category, promote
+from wengert.base.shapes import broadcast
+from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.out import into
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.lift import cast, is_number
+from wengert.tape.record import T
+
+__all__ = [
+    "argwhere",
+    "clamp",
+    "clamp_max",
+    "clamp_min",
+    "clip",
+    "masked_fill",
+    "masked_select",
+    "nonzero",
+    "where",
+]
+
+
+def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
+    """Elements of `input` where a condition holds, of `other` elsewhere.
+
+    Parameters
+    ----------
+    condition : Tensor
+        Of bools.
+    input, other : Tensor or number, optional
+        What to choose from; all three broadcast and the dtypes of the two are promoted. Without
+        them the result is ``nonzero(condition, as_tuple=True)``.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor, or tuple of Tensor
+        Differentiable with respect to `input` and `other`, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the condition does not consist of bools, or the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([-1.0, 2.0])
+    >>> wg.where(x > 0, x, 0.0)
+    tensor([0., 2.])
+    """
+    mask = operand(condition, "where", "condition")
+    if input is None and other is None:
+        return nonzero(mask, as_tuple=True)
+    if input is None or other is None:
+        raise TypeError(
+            "where() received an invalid combination of arguments: it takes a condition alone, or "
+            "with both input and other"
+        )
+    if mask.payload.dtype.kind != "b":
+        if mask.payload.dtype != np.uint8:
+            raise RuntimeError(
+                "where expected condition to be a boolean tensor, but got a tensor with dtype "
+                f"{dtype_name(mask.payload)}: compare it first, as in x > 0"
+            )
+        mask = T.ne(mask, 0)
+    if is_number(input) and is_number(other):
+        input = new_tensor(np.asarray(input, promote([], [input, other])))
+    result = T.where(mask, input, other)
+    return result if out is None else into(out, result, "where")
+
+
+def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
+    """The positions of the elements that are not zero.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    out : Tensor, optional
+        Where to write the result.
+    as_tuple : bool
+        Whether to give a vector for each dimension, as ``x[...]`` takes them.
+
+    Returns
+    -------
+    Tensor of int64, or tuple of them
+        One row for each such element. Not differentiable.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nonzero(wg.tensor([0, 3, 4]))
+    tensor([[1],
+            [2]])
+    """
+    x = operand(input, "nonzero")
+    if as_tuple:
+        array = x.payload if x.payload.ndim else np.reshape(x.payload, 1)
+        return tuple([new_tensor(positions) for positions in np.nonzero(array)])
+    result = T.nonzero(x)
+    return result if out is None else into(out, result, "nonzero")
+
+
+def argwhere(input: Any) -> Any:
+    """`nonzero` under NumPy's name.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+
+    Returns
+    -------
+    Tensor of int64
+        One row for each element that is not zero. Not differentiable.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.argwhere(wg.tensor([0, 3])).tolist()
+    [[1]]
+    """
+    return nonzero(input)
+
+
+def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
+    """The elements kept between two bounds.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    min, max : number or Tensor, optional
+        The bounds, at least one; both numbers or both tensors that broadcast. Where they cross,
+        the result is `max`.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        NaN stays NaN. Differentiable, to any order; at a bound the derivative by `input` is 1.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no bound, or the shapes do not broadcast.
+    TypeError
+        If a bound is neither number nor tensor, or the two are of different kinds.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.tensor([-1.0, 0.5, 2.0]).clamp(0, 1)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    x = operand(input, "clamp")
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    bounds = [bound for bound in (min, max) if bound is not None]
+    if all(is_number(bound) for bound in bounds):
+        if category(x.payload.dtype) <= INTEGER:
+            x = cast(x, promote([x.payload], bounds))
+        result = T.clamp(x, min=min, max=max)
+    elif all(isinstance(bound, TensorBase | np.ndarray) for bound in bounds):
+        if max is None:
+            result = T.clamp_min_tensor(x, min)
+        elif min is None:
+            result = T.clamp_max_tensor(x, max)
+        else:
+            result = T.clamp_tensor(x, min, max)
+    else:
+        kinds = ", ".join(type(bound).__name__ for bound in bounds)
+        raise TypeError(
+            f"clamp() received an invalid combination of arguments - got ({kinds}), but the bounds "
+            "must be both numbers or both Tensors"
+        )
+    return result if out is None else into(out, result, "clamp")
+
+
+def clip(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
+    """`clamp` under NumPy's name.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    min, max : number or Tensor, optional
+        The bounds, at least one.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order; at a bound the derivative by `input` is 1.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no bound.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.clip(wg.tensor([1, 5]), max=3)
+    tensor([1, 3])
+    """
+    return clamp(input, min, max, out=out)
+
+
+def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
+    """The elements, but at least a bound.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    min : number or Tensor
+        The bound.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order; at the bound the derivative by `input` is 1.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.clamp_min(wg.tensor([1, 5]), 3)
+    tensor([3, 5])
+    """
+    x = operand(input, "clamp_min")
+    if not is_number(min):
+        return clamp(x, min=min, out=out)
+    if category(x.payload.dtype) <= INTEGER:
+        x = cast(x, promote([x.payload], [min]))
+    result = T.clamp_min(x, min=min)
+    return result if out is None else into(out, result, "clamp_min")
+
+
+def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
+    """The elements, but at most a bound.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    max : number or Tensor
+        The bound.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order; at the bound the derivative by `input` is 1.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.clamp_max(wg.tensor([1, 5]), 3)
+    tensor([1, 3])
+    """
+    x = operand(input, "clamp_max")
+    if not is_number(max):
+        return clamp(x, max=max, out=out)
+    if category(x.payload.dtype) <= INTEGER:
+        x = cast(x, promote([x.payload], [max]))
+    result = T.clamp_max(x, max=max)
+    return result if out is None else into(out, result, "clamp_max")
+
+
+def masked_fill(input: Any, mask: Any, value: Any) -> Any:
+    """A copy with one value where a mask holds.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    mask : Tensor
+        Of bools; broadcasts with `input`.
+    value : number or Tensor
+        The value; a tensor without dimensions.
+
+    Returns
+    -------
+    Tensor
+        Of the dtype of `input`. Differentiable with respect to `input` and `value`, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the mask does not consist of bools, the shapes do not broadcast, or the value does not
+        fit the dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 2.0])
+    >>> x.masked_fill(x > 1, 0)
+    tensor([1., 0.])
+    """
+    x, where = operand(input, "masked_fill"), operand(mask, "masked_fill", "mask", 2)
+    if where.payload.dtype.kind != "b":
+        raise RuntimeError(
+            "masked_fill_ only supports boolean masks, but got mask with dtype "
+            f"{dtype_name(where.payload).lower()}"
+        )
+    if is_number(value):
+        _check_fits(value, x.payload.dtype)
+        return T.masked_fill(x, where, value=value)
+    filling = operand(value, "masked_fill", "value", 3)
+    if filling.payload.ndim:
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{filling.payload.ndim} dimension(s)."
+        )
+    return T.masked_fill_tensor(x, where, cast(filling, x.payload.dtype))
+
+
+def _check_fits(value: Any, dtype: np.dtype[Any]) -> None:
+    whole = not isinstance(value, complex) and float(value).is_integer()
+    if (dtype.kind in "iu" and not whole) or (dtype.kind == "f" and isinstance(value, complex)):
+        raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
+
+
+def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:
+    """The elements where a mask holds, in one dimension.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    mask : Tensor
+        Of bools; broadcasts with `input`.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Of one dimension. Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the mask does not consist of bools, or the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 2.0])
+    >>> x.masked_select(x > 1)
+    tensor([2.])
+    """
+    x, where = operand(input, "masked_select"), operand(mask, "masked_select", "mask", 2)
+    if where.payload.dtype.kind != "b":
+        raise RuntimeError(
+            f"masked_select: expected BoolTensor for mask, but got {dtype_name(where.payload)}"
+        )
+    own, places = x.payload.shape, where.payload.shape
+    if own != places:
+        shape = broadcast(places, own)
+        x = x if own == shape else T.expand(x, shape=shape)
+        where = where if places == shape else T.expand(where, shape=shape)
+    result = T.masked_select(x, where)
+    return result if out is None else into(out, result, "masked_select")

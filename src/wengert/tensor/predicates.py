@@ -1,0 +1,124 @@
+"""Layer 6 · tensor: questions about tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tensor.tensor import Tensor
+
+__all__ = [
+    "allclose",
+    "equal",
+    "is_complex",
+    "is_floating_point",
+    "is_tensor",
+    "isclose",
+    "numel",
+]
+
+
+def is_tensor(obj: Any, /) -> bool:
+    """Whether `obj` is a tensor.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.is_tensor(wg.ones(2)), wg.is_tensor([1.0])
+    (True, False)
+    """
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Whether the dtype is a real floating type.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.is_floating_point(wg.ones(2))
+    True
+    """
+    return input.is_floating_point()
+
+
+def is_complex(input: Tensor) -> bool:
+    """Whether the dtype is complex.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.is_complex(wg.ones(2))
+    False
+    """
+    return input.is_complex()
+
+
+def numel(input: Tensor) -> int:
+    """The number of elements.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.numel(wg.ones(2, 3))
+    6
+    """
+    return input.numel()
+
+
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same shape and elements.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.equal(wg.ones(2), wg.ones(2)), wg.equal(wg.ones(2), wg.ones(1))
+    (True, False)
+    """
+    return bool(np.array_equal(_payload("equal", input), _payload("equal", other)))
+
+
+def isclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Any:
+    """For each element whether ``abs(input - other) <= atol + rtol * abs(other)``.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.isclose(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 2.1]))
+    tensor([ True, False])
+    """
+    a, b = _payload("isclose", input), _payload("isclose", other)
+    close: Any = np.isclose(a, b, rtol, atol, equal_nan)
+    return new_tensor(close)
+
+
+def allclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
+    """Whether all elements are close (see `isclose`).
+
+    Raises
+    ------
+    RuntimeError
+        If the dtypes differ.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.allclose(wg.ones(2), wg.ones(2) + 1e-9)
+    True
+    """
+    a, b = _payload("allclose", input), _payload("allclose", other)
+    if a.dtype != b.dtype:
+        raise RuntimeError(f"{a.dtype} did not match {b.dtype}: allclose compares tensors of one dtype")
+    return bool(np.allclose(a, b, rtol, atol, equal_nan))
+
+
+def _payload(name: str, value: Any) -> Any:
+    if not isinstance(value, TensorBase):
+        raise TypeError(f"{name}(): arguments must be Tensor, not {type(value).__name__}")
+    return value.payload

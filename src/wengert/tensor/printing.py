@@ -1,0 +1,303 @@
+"""Layer 6 · tensor: how tensors print: character for character as in PyTorch.
+
+The elements that are shown share one format, which follows from them: whole numbers print with a
+bare point, ranges of more than three decades (or very large or small numbers) in scientific
+notation, anything else with fixed decimals. Large tensors show the edges of each dimension only,
+and only those are formatted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import as_dtype, category, default_complex, default_float
+from wengert.tape.base import LEAF, OutputEdge, TensorBase
+
+__all__ = ["get_printoptions", "printoptions", "set_printoptions", "tensor_format", "tensor_repr"]
+
+_FLOATING, _COMPLEX = 2, 3
+_INT64, _BOOL = np.dtype(np.int64), np.dtype(bool)
+
+
+@dataclasses.dataclass
+class _Options:
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
+_OPTIONS = _Options()
+_PROFILES: dict[str, dict[str, float]] = {
+    "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
+    "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
+    "full": {"precision": 4, "threshold": math.inf, "edgeitems": 3, "linewidth": 80},
+}
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """Choose how tensors print, for the whole process.
+
+    Parameters
+    ----------
+    precision : int, optional
+        Digits after the point (4).
+    threshold : float, optional
+        Number of elements above which only the edges are shown (1000).
+    edgeitems : int, optional
+        How many elements are shown at each end of a dimension then (3).
+    linewidth : int, optional
+        Characters in a line (80).
+    profile : str, optional
+        ``"default"``, ``"short"`` or ``"full"``: a value for each of the above, which go first.
+    sci_mode : bool, optional
+        Whether to use scientific notation; None leaves it to the values. Not remembered: a call
+        without it goes back to None.
+
+    Raises
+    ------
+    ValueError
+        If there is no such profile.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.set_printoptions(precision=2)
+    >>> wg.tensor([1.12345])
+    tensor([1.12])
+    >>> wg.set_printoptions(profile="default")
+    """
+    if profile is not None:
+        if profile not in _PROFILES:
+            raise ValueError(f"profile must be one of {list(_PROFILES)}, not {profile!r}")
+        for name, value in _PROFILES[profile].items():
+            setattr(_OPTIONS, name, value)
+    if precision is not None:
+        _OPTIONS.precision = precision
+    if threshold is not None:
+        _OPTIONS.threshold = threshold
+    if edgeitems is not None:
+        _OPTIONS.edgeitems = edgeitems
+    if linewidth is not None:
+        _OPTIONS.linewidth = linewidth
+    _OPTIONS.sci_mode = sci_mode
+
+
+def get_printoptions() -> dict[str, Any]:
+    """The current options, as arguments for `set_printoptions`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.get_printoptions()["precision"]
+    4
+    """
+    return dataclasses.asdict(_OPTIONS)
+
+
+@contextlib.contextmanager
+def printoptions(**options: Any) -> Iterator[None]:
+    """Print with other options inside a ``with`` block; arguments as for `set_printoptions`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> with wg.printoptions(precision=1):
+    ...     print(wg.tensor([0.25]))
+    tensor([0.2])
+    """
+    before = get_printoptions()
+    set_printoptions(**options)
+    try:
+        yield
+    finally:
+        set_printoptions(**before)
+
+
+class _Format:
+    """The format that the shown numbers share: their width and the style of floats."""
+
+    __slots__ = ("style", "width")
+
+    def __init__(self, shown: Any) -> None:
+        self.width = 1
+        if category(shown.dtype) != _FLOATING:
+            self.style = ""
+            self.width = max([1, *map(len, map(str, shown.reshape(-1).tolist()))])
+            return
+        # the width follows from these alone: zeros, infinities and NaN may stand out of line
+        numbers = shown[np.isfinite(shown) & (shown != 0)].astype(np.float64)
+        self.style = "whole"
+        if not numbers.size:
+            return
+        sizes = np.abs(numbers)
+        least, most = float(sizes.min()), float(sizes.max())
+        scientific = _OPTIONS.sci_mode
+        if scientific is None:
+            scientific = most / least > 1000.0 or most > 1.0e8 or least < 1.0e-4
+        whole = bool((numbers == np.ceil(numbers)).all())
+        self.style = "scientific" if scientific else "whole" if whole else "fixed"
+        self.width = max(1, *[len(self._text(value)) for value in numbers.tolist()])
+
+    def _text(self, value: Any) -> str:
+        style = self.style
+        if style == "fixed":
+            return f"{value:.{_OPTIONS.precision}f}"
+        if style == "scientific":
+            return f"{value:.{_OPTIONS.precision}e}"
+        if style == "whole":
+            return f"{value:.0f}." if math.isfinite(value) else f"{value:.0f}"
+        return str(value)
+
+    def __call__(self, value: Any) -> str:
+        return self._text(value).rjust(self.width)
+
+
+class _ComplexFormat:
+    """The formats of the real and of the imaginary parts."""
+
+    __slots__ = ("imag", "real", "width")
+
+    def __init__(self, shown: Any) -> None:
+        self.real, self.imag = _Format(shown.real), _Format(shown.imag)
+        self.width = self.real.width + self.imag.width + 1
+
+    def __call__(self, value: complex) -> str:
+        imag = self.imag(value.imag).lstrip()
+        sign = "" if imag[0] in "+-" else "+"
+        return f"{self.real(value.real)}{sign}{imag}j"
+
+
+def _edges(array: Any) -> Any:
+    """The elements that a summary shows."""
+    edge = _OPTIONS.edgeitems
+    if not edge:
+        # nothing is shown; a vector is measured in full all the same, as in PyTorch
+        return array if array.ndim == 1 else array[:0]
+    for axis, length in enumerate(array.shape):
+        if length > 2 * edge:
+            ends = np.r_[0:edge, length - edge : length]
+            array = array.take(ends, axis=axis)
+    return array
+
+
+def _elements(array: Any, indent: int) -> str:
+    """The elements of an array between brackets."""
+    if not array.size:
+        return "[]"
+    summarize = array.size > _OPTIONS.threshold
+    shown = _edges(array) if summarize else array
+    layout = _ComplexFormat(shown) if category(array.dtype) == _COMPLEX else _Format(shown)
+    return _nested(array, indent, summarize, layout)
+
+
+def _nested(array: Any, indent: int, summarize: bool, layout: Any) -> str:
+    if array.ndim == 0:
+        return str(layout(array.item()))
+    if array.ndim == 1:
+        return _row(array, indent, summarize, layout)
+    edge = _OPTIONS.edgeitems
+    length = len(array)
+    if summarize and length > 2 * edge:
+        first, last = range(edge), range(length - edge, length)
+        parts = [_nested(array[i], indent + 1, summarize, layout) for i in first]
+        parts.append("...")
+        parts += [_nested(array[i], indent + 1, summarize, layout) for i in last]
+    else:
+        parts = [_nested(part, indent + 1, summarize, layout) for part in array]
+    separator = "," + "\n" * (array.ndim - 1) + " " * (indent + 1)
+    return f"[{separator.join(parts)}]"
+
+
+def _row(array: Any, indent: int, summarize: bool, layout: Any) -> str:
+    edge = _OPTIONS.edgeitems
+    if summarize and not edge:
+        items = ["..."]
+    elif summarize and len(array) > 2 * edge:
+        first, last = array[:edge].tolist(), array[-edge:].tolist()
+        items = [*map(layout, first), " ...", *map(layout, last)]
+    else:
+        items = list(map(layout, array.tolist()))
+    per_line = max(1, (_OPTIONS.linewidth - indent) // (layout.width + 2))
+    lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
+    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+
+
+def _notes(array: Any, edge: Any) -> list[str]:
+    """What follows the elements: shape and dtype where they do not show, and the history."""
+    notes = []
+    kind = array.dtype
+    if not array.size:
+        if array.ndim != 1:
+            notes.append(f"size={tuple(array.shape)}")
+        implied = kind == default_float()
+    else:
+        if not _OPTIONS.edgeitems:
+            notes.append(f"size={tuple(array.shape)}")
+        implied = kind in (default_float(), default_complex(), _INT64, _BOOL)
+    if not implied:
+        notes.append(f"dtype={as_dtype(kind)!r}")
+    if edge is LEAF:
+        notes.append("requires_grad=True")
+    elif edge is not None:
+        node = edge.node if isinstance(edge, OutputEdge) else edge
+        notes.append(f"grad_fn=<{node.name().rsplit('::', 1)[-1]}>")
+    return notes
+
+
+def tensor_repr(tensor: TensorBase, name: str | None = None) -> str:
+    """A tensor as text: ``tensor([1., 2.], grad_fn=<MulBackward0>)``.
+
+    Parameters
+    ----------
+    tensor
+        Of any payload; one that is no array prints by its own repr.
+    name
+        The word before the bracket: the class's name, or ``tensor`` for the plain class.
+    """
+    if name is None:
+        cls = type(tensor)
+        name = "tensor" if cls is TensorBase.cls else cls.__name__
+    indent = len(name) + 1
+    payload = tensor.payload
+    if isinstance(payload, np.ndarray | np.generic):
+        array = np.asarray(payload)
+        if array.dtype.kind == "V":
+            # a type that NumPy does not know: its elements as floats, its name kept below
+            text = _elements(array.astype(np.float32), indent)
+        else:
+            text = _elements(array, indent)
+        notes = _notes(array, tensor.edge)
+    else:
+        text, notes = repr(payload), []
+    text = f"{name}({text}"
+    column = len(text) - text.rfind("\n") + 1
+    for note in notes:
+        if column + len(note) + 2 > _OPTIONS.linewidth:
+            text += ",\n" + " " * indent + note
+            column = indent + len(note)
+        else:
+            text += ", " + note
+            column += len(note) + 2
+    return text + ")"
+
+
+def tensor_format(tensor: TensorBase, spec: str) -> str:
+    """``format(tensor, spec)``: a tensor without dimensions formats as its number."""
+    if type(tensor) is TensorBase.cls and not tensor.payload.ndim:
+        return format(tensor.payload.item(), spec)
+    return object.__format__(tensor, spec)

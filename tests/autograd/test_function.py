@@ -1,0 +1,454 @@
+"""`autograd.Function`: operations with a forward and a backward of the user's own."""
+
+import pytest
+
+import wengert as wg
+from wengert.autograd import Function, gradcheck, gradgradcheck
+
+
+def leaf(values, dtype=wg.float64):
+    return wg.tensor(values, dtype=dtype, requires_grad=True)
+
+
+class Square(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * 2 * x
+
+
+class Exp(Function):
+    @staticmethod
+    def forward(ctx, x):
+        result = x.exp()
+        ctx.save_for_backward(result)
+        return result
+
+    @staticmethod
+    def backward(ctx, grad):
+        (result,) = ctx.saved_tensors
+        return grad * result
+
+
+def test_forward_and_backward():
+    x = leaf([1.0, 2.0])
+    y = Square.apply(x)
+    assert y.tolist() == [1.0, 4.0]
+    assert y.requires_grad and not y.is_leaf
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("function", [Square, Exp])
+def test_any_order(function):
+    x = leaf([0.5, 1.5])
+    assert gradcheck(function.apply, x)
+    assert gradgradcheck(function.apply, x)
+    y = function.apply(x)
+    for _ in range(2):
+        (y,) = wg.autograd.grad(y.sum(), x, create_graph=True)
+    assert y.tolist() == pytest.approx([2.0, 2.0] if function is Square else x.exp().tolist())
+
+
+def test_the_node_is_named_after_the_class():
+    y = Square.apply(leaf([1.0]))
+    assert y.grad_fn.name() == "SquareBackward"
+    assert type(y.grad_fn).__name__ == "SquareBackward"
+    assert repr(y) == "tensor([1.], dtype=torch.float64, grad_fn=<SquareBackward>)"
+    ((producer, index),) = y.grad_fn.next_functions
+    assert producer.name() == "torch::autograd::AccumulateGrad" and index == 0
+
+
+def test_without_a_gradient_nothing_is_recorded():
+    x = wg.tensor([1.0])
+    assert Square.apply(x).grad_fn is None
+    with wg.no_grad():
+        assert Square.apply(leaf([1.0])).grad_fn is None
+
+
+def test_forward_runs_without_recording():
+    class Look(Function):
+        @staticmethod
+        def forward(ctx, x):
+            assert not wg.is_grad_enabled()
+            assert not (x * 2).requires_grad
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            assert not wg.is_grad_enabled()
+            return grad * 2
+
+    assert wg.is_grad_enabled()
+    Look.apply(leaf([1.0])).sum().backward()
+    assert wg.is_grad_enabled()
+
+
+def test_backward_records_under_create_graph():
+    class Look(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            assert wg.is_grad_enabled()
+            return grad * 2
+
+    x = leaf([1.0])
+    wg.autograd.grad(Look.apply(x).sum(), x, create_graph=True)
+
+
+def test_several_inputs_and_outputs():
+    class SumAndProduct(Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            ctx.save_for_backward(a, b)
+            return a + b, a * b
+
+        @staticmethod
+        def backward(ctx, by_sum, by_product):
+            a, b = ctx.saved_tensors
+            return by_sum + by_product * b, by_sum + by_product * a
+
+    a, b = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    assert gradcheck(SumAndProduct.apply, (a, b))
+    assert gradgradcheck(SumAndProduct.apply, (a, b))
+    total, product = SumAndProduct.apply(a, b)
+    assert total.grad_fn is product.grad_fn
+    product.sum().backward()  # the other output's gradient is zeros
+    assert a.grad.tolist() == [3.0, 4.0]
+
+
+def test_arguments_that_are_no_tensors():
+    class Power(Function):
+        @staticmethod
+        def forward(ctx, x, exponent, options):
+            ctx.exponent, ctx.scale = exponent, options["scale"]
+            ctx.save_for_backward(x)
+            return x**exponent * ctx.scale
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return grad * ctx.exponent * x ** (ctx.exponent - 1) * ctx.scale, None, None
+
+    x = leaf([1.0, 2.0])
+    assert gradcheck(lambda x: Power.apply(x, 3, {"scale": 2.0}), x)
+    y = Power.apply(x, 3, {"scale": 2.0})
+    assert len(y.grad_fn.next_functions) == 1
+
+
+def test_needs_input_grad():
+    seen = []
+
+    class Product(Function):
+        @staticmethod
+        def forward(ctx, a, b, c):
+            ctx.save_for_backward(a, b)
+            return a * b * c
+
+        @staticmethod
+        def backward(ctx, grad):
+            seen.append(ctx.needs_input_grad)
+            _, b = ctx.saved_tensors
+            return grad * b, None, None
+
+    Product.apply(leaf([1.0]), wg.tensor([2.0], dtype=wg.float64), 1.0).sum().backward()
+    assert seen == [(True, False, False)]
+
+
+def test_none_is_no_gradient():
+    class First(Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            return a + b
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad, None
+
+    a, b = leaf([1.0]), leaf([2.0])
+    First.apply(a, b).sum().backward()
+    assert a.grad.tolist() == [1.0] and b.grad is None
+
+
+def test_setup_context():
+    class Scale(Function):
+        @staticmethod
+        def forward(x, factor):
+            return x * factor
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            _, ctx.factor = inputs
+            assert output.shape == inputs[0].shape
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.factor, None
+
+    x = leaf([1.0, 2.0])
+    assert gradcheck(lambda x: Scale.apply(x, 3.0), x)
+    assert gradgradcheck(lambda x: Scale.apply(x, 3.0), x)
+
+
+def test_mark_non_differentiable():
+    class SortOf(Function):
+        @staticmethod
+        def forward(ctx, x):
+            index = x.argmax()
+            mask = (x > 1).double()
+            ctx.mark_non_differentiable(index, mask)
+            return x * 2, index, mask
+
+        @staticmethod
+        def backward(ctx, grad, *others):
+            return grad * 2
+
+    x = leaf([1.0, 2.0])
+    y, index, mask = SortOf.apply(x)
+    assert y.requires_grad and not index.requires_grad and not mask.requires_grad
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_set_materialize_grads():
+    seen = []
+
+    class Two(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.set_materialize_grads(False)
+            return x * 1, x * 2
+
+        @staticmethod
+        def backward(ctx, one, two):
+            seen.append((one is None, two is None))
+            return one
+
+    x = leaf([1.0])
+    Two.apply(x)[0].sum().backward()
+    assert seen == [(False, True)]
+
+
+def test_mark_dirty():
+    class DoubleInPlace(Function):
+        @staticmethod
+        def forward(ctx, x):
+            x.mul_(2)
+            ctx.mark_dirty(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    x = leaf([1.0, 2.0])
+    y = x * 1
+    z = DoubleInPlace.apply(y)
+    assert z is y
+    assert y.grad_fn.name() == "DoubleInPlaceBackward"
+    assert y._version >= 1
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_mark_dirty_of_a_leaf_is_refused():
+    class DoubleInPlace(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            x.mul_(2)
+            return x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        DoubleInPlace.apply(leaf([1.0]))
+
+
+def test_once_differentiable():
+    class Once(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        @wg.autograd.function.once_differentiable
+        def backward(ctx, grad):
+            assert not wg.is_grad_enabled()
+            (x,) = ctx.saved_tensors
+            return grad * 2 * x
+
+    x = leaf([3.0])
+    assert gradcheck(Once.apply, x)
+    (g,) = wg.autograd.grad((Once.apply(x) * x).sum(), x, create_graph=True)
+    with pytest.raises(
+        RuntimeError, match="trying to differentiate twice a function that was mark"
+    ):
+        g.sum().backward()
+
+
+def test_an_input_that_is_returned():
+    class Identity(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 3
+
+    x = leaf([1.0])
+    y = Identity.apply(x)
+    assert y is not x and y.grad_fn.name() == "IdentityBackward"
+    y.sum().backward()
+    assert x.grad.tolist() == [3.0]
+
+
+# -- refusals -------------------------------------------------------------------------------------
+
+
+def returning(make):
+    class Returning(Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            return a * b
+
+        @staticmethod
+        def backward(ctx, grad):
+            return make(grad)
+
+    return Returning.apply(leaf([1.0, 2.0]), leaf([3.0, 4.0])).sum()
+
+
+def test_backward_must_return_as_many_gradients_as_there_were_inputs():
+    with pytest.raises(RuntimeError, match="returned an incorrect number of gradients"):
+        returning(lambda g: g).backward()
+    with pytest.raises(RuntimeError, match="returned an incorrect number of gradients"):
+        returning(lambda g: (g, g, g)).backward()
+    returning(lambda g: (g, g, None)).backward()  # superfluous Nones are let pass
+
+
+def test_a_gradient_must_have_its_inputs_shape():
+    with pytest.raises(RuntimeError, match="returned an invalid gradient at index 0"):
+        returning(lambda g: (g[:1].reshape(1, 1).expand(3, 3), g)).backward()
+
+
+def test_a_gradient_must_be_a_tensor():
+    with pytest.raises((TypeError, RuntimeError), match=r"[Vv]ariable|Tensor|tensor"):
+        returning(lambda g: (2.0, g)).backward()
+
+
+def test_the_culprit_is_named():
+    with pytest.raises(RuntimeError, match="ReturningBackward"):
+        returning(lambda g: g).backward()
+
+
+def test_a_second_backward_is_refused():
+    x = leaf([1.0])
+    y = Square.apply(x).sum()
+    y.backward()
+    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
+        y.backward()
+
+
+def test_saved_tensors_are_watched():
+    x = leaf([1.0, 2.0])
+    y = Exp.apply(x)
+    y.add_(1)
+    with pytest.raises(RuntimeError, match="has been modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_only_tensors_can_be_saved():
+    class Saves(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x, 3)
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    with pytest.raises(TypeError, match="save_for_backward can only save variables"):
+        Saves.apply(leaf([1.0]))
+
+
+def test_none_can_be_saved():
+    class Saves(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x, None)
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            x, nothing = ctx.saved_tensors
+            assert nothing is None and x.tolist() == [1.0]
+            return grad
+
+    Saves.apply(leaf([1.0])).sum().backward()
+
+
+def test_a_function_is_not_called_by_its_constructor():
+    with pytest.warns(DeprecationWarning, match="should not be instantiated"):
+        function = Square()
+    with pytest.raises(RuntimeError, match=r"[Ll]egacy autograd function|static"):
+        function(leaf([1.0]))
+
+
+def test_an_exception_in_backward_leaves_everything_as_it_was():
+    class Fails(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            raise KeyError("here")
+
+    x = leaf([1.0])
+    with pytest.raises(KeyError):
+        Fails.apply(x).sum().backward()
+    assert x.grad is None and wg.is_grad_enabled()
+
+
+def test_an_exception_in_forward_restores_the_mode():
+    class Fails(Function):
+        @staticmethod
+        def forward(ctx, x):
+            raise KeyError("here")
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    with pytest.raises(KeyError):
+        Fails.apply(leaf([1.0]))
+    assert wg.is_grad_enabled()
+
+
+def test_a_gradient_of_another_dtype_is_cast():
+    class Single(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.float()
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    x = leaf([1.0])
+    Single.apply(x).sum().backward()
+    assert x.grad.dtype == wg.float64

@@ -1,0 +1,425 @@
+"""`gradcheck` and `gradgradcheck`: what they accept, what they find, what they say."""
+
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.autograd import gradcheck, gradgradcheck
+from wengert.autograd.gradcheck import GradcheckError
+
+
+def leaf(*shape, dtype=wg.float64, seed=0):
+    rng = np.random.default_rng(seed)
+    values = rng.uniform(0.5, 1.5, shape)
+    if dtype.is_complex:
+        values = values + 1j * rng.uniform(0.5, 1.5, shape)
+    return wg.tensor(values.tolist(), dtype=dtype, requires_grad=True)
+
+
+class Scaled(wg.autograd.Function):
+    """The square, with a derivative that is wrong by a factor of its own for each element."""
+
+    @staticmethod
+    def forward(ctx, x, factors):
+        ctx.save_for_backward(x)
+        ctx.factors = factors
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * 2 * x * ctx.factors, None
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_right_derivatives_pass(fast):
+    a, b = leaf(2, 3), leaf(3, seed=1)
+    for function in (
+        lambda a, b: a * b,
+        lambda a, b: (a * b).sum(),
+        lambda a, b: (a.sin(), b.exp(), a @ b),
+        lambda a, b: [a / b],
+        lambda a, b: a.t().matmul(a).logsumexp(0) + b,
+    ):
+        assert gradcheck(function, (a, b), fast_mode=fast) is True
+        assert gradgradcheck(function, (a, b), fast_mode=fast) is True
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_one_tensor_need_not_be_in_a_tuple(fast):
+    assert gradcheck(lambda x: x * x, leaf(3), fast_mode=fast)
+    assert gradcheck(lambda x, y: x * y, [leaf(3), leaf(3)], fast_mode=fast)
+    assert gradgradcheck(lambda x: x * x, leaf(), fast_mode=fast)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("shape", [(), (0,), (0, 3), (1,), (2, 1, 2)])
+def test_any_shape(fast, shape):
+    assert gradcheck(lambda x: x * x, leaf(*shape), fast_mode=fast)
+    assert gradgradcheck(lambda x: x * x * x, leaf(*shape), fast_mode=fast)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_what_needs_no_gradient_is_passed_on(fast):
+    def function(x, factor, constant, name, nothing):
+        assert name == "name" and nothing is None
+        return x * factor * constant
+
+    inputs = (leaf(3), 2.5, wg.ones(3, dtype=wg.float64), "name", None)
+    assert gradcheck(function, inputs, fast_mode=fast)
+    assert gradgradcheck(function, inputs, fast_mode=fast)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_outputs_without_a_derivative_are_left_out(fast):
+    x = leaf(3)
+    assert gradcheck(lambda x: (x * x, x > 1, x.argmax()), x, fast_mode=fast)
+    assert gradcheck(lambda x: (x > 1, x * x), x, fast_mode=fast)
+    assert gradcheck(lambda x: (x.detach() * 1, x * x), x, fast_mode=fast)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_an_unused_input_has_the_gradient_zero(fast):
+    assert gradcheck(lambda x, y: x * x, (leaf(3), leaf(2)), fast_mode=fast)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_function_that_leaves_the_graph_is_found_out(fast):
+    with pytest.raises(GradcheckError, match="Numerical gradient for function expected to be zero"):
+        gradcheck(lambda x: x.detach() * 2, leaf(3), fast_mode=fast)
+    assert gradcheck(lambda x: wg.ones(3, dtype=wg.float64), leaf(3), fast_mode=fast)
+
+
+# -- complex numbers ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda z: z * z,
+        lambda z: z.exp(),
+        lambda z: z.abs(),
+        lambda z: z.conj() * z,
+        lambda z: z.real * z.imag,
+        lambda z: (z, z.real, z * 2j),
+        lambda z: z.sin() / z,
+    ],
+)
+def test_complex_functions(function, fast):
+    assert gradcheck(function, leaf(3, dtype=wg.complex128), fast_mode=fast)
+    assert gradgradcheck(function, leaf(3, dtype=wg.complex128), fast_mode=fast)
+
+
+def test_a_real_input_with_a_complex_output():
+    assert gradcheck(lambda x: x * 2j, leaf(3))
+    assert gradgradcheck(lambda x: (x * 1j).exp(), leaf(3))
+
+
+class Holomorphic(wg.autograd.Function):
+    """The square with a derivative that forgets to conjugate."""
+
+    @staticmethod
+    def forward(ctx, z):
+        ctx.save_for_backward(z)
+        return z * z
+
+    @staticmethod
+    def backward(ctx, grad):
+        (z,) = ctx.saved_tensors
+        return grad * 2 * z
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_forgotten_conjugate_is_found(fast):
+    message = "^While considering the imaginary part of complex outputs only, Jacobian mismatch"
+    with pytest.raises(GradcheckError, match=message):
+        gradcheck(Holomorphic.apply, leaf(3, dtype=wg.complex128), fast_mode=fast)
+
+
+# -- what is wrong --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_wrong_derivative_is_found(fast):
+    with pytest.raises(
+        GradcheckError, match=r"^Jacobian mismatch for output 0 with respect to inpu"
+    ):
+        gradcheck(lambda x: Scaled.apply(x, 2.0), leaf(3), fast_mode=fast)
+    assert not gradcheck(
+        lambda x: Scaled.apply(x, 2.0), leaf(3), fast_mode=fast, raise_exception=False
+    )
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("shape", [(4, 5), (60, 70)])
+def test_the_message_names_the_argument_the_element_and_both_numbers(fast, shape):
+    if shape == (60, 70) and not fast:
+        return
+    factors = np.ones(shape)
+    factors[3, 2] = 3.0
+    factors = wg.tensor(factors.tolist(), dtype=wg.float64)
+    x = leaf(*shape)
+
+    def model(offset, weight):
+        return Scaled.apply(weight, factors) + offset
+
+    with pytest.raises(GradcheckError) as caught:
+        gradcheck(model, (leaf(shape[1], seed=3), x), fast_mode=fast)
+    text = str(caught.value)
+    right = 2 * x[3, 2].item()
+    assert text.startswith("Jacobian mismatch for output 0 with respect to input 1,\n")
+    assert "output 0[3, 2] by argument 1 ('weight')[3, 2]" in text
+    assert f"analytical {3 * right:.8g}" in text
+    assert f"numerical  {right:.6g}"[:-1] in text
+    assert "relative 2" in text
+
+
+def test_long_matrices_are_shortened():
+    with pytest.raises(GradcheckError) as caught:
+        gradcheck(lambda x: Scaled.apply(x, 2.0), leaf(40))
+    text = str(caught.value)
+    assert "numerical:[[" in text and "analytical:[[" in text and "..." in text
+    assert len(text) < 2000
+
+
+def test_a_wrong_second_derivative_is_found():
+    class Cube(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            ctx.slope = 3 * x.detach() ** 2
+            return x**3
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            # right in value; half of the second derivative is lost
+            return grad * 3 * x * x.detach()
+
+    assert gradcheck(Cube.apply, leaf(3))
+    with pytest.raises(
+        GradcheckError, match="Jacobian mismatch for output 0 with respect to input"
+    ):
+        gradgradcheck(Cube.apply, leaf(3))
+    with pytest.raises(GradcheckError, match="Jacobian mismatch"):
+        gradgradcheck(Cube.apply, leaf(3), fast_mode=True)
+
+
+def nonlinear(rule):
+    class Nonlinear(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            return rule(grad)
+
+    return Nonlinear.apply
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize(
+    "rule",
+    [lambda g: g * 0 + 1, lambda g: g * g, lambda g: g.abs(), lambda g: g.clamp(max=1)],
+    ids=["constant", "squared", "absolute", "clamped"],
+)
+def test_backward_must_be_linear(rule, fast):
+    with pytest.raises(GradcheckError):
+        gradcheck(nonlinear(rule), leaf(3), fast_mode=fast)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_backward_must_give_the_same_twice(fast):
+    noise = np.random.default_rng(0)
+    function = nonlinear(lambda g: g * (1 + 1e-9 * noise.standard_normal()))
+    with pytest.raises(GradcheckError, match="Backward is not reentrant"):
+        gradcheck(function, leaf(3), fast_mode=fast)
+    assert gradcheck(function, leaf(3), fast_mode=fast, nondet_tol=1e-6)
+
+
+def two_outputs(rule):
+    class Both(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.set_materialize_grads(False)
+            return x * 1, x * 2
+
+        @staticmethod
+        def backward(ctx, one, two):
+            return rule(one, two)
+
+    return Both.apply
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_an_undefined_gradient_is_zero(fast):
+    def right(one, two):
+        return (0 if one is None else one) + (0 if two is None else two * 2)
+
+    def wrong(one, two):
+        return right(one, two) if one is None or two is None else one * 5 + two * 2
+
+    assert gradcheck(two_outputs(right), leaf(3), fast_mode=fast)
+    with pytest.raises(GradcheckError, match="undefined output grads"):
+        gradcheck(two_outputs(wrong), leaf(3), fast_mode=fast)
+    assert gradcheck(two_outputs(wrong), leaf(3), fast_mode=fast, check_undefined_grad=False)
+
+
+def test_a_backward_that_fails_on_an_undefined_gradient():
+    with pytest.raises((GradcheckError, TypeError)):
+        gradcheck(two_outputs(lambda one, two: one + two * 2), leaf(3))
+
+
+# -- arguments ------------------------------------------------------------------------------------
+
+
+def test_low_precision_is_warned_about():
+    x = leaf(3, dtype=wg.float32)
+    with pytest.warns(
+        UserWarning, match="Input #0 requires gradient and is not a double precision"
+    ):
+        gradcheck(lambda x: x * 2, x, eps=1e-2, atol=1e-2)
+
+
+def test_double_precision_is_not():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gradcheck(lambda x: x * 2, leaf(3))
+
+
+def test_some_input_must_require_a_gradient():
+    with pytest.raises(
+        ValueError, match="gradcheck expects at least one input tensor to require gr"
+    ):
+        gradcheck(lambda x: x * 2, wg.ones(3, dtype=wg.float64))
+    with pytest.raises(
+        ValueError, match="gradcheck expects at least one input tensor to require gr"
+    ):
+        gradcheck(lambda x: x * 2, (1.0,), raise_exception=False)
+
+
+def test_the_function_must_return_a_tensor():
+    with pytest.raises(TypeError, match="returned float"):
+        gradcheck(lambda x: x.sum().item(), leaf(3))
+    assert gradcheck(lambda x: (x * x, 3, None), leaf(3))
+
+
+def test_expanded_inputs_are_refused():
+    x = leaf(1).detach().expand(3).requires_grad_()
+    with pytest.raises(RuntimeError, match="The 0th input has a dimension with stride 0"):
+        gradcheck(lambda x: x * x, x)
+
+
+@pytest.mark.parametrize(
+    "option", ["check_batched_grad", "check_forward_ad", "check_batched_forward_grad"]
+)
+def test_options_that_are_not_there_yet_say_so(option):
+    more = {"check_forward_ad": True} if option == "check_batched_forward_grad" else {}
+    with pytest.raises(NotImplementedError, match=r"check_(batched|forward)"):
+        gradcheck(lambda x: x * x, leaf(3), **{option: True}, **more)
+    with pytest.raises(NotImplementedError, match="check_fwd_over_rev"):
+        gradgradcheck(lambda x: x * x, leaf(3), check_fwd_over_rev=True)
+
+
+def test_options_that_exclude_each_other():
+    function, x = (lambda x: x * x), leaf(3)
+    with pytest.raises(
+        AssertionError, match="Expected at least one of check_forward_ad or check_b"
+    ):
+        gradcheck(function, x, check_backward_ad=False)
+    with pytest.raises(AssertionError, match="Setting check_batched_forward_grad=True requires"):
+        gradcheck(function, x, check_batched_forward_grad=True)
+    with pytest.raises(AssertionError, match="Expected at least one of check_fwd_over_rev or"):
+        gradgradcheck(function, x, check_rev_over_rev=False)
+
+
+def test_outputs_must_keep_their_shape():
+    def function(x):
+        return x[x > 1]
+
+    x = wg.tensor([1 + 1e-9, 2.0], dtype=wg.float64, requires_grad=True)
+    with pytest.raises(
+        AssertionError, match="Expected `func` to return outputs with the same shape"
+    ):
+        gradcheck(function, x)
+
+
+def test_given_gradients_of_outputs():
+    x = leaf(3)
+    assert gradgradcheck(lambda x: x**3, x, leaf(3, seed=5))
+    assert gradgradcheck(lambda x: (x**3, x**2), x, (leaf(3, seed=5), leaf(3, seed=6)))
+    assert gradgradcheck(lambda x: x**3, x, wg.ones(3, dtype=wg.float64))
+
+
+def test_strided_gradients_of_outputs():
+    seen = []
+
+    def function(x):
+        y = x * x
+        y.register_hook(lambda g: seen.append(g.is_contiguous()))
+        return y
+
+    assert gradgradcheck(function, leaf(3, 4), gen_non_contig_grad_outputs=True)
+    assert not all(seen)
+
+
+# -- manners --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_the_inputs_are_left_as_they_were(fast):
+    x, y = leaf(3), leaf(3).detach().mul(1).requires_grad_()
+    before, memory, version = x.tolist(), x.data_ptr(), x._version
+    gradcheck(lambda x, y: x * y, (x, y), fast_mode=fast)
+    gradgradcheck(lambda x, y: x * y, (x, y), fast_mode=fast)
+    assert (x.tolist(), x.data_ptr(), x._version) == (before, memory, version)
+    assert x.grad is None and x.is_leaf and x.requires_grad
+
+
+@pytest.mark.parametrize("fail_at", [1, 2, 3, 5])
+def test_also_when_the_function_raises(fail_at):
+    x, calls = leaf(3), []
+    before = x.tolist()
+
+    def function(x):
+        calls.append(1)
+        if len(calls) == fail_at:
+            raise KeyError("here")
+        return x * x
+
+    with pytest.raises(KeyError):
+        gradcheck(function, x)
+    assert x.tolist() == before
+
+
+def test_the_function_may_close_over_its_inputs():
+    x = leaf(3)
+    assert gradcheck(lambda _: x * x, x)
+
+
+def test_random_numbers_go_on_as_if_nothing_had_happened():
+    wg.manual_seed(3)
+    expected = wg.rand(4).tolist()
+    wg.manual_seed(3)
+    gradcheck(lambda x: x * x, leaf(3), fast_mode=True)
+    gradgradcheck(lambda x: x * x, leaf(3))
+    assert wg.rand(4).tolist() == expected
+
+
+def test_non_leaves_may_be_checked():
+    x = leaf(3).clone()
+    assert gradcheck(lambda x: x * x, x)
+    assert gradgradcheck(lambda x: x * x * x, x)
+
+
+def test_fast_mode_is_fast():
+    x = leaf(60, 60)
+    gradcheck(lambda x: x.tanh() * x, x, fast_mode=True)
+    start = time.perf_counter()
+    gradcheck(lambda x: x.tanh() * x, x, fast_mode=True)
+    assert time.perf_counter() - start < 0.05

@@ -1,0 +1,70 @@
+"""Bad input to public functions: which error, and that it says what is wrong."""
+
+import pytest
+
+import wengert as wg
+
+CASES = """
+wg.ones(3) + wg.ones(4)            | RuntimeError | The size of tensor a (3) must match the size of
+wg.ones(2, 3) * wg.ones(4, 3)      | RuntimeError | The size of tensor a (2) must match the size of
+wg.ones(2, 3) @ wg.ones(4, 2)      | RuntimeError | mat1 and mat2 shapes cannot be multiplied (2x3
+wg.mm(wg.ones(2), wg.ones(2))      | RuntimeError | self must be a matrix
+wg.dot(wg.ones(2), wg.ones(3))     | RuntimeError | inconsistent tensor size, expected tensor [2]
+wg.ones(2, 3).view(5)              | RuntimeError | shape '[5]' is invalid for input of size 6
+wg.ones(2, 3).reshape(4, -1)       | RuntimeError | shape '[4, -1]' is invalid for input of size 6
+wg.ones(2, 3).view(-1, -1)         | RuntimeError | only one dimension can be inferred
+wg.ones(2, 3, 4).t()               | RuntimeError | t() expects a tensor with <= 2 dimensions
+wg.ones(2).transpose(0, 3)         | IndexError   | Dimension out of range (expected to be in range
+wg.ones(2, 3).permute(0, 0)        | RuntimeError | permute(
+wg.ones(2, 3).expand(2, 4)         | RuntimeError | The expanded size of the tensor (4) must match
+wg.cat([])                         | RuntimeError | torch.cat(): expected a non-empty list of Tensors
+wg.cat([wg.ones(2, 2), wg.ones(3, 3)]) | RuntimeError | Sizes of tensors must match except in dimension
+wg.stack([wg.ones(2), wg.ones(3)]) | RuntimeError | stack expects each tensor to be equal size
+wg.ones(4).split([1, 1])           | RuntimeError | split_with_sizes expects split_sizes to sum exac
+wg.ones(2).sum(4)                  | IndexError   | Dimension out of range (expected to be in range
+wg.ones(2, 2).sum((0, 0))          | RuntimeError | dim 0 appears multiple times in the list of dims
+wg.tensor([1, 2]).mean()           | RuntimeError | mean(): could not infer output dtype. Input dtype
+wg.empty(0).max()                  | RuntimeError | max(): Expected reduction dim to be specified
+wg.ones(2)[5]                      | IndexError   | index 5 is out of bounds for dimension 0 with
+wg.ones(2)[0, 0]                   | IndexError   | too many indices for tensor of dimension 1
+wg.ones(2)[wg.tensor([True])]      | IndexError   | The shape of the mask [1] at index 0 does not
+wg.ones(4)[::-1]                   | ValueError   | step must be greater than zero
+wg.ones(2).item()                  | RuntimeError | a Tensor with 2 elements cannot be converted to
+bool(wg.ones(2))                   | RuntimeError | Boolean value of Tensor with more than one value
+len(wg.tensor(1.0))                | TypeError    | len() of a 0-d tensor
+wg.tensor([[1], [2, 3]])           | ValueError   | expected sequence of length 1 at dim 1 (got 2)
+wg.zeros(-1)                       | RuntimeError | Trying to create tensor with negative dimension
+wg.arange(0, 1, 0)                 | RuntimeError | step must be nonzero
+wg.tensor([2]) ** -1               | RuntimeError | Integers to negative integer powers are not
+wg.ones(2).nonsense                | AttributeError | 'Tensor' object has no attribute 'nonsense'
+wg.ones(2, dtype="nonsense")       | TypeError    |
+wg.ones(2) + "a"                   | TypeError    |
+wg.exp([1.0])                      | TypeError    | exp(): argument 'input' (position 1) must be
+wg.ones(2).clamp()                 | RuntimeError | torch.clamp: At least one of 'min' or 'max' must
+wg.nn.functional.nll_loss(wg.ones(2, 3), wg.tensor([0, 5])) | IndexError | Target 5 is out of bounds
+"""
+
+
+def cases():
+    for line in CASES.strip().splitlines():
+        code, kind, text = (part.strip() for part in line.split("|"))
+        yield code, kind, text
+
+
+@pytest.mark.parametrize(("code", "kind", "text"), cases())
+def test_refusal(code, kind, text):
+    with pytest.raises(getattr(__import__("builtins"), kind)) as caught:
+        eval(code, {"wg": wg})
+    assert str(caught.value).startswith(text), str(caught.value)
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:1", "mps"])
+def test_other_devices_are_refused(device):
+    for make in (
+        lambda: wg.ones(2, device=device),
+        lambda: wg.ones(2).to(device),
+        lambda: wg.tensor([1.0], device=wg.device(device)),
+    ):
+        with pytest.raises((RuntimeError, NotImplementedError, AssertionError)) as caught:
+            make()
+        assert str(caught.value)
