@@ -8,8 +8,8 @@ import math as _math
 from wengert import autograd as autograd
 from wengert import linalg as linalg
 from wengert import nn as nn
-from wengert.base.dtypes import DTYPES as _DTYPES
 from wengert.base.device import device as device
+from wengert.base.dtypes import DTYPES as _DTYPES
 from wengert.base.dtypes import dtype as dtype
 from wengert.base.dtypes import finfo as finfo
 from wengert.base.dtypes import get_default_dtype as get_default_dtype
@@ -149,9 +149,9 @@ from wengert.ops.pointwise import le as le
 from wengert.ops.pointwise import less as less
 from wengert.ops.pointwise import less_equal as less_equal
 from wengert.ops.pointwise import log as log
-from wengert.ops.pointwise import log10 as log10
 from wengert.ops.pointwise import log1p as log1p
 from wengert.ops.pointwise import log2 as log2
+from wengert.ops.pointwise import log10 as log10
 from wengert.ops.pointwise import logical_and as logical_and
 from wengert.ops.pointwise import logical_not as logical_not
 from wengert.ops.pointwise import logical_or as logical_or

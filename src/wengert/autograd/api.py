@@ -151,7 +151,14 @@ def grad(
     else:
         grads = run_grad(results, sources, vectors, keep, create_graph)
     return tuple(
-        _used(gradient, source, i, allow_unused, materialize_grads, vectors if is_grads_batched else ())
+        _used(
+            gradient,
+            source,
+            i,
+            allow_unused,
+            materialize_grads,
+            vectors if is_grads_batched else (),
+        )
         for i, (gradient, source) in enumerate(zip(grads, sources, strict=True))
     )
 
@@ -171,7 +178,9 @@ def _one_by_one(
         parts = [None if vector is None else vector[row] for vector in vectors]
         rows.append(run_grad(outputs, inputs, parts, keep or row < count - 1, create_graph))
     return [
-        None if rows and rows[0][i] is None else TensorBase.namespace.stack(*[r[i] for r in rows], dim=0)
+        None
+        if rows and rows[0][i] is None
+        else TensorBase.namespace.stack(*[r[i] for r in rows], dim=0)
         for i in range(len(inputs))
     ]
 
@@ -184,8 +193,7 @@ def _used(
     if materialize:
         payload = source.payload
         count = next((v.shape[:1] for v in vectors if v is not None), ())
-        zeros = TensorBase.namespace.zeros(shape=(*count, *payload.shape), dtype=payload.dtype)
-        return zeros
+        return TensorBase.namespace.zeros(shape=(*count, *payload.shape), dtype=payload.dtype)
     if not allow:
         raise RuntimeError(
             "One of the differentiated Tensors appears to not have been used in the graph. Set "

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-
+from wengert.autograd.probe import Suspects
 from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_of
@@ -16,7 +16,6 @@ from wengert.tape.modes import MODE, NO_GRAD, current_mode
 from wengert.tape.node import USER_CODE, Node, edge_of, next_sequence
 from wengert.tape.record import T
 from wengert.tape.views import ONE_OF_SEVERAL, move_edge, refresh_views
-from wengert.autograd.probe import Suspects
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
@@ -28,8 +27,6 @@ class FunctionCtx:
     `save_for_backward`, which checks that they were not changed in place and ties them to the
     graph for double backward; what is set as an attribute is kept as it is.
     """
-
-    __slots__ = ()
 
     needs_input_grad: tuple[bool, ...]
     """For each argument of `Function.apply`, whether a gradient is wanted."""
@@ -86,7 +83,7 @@ class FunctionCtx:
 class FunctionNode(Node, FunctionCtx):
     """The node of a custom Function; each Function has a subclass of its own."""
 
-    __slots__ = ("__dict__",)
+    __slots__ = ()
     function: ClassVar[type[Function]]
     several: bool  # type: ignore[misc]  # differs from call to call
 
@@ -144,7 +141,7 @@ class FunctionNode(Node, FunctionCtx):
             return source
         return new_tensor(payload, OutputEdge(self, index) if self.several else self, cell)
 
-    # -- backward -----------------------------------------------------------------------------------
+    # -- backward ---------------------------------------------------------------------------------
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         grads = self._backward(self._cotangents(g, new_tensor), edges)
@@ -233,9 +230,7 @@ class FunctionNode(Node, FunctionCtx):
 
 def _reduces_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     lead = len(shape) - len(target)
-    return lead >= 0 and all(
-        n in (1, m) for n, m in zip(target, shape[lead:], strict=True)
-    )
+    return lead >= 0 and all(n in (1, m) for n, m in zip(target, shape[lead:], strict=True))
 
 
 class Function:
@@ -283,6 +278,8 @@ class Function:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if "vjp" in cls.__dict__ and "backward" not in cls.__dict__:
+            cls.backward = cls.vjp  # type: ignore[method-assign]  # two names of one method
         name = f"{cls.__name__}Backward"
         body = {"__slots__": (), "function": cls, "label": name, "__module__": cls.__module__}
         cls._node_class = type(name, (FunctionNode,), body)
@@ -323,8 +320,6 @@ class Function:
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Run `forward` on `args` and record the call as one node."""
-        if cls.backward is Function.backward and cls.vjp is not Function.vjp:
-            cls.backward = cls.vjp
         mode = current_mode()
         recording = mode is None or mode.grad
         needs = tuple(isinstance(a, TensorBase) and a.edge is not None for a in args)
@@ -388,9 +383,7 @@ def _finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: bo
     return tuple(made) if several else made[0]
 
 
-def _attach(
-    node: Any, tensors: list[Any], positions: list[int], made: list[Any]
-) -> None:
+def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]) -> None:
     node.edges = tuple(edge_of(tensor) for tensor in tensors)
     node.seq = next_sequence()
     node._positions = tuple(positions)
@@ -495,5 +488,3 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         return guarded[0] if single else tuple(guarded)
 
     return wrapped
-
-

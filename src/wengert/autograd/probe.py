@@ -4,9 +4,9 @@ NOTE [second derivatives through kept values]
 `forward` is not recorded. If `backward` uses a value that `forward` computed from its inputs, and
 that is neither an input nor an output, the graph that ``create_graph`` makes of `backward` holds
 the value as a constant, and the second derivative is wrong without a word. Whether a kept value
-depends on the inputs is found out when a graph of `backward` is first asked for: `forward` runs once
-more on copies of the inputs, recorded this time, and the values that then require a gradient are
-named in a warning. First-order passes pay nothing.
+depends on the inputs is found out when a graph of `backward` is first asked for: `forward` runs
+once more on copies of the inputs, recorded this time, and the values that then require a gradient
+are named in a warning. First-order passes pay nothing.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ class Suspects:
             return
         _warned.add(function)
         arguments = [reference() for reference in self.arguments]
-        if any(a is None and need for a, need in zip(arguments, node.needs_input_grad, strict=True)):
+        if any(
+            a is None and need for a, need in zip(arguments, node.needs_input_grad, strict=True)
+        ):
             return
         names = _dependent(function, node, arguments)
         if names:
@@ -94,4 +96,6 @@ def _dependent(function: Any, node: Any, arguments: list[Any]) -> list[str]:
         MODE.set(mode)
     outputs = output if isinstance(output, tuple | list) else (output,)
     saved = list(again._to_save)
-    return [name for name, value in _kept(again, saved, (*copies, *outputs)) if value.edge is not None]
+    return [
+        name for name, value in _kept(again, saved, (*copies, *outputs)) if value.edge is not None
+    ]

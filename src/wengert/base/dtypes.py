@@ -268,9 +268,7 @@ def _join(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     return np.result_type(a, b)
 
 
-def _stronger(
-    strong: np.dtype[Any] | None, weak: np.dtype[Any] | None
-) -> np.dtype[Any] | None:
+def _stronger(strong: np.dtype[Any] | None, weak: np.dtype[Any] | None) -> np.dtype[Any] | None:
     """`strong`, unless `weak` is of a higher category."""
     if strong is None or weak is None:
         return weak if strong is None else strong

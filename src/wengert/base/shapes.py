@@ -68,7 +68,9 @@ def resolved(shape: Shape, count: int) -> Shape:
         if size >= 0:
             known *= size
         elif size != -1:
-            raise RuntimeError(f"invalid shape dimension {size} at index {i} of shape {list(shape)}")
+            raise RuntimeError(
+                f"invalid shape dimension {size} at index {i} of shape {list(shape)}"
+            )
         elif free >= 0:
             raise RuntimeError("only one dimension can be inferred")
         else:

@@ -1,7 +1,6 @@
 """Layer 8 · nn: the functions of neural networks, as PyTorch's ``nn.functional`` has them."""
 
 # the functions and arguments have PyTorch's names
-# ruff: noqa: A002
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Layer 5 · ops: the activation functions of neural networks, as ``nn.functional`` has them."""
 
 # the arguments have PyTorch's names
-# ruff: noqa: A002
 
 from __future__ import annotations
 

@@ -7,7 +7,15 @@ from typing import Any
 
 from wengert.base.shapes import expanded
 from wengert.ops.coerce import operand
-from wengert.ops.matmul import check_batches, check_dtypes, check_matrices, dot, matmul, matrices, mv
+from wengert.ops.matmul import (
+    check_batches,
+    check_dtypes,
+    check_matrices,
+    dot,
+    matmul,
+    matrices,
+    mv,
+)
 from wengert.ops.out import into
 from wengert.ops.shape import reshape
 from wengert.tape.base import TensorBase

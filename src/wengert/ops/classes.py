@@ -1,7 +1,6 @@
 """Layer 5 · ops: loss functions of classification: `nll_loss` and `cross_entropy`."""
 
 # the arguments have PyTorch's names
-# ruff: noqa: A002
 
 from __future__ import annotations
 

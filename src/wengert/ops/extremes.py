@@ -7,7 +7,6 @@ index they return, the first. A NaN is both the largest and the smallest element
 """
 
 # the functions have PyTorch's names
-# ruff: noqa: A001, A002
 
 from __future__ import annotations
 

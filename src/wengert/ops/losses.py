@@ -6,7 +6,6 @@ arguments ``size_average`` and ``reduce`` are still understood, with a warning.
 """
 
 # the arguments have PyTorch's names
-# ruff: noqa: A002
 
 from __future__ import annotations
 

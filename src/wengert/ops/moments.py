@@ -5,7 +5,6 @@ for all dimensions.
 """
 
 # the functions have PyTorch's names
-# ruff: noqa: A002
 
 from __future__ import annotations
 

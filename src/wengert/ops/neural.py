@@ -1,7 +1,6 @@
 """Layer 5 · ops: `softmax` and its logarithm."""
 
 # the arguments have PyTorch's names
-# ruff: noqa: A002
 
 from __future__ import annotations
 

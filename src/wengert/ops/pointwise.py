@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.ops.out import into
 from wengert.base.dtypes import is_differentiable
+from wengert.ops.out import into
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
 from wengert.tape.lift import is_number
@@ -22,18 +22,26 @@ def _unary(name: str, given: str, result: str) -> Callable[..., Any]:
         return into(out, getattr(T, name)(input), name)
 
     example = f"wg.{name}(wg.tensor({given}))"
-    return _documented(function, name, prim.doc, "input : Tensor\n    Of any shape.", example, result)
+    return _documented(
+        function, name, prim.doc, "input : Tensor\n    Of any shape.", example, result
+    )
 
 
 def _binary(name: str, given: str, second: str, result: str) -> Callable[..., Any]:
     prim = TABLE[name]
 
     def function(input: Any, other: Any, *, out: Any = None) -> Any:
-        made = getattr(T, name)(input, other) if isinstance(other, TensorBase) else record(prim, (input, other), {})
+        made = (
+            getattr(T, name)(input, other)
+            if isinstance(other, TensorBase)
+            else record(prim, (input, other), {})
+        )
         return made if out is None else into(out, made, name)
 
     given = f"wg.tensor({given})"
-    return _documented(function, name, prim.doc, _TWO, f"wg.{name}({given}, wg.tensor({second}))", result)
+    return _documented(
+        function, name, prim.doc, _TWO, f"wg.{name}({given}, wg.tensor({second}))", result
+    )
 
 
 _TWO = """input, other : Tensor
@@ -76,66 +84,66 @@ def _documented(
     return function
 
 
-neg = _unary("neg", '[0.5, -1.0]', 'tensor([-0.5000,  1.0000])')
-abs = _unary("abs", '[0.5, -1.0]', 'tensor([0.5000, 1.0000])')
-exp = _unary("exp", '[0.5, 1.0]', 'tensor([1.6487, 2.7183])')
-exp2 = _unary("exp2", '[0.5, 1.0]', 'tensor([1.4142, 2.0000])')
-expm1 = _unary("expm1", '[0.5, 1.0]', 'tensor([0.6487, 1.7183])')
-log = _unary("log", '[0.5, 1.0]', 'tensor([-0.6931,  0.0000])')
-log2 = _unary("log2", '[0.5, 1.0]', 'tensor([-1.,  0.])')
-log10 = _unary("log10", '[0.5, 1.0]', 'tensor([-0.3010,  0.0000])')
-log1p = _unary("log1p", '[0.5, 1.0]', 'tensor([0.4055, 0.6931])')
-sqrt = _unary("sqrt", '[0.5, 1.0]', 'tensor([0.7071, 1.0000])')
-rsqrt = _unary("rsqrt", '[0.5, 1.0]', 'tensor([1.4142, 1.0000])')
-reciprocal = _unary("reciprocal", '[0.5, 1.0]', 'tensor([2., 1.])')
-sin = _unary("sin", '[0.5, 1.0]', 'tensor([0.4794, 0.8415])')
-cos = _unary("cos", '[0.5, 1.0]', 'tensor([0.8776, 0.5403])')
-tan = _unary("tan", '[0.5, 1.0]', 'tensor([0.5463, 1.5574])')
-asin = _unary("asin", '[0.0, 0.5]', 'tensor([0.0000, 0.5236])')
-acos = _unary("acos", '[0.0, 0.5]', 'tensor([1.5708, 1.0472])')
-atan = _unary("atan", '[0.5, 1.0]', 'tensor([0.4636, 0.7854])')
-sinh = _unary("sinh", '[0.5, 1.0]', 'tensor([0.5211, 1.1752])')
-cosh = _unary("cosh", '[0.5, 1.0]', 'tensor([1.1276, 1.5431])')
-tanh = _unary("tanh", '[0.5, 1.0]', 'tensor([0.4621, 0.7616])')
-asinh = _unary("asinh", '[0.5, 1.0]', 'tensor([0.4812, 0.8814])')
-acosh = _unary("acosh", '[1.5, 2.0]', 'tensor([0.9624, 1.3170])')
-atanh = _unary("atanh", '[0.0, 0.5]', 'tensor([0.0000, 0.5493])')
-sigmoid = _unary("sigmoid", '[0.5, 1.0]', 'tensor([0.6225, 0.7311])')
-erf = _unary("erf", '[0.5, 1.0]', 'tensor([0.5205, 0.8427])')
-erfc = _unary("erfc", '[0.5, 1.0]', 'tensor([0.4795, 0.1573])')
-relu = _unary("relu", '[0.5, -1.0]', 'tensor([0.5000, 0.0000])')
-sign = _unary("sign", '[0.5, -1.0]', 'tensor([ 1., -1.])')
-sgn = _unary("sgn", '[0.5, -1.0]', 'tensor([ 1., -1.])')
-floor = _unary("floor", '[0.4, -1.5]', 'tensor([ 0., -2.])')
-ceil = _unary("ceil", '[0.4, -1.5]', 'tensor([ 1., -1.])')
-trunc = _unary("trunc", '[0.4, -1.5]', 'tensor([ 0., -1.])')
-round = _unary("round", '[0.4, -1.5]', 'tensor([ 0., -2.])')
-isnan = _unary("isnan", '[1.0, float("nan")]', 'tensor([False,  True])')
-isinf = _unary("isinf", '[1.0, float("inf")]', 'tensor([False,  True])')
-isfinite = _unary("isfinite", '[1.0, float("inf")]', 'tensor([ True, False])')
-logical_not = _unary("logical_not", '[0.0, 2.0]', 'tensor([ True, False])')
-bitwise_not = _unary("bitwise_not", '[1, 2]', 'tensor([-2, -3])')
-mul = _binary("mul", '[1.0, 4.0]', '[2.0, 3.0]', 'tensor([ 2., 12.])')
-pow = _binary("pow", '[1.0, 4.0]', '[2.0, 3.0]', 'tensor([ 1., 64.])')
-atan2 = _binary("atan2", '[1.0, 4.0]', '[2.0, 3.0]', 'tensor([0.4636, 0.9273])')
-hypot = _binary("hypot", '[1.0, 4.0]', '[2.0, 3.0]', 'tensor([2.2361, 5.0000])')
-fmod = _binary("fmod", '[5.0, -5.0]', '[3.0, 3.0]', 'tensor([ 2., -2.])')
-remainder = _binary("remainder", '[5.0, -5.0]', '[3.0, 3.0]', 'tensor([2., 1.])')
-maximum = _binary("maximum", '[1.0, 4.0]', '[2.0, 3.0]', 'tensor([2., 4.])')
-minimum = _binary("minimum", '[1.0, 4.0]', '[2.0, 3.0]', 'tensor([1., 3.])')
-floor_divide = _binary("floor_divide", '[5.0, -5.0]', '[3.0, 3.0]', 'tensor([ 1., -2.])')
-logical_and = _binary("logical_and", '[True, False]', '[True, True]', 'tensor([ True, False])')
-logical_or = _binary("logical_or", '[True, False]', '[True, True]', 'tensor([True, True])')
-logical_xor = _binary("logical_xor", '[True, False]', '[True, True]', 'tensor([False,  True])')
-bitwise_and = _binary("bitwise_and", '[3, 5]', '[1, 4]', 'tensor([1, 4])')
-bitwise_or = _binary("bitwise_or", '[3, 5]', '[1, 4]', 'tensor([3, 5])')
-bitwise_xor = _binary("bitwise_xor", '[3, 5]', '[1, 4]', 'tensor([2, 1])')
-eq = _binary("eq", '[1.0, 4.0]', '[2.0, 3.0]', 'tensor([False, False])')
-ne = _binary("ne", '[1.0, 4.0]', '[2.0, 3.0]', 'tensor([True, True])')
-lt = _binary("lt", '[1.0, 4.0]', '[2.0, 3.0]', 'tensor([ True, False])')
-le = _binary("le", '[1.0, 4.0]', '[2.0, 3.0]', 'tensor([ True, False])')
-gt = _binary("gt", '[1.0, 4.0]', '[2.0, 3.0]', 'tensor([False,  True])')
-ge = _binary("ge", '[1.0, 4.0]', '[2.0, 3.0]', 'tensor([False,  True])')
+neg = _unary("neg", "[0.5, -1.0]", "tensor([-0.5000,  1.0000])")
+abs = _unary("abs", "[0.5, -1.0]", "tensor([0.5000, 1.0000])")
+exp = _unary("exp", "[0.5, 1.0]", "tensor([1.6487, 2.7183])")
+exp2 = _unary("exp2", "[0.5, 1.0]", "tensor([1.4142, 2.0000])")
+expm1 = _unary("expm1", "[0.5, 1.0]", "tensor([0.6487, 1.7183])")
+log = _unary("log", "[0.5, 1.0]", "tensor([-0.6931,  0.0000])")
+log2 = _unary("log2", "[0.5, 1.0]", "tensor([-1.,  0.])")
+log10 = _unary("log10", "[0.5, 1.0]", "tensor([-0.3010,  0.0000])")
+log1p = _unary("log1p", "[0.5, 1.0]", "tensor([0.4055, 0.6931])")
+sqrt = _unary("sqrt", "[0.5, 1.0]", "tensor([0.7071, 1.0000])")
+rsqrt = _unary("rsqrt", "[0.5, 1.0]", "tensor([1.4142, 1.0000])")
+reciprocal = _unary("reciprocal", "[0.5, 1.0]", "tensor([2., 1.])")
+sin = _unary("sin", "[0.5, 1.0]", "tensor([0.4794, 0.8415])")
+cos = _unary("cos", "[0.5, 1.0]", "tensor([0.8776, 0.5403])")
+tan = _unary("tan", "[0.5, 1.0]", "tensor([0.5463, 1.5574])")
+asin = _unary("asin", "[0.0, 0.5]", "tensor([0.0000, 0.5236])")
+acos = _unary("acos", "[0.0, 0.5]", "tensor([1.5708, 1.0472])")
+atan = _unary("atan", "[0.5, 1.0]", "tensor([0.4636, 0.7854])")
+sinh = _unary("sinh", "[0.5, 1.0]", "tensor([0.5211, 1.1752])")
+cosh = _unary("cosh", "[0.5, 1.0]", "tensor([1.1276, 1.5431])")
+tanh = _unary("tanh", "[0.5, 1.0]", "tensor([0.4621, 0.7616])")
+asinh = _unary("asinh", "[0.5, 1.0]", "tensor([0.4812, 0.8814])")
+acosh = _unary("acosh", "[1.5, 2.0]", "tensor([0.9624, 1.3170])")
+atanh = _unary("atanh", "[0.0, 0.5]", "tensor([0.0000, 0.5493])")
+sigmoid = _unary("sigmoid", "[0.5, 1.0]", "tensor([0.6225, 0.7311])")
+erf = _unary("erf", "[0.5, 1.0]", "tensor([0.5205, 0.8427])")
+erfc = _unary("erfc", "[0.5, 1.0]", "tensor([0.4795, 0.1573])")
+relu = _unary("relu", "[0.5, -1.0]", "tensor([0.5000, 0.0000])")
+sign = _unary("sign", "[0.5, -1.0]", "tensor([ 1., -1.])")
+sgn = _unary("sgn", "[0.5, -1.0]", "tensor([ 1., -1.])")
+floor = _unary("floor", "[0.4, -1.5]", "tensor([ 0., -2.])")
+ceil = _unary("ceil", "[0.4, -1.5]", "tensor([ 1., -1.])")
+trunc = _unary("trunc", "[0.4, -1.5]", "tensor([ 0., -1.])")
+round = _unary("round", "[0.4, -1.5]", "tensor([ 0., -2.])")
+isnan = _unary("isnan", '[1.0, float("nan")]', "tensor([False,  True])")
+isinf = _unary("isinf", '[1.0, float("inf")]', "tensor([False,  True])")
+isfinite = _unary("isfinite", '[1.0, float("inf")]', "tensor([ True, False])")
+logical_not = _unary("logical_not", "[0.0, 2.0]", "tensor([ True, False])")
+bitwise_not = _unary("bitwise_not", "[1, 2]", "tensor([-2, -3])")
+mul = _binary("mul", "[1.0, 4.0]", "[2.0, 3.0]", "tensor([ 2., 12.])")
+pow = _binary("pow", "[1.0, 4.0]", "[2.0, 3.0]", "tensor([ 1., 64.])")
+atan2 = _binary("atan2", "[1.0, 4.0]", "[2.0, 3.0]", "tensor([0.4636, 0.9273])")
+hypot = _binary("hypot", "[1.0, 4.0]", "[2.0, 3.0]", "tensor([2.2361, 5.0000])")
+fmod = _binary("fmod", "[5.0, -5.0]", "[3.0, 3.0]", "tensor([ 2., -2.])")
+remainder = _binary("remainder", "[5.0, -5.0]", "[3.0, 3.0]", "tensor([2., 1.])")
+maximum = _binary("maximum", "[1.0, 4.0]", "[2.0, 3.0]", "tensor([2., 4.])")
+minimum = _binary("minimum", "[1.0, 4.0]", "[2.0, 3.0]", "tensor([1., 3.])")
+floor_divide = _binary("floor_divide", "[5.0, -5.0]", "[3.0, 3.0]", "tensor([ 1., -2.])")
+logical_and = _binary("logical_and", "[True, False]", "[True, True]", "tensor([ True, False])")
+logical_or = _binary("logical_or", "[True, False]", "[True, True]", "tensor([True, True])")
+logical_xor = _binary("logical_xor", "[True, False]", "[True, True]", "tensor([False,  True])")
+bitwise_and = _binary("bitwise_and", "[3, 5]", "[1, 4]", "tensor([1, 4])")
+bitwise_or = _binary("bitwise_or", "[3, 5]", "[1, 4]", "tensor([3, 5])")
+bitwise_xor = _binary("bitwise_xor", "[3, 5]", "[1, 4]", "tensor([2, 1])")
+eq = _binary("eq", "[1.0, 4.0]", "[2.0, 3.0]", "tensor([False, False])")
+ne = _binary("ne", "[1.0, 4.0]", "[2.0, 3.0]", "tensor([True, True])")
+lt = _binary("lt", "[1.0, 4.0]", "[2.0, 3.0]", "tensor([ True, False])")
+le = _binary("le", "[1.0, 4.0]", "[2.0, 3.0]", "tensor([ True, False])")
+gt = _binary("gt", "[1.0, 4.0]", "[2.0, 3.0]", "tensor([False,  True])")
+ge = _binary("ge", "[1.0, 4.0]", "[2.0, 3.0]", "tensor([False,  True])")
 
 
 def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
@@ -187,7 +195,9 @@ def _scaled(name: str, input: Any, other: Any, alpha: Any, out: Any) -> Any:
         if is_number(other):
             other = other * alpha
         else:
-            return _result(record(TABLE[f"{name}_scaled"], (input, other), {"alpha": alpha}), out, name)
+            return _result(
+                record(TABLE[f"{name}_scaled"], (input, other), {"alpha": alpha}), out, name
+            )
     if isinstance(other, TensorBase):
         return _result(getattr(T, name)(input, other), out, name)
     return _result(record(TABLE[name], (input, other), {}), out, name)

@@ -4,7 +4,6 @@ They are tuples with names: ``largest, where = t.max(dim=0)`` and ``t.max(dim=0)
 """
 
 # the classes have the names of the functions, as in PyTorch
-# ruff: noqa: A001
 
 from __future__ import annotations
 

@@ -298,6 +298,7 @@ elementwise(
     doc="the smaller of two, NaN if either is; ties share the gradient",
 )
 
+_kernel: Any
 for _name, _kernel, _infix, _doc in (
     ("eq", np.equal, "{} == {}", "self == other"),
     ("ne", np.not_equal, "{} != {}", "self != other"),
@@ -307,7 +308,13 @@ for _name, _kernel, _infix, _doc in (
     ("ge", np.greater_equal, "{} >= {}", "self >= other"),
 ):
     constant(
-        _name, _kernel, args=("self", "other"), promote="same", broadcasts=True, infix=_infix, doc=_doc
+        _name,
+        _kernel,
+        args=("self", "other"),
+        promote="same",
+        broadcasts=True,
+        infix=_infix,
+        doc=_doc,
     )
 
 for _name, _kernel, _doc in (

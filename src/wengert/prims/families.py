@@ -115,7 +115,12 @@ def bilinear(
 
 
 def linear(
-    name: str, kernel: Kernel, *, vjp: VJP | Sequence[VJP], args: Sequence[str] = ("self",), **more: Any
+    name: str,
+    kernel: Kernel,
+    *,
+    vjp: VJP | Sequence[VJP],
+    args: Sequence[str] = ("self",),
+    **more: Any,
 ) -> Primitive:
     """An operation that is linear in all its arguments together; `vjp` is its transpose."""
     rules = (vjp,) if vjp is None or callable(vjp) else tuple(vjp)

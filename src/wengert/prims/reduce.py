@@ -196,7 +196,7 @@ def _slope_of_extreme(
     F: Any, g: Any, self: Any, result: Any, self_shape: tuple[int, ...], self_dtype: Any
 ) -> Any:
     # a NaN is the extreme wherever there is one, and takes the gradient
-    mask = F.logical_or(self == result, self != self)  # noqa: PLR0124
+    mask = F.logical_or(self == result, self != self)
     return g * _evenly(F, mask, self_dtype, tuple(range(len(self_shape))))
 
 

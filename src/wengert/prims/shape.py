@@ -220,7 +220,7 @@ linear(
     node="DiagonalBackwardBackward0",
     cases=(
         case((3,), shape=(3, 3), offset=0, dim1=0, dim2=1),
-        case((3, 1), shape=(2, 3, 4), offset=-1, dim1=2, dim2=0),
+        case((3, 2), shape=(2, 3, 4), offset=-1, dim1=2, dim2=0),
     ),
     doc="zeros with self on a diagonal",
 )

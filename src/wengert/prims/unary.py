@@ -79,9 +79,7 @@ elementwise(
     domain="unit",
     doc="inverse cosine",
 )
-elementwise(
-    "atan", np.arctan, lin=lambda F, g, self: g / (self * self + 1), doc="inverse tangent"
-)
+elementwise("atan", np.arctan, lin=lambda F, g, self: g / (self * self + 1), doc="inverse tangent")
 elementwise("sinh", np.sinh, lin=lambda F, g, self: g * F.cosh(self), doc="hyperbolic sine")
 elementwise("cosh", np.cosh, lin=lambda F, g, self: g * F.sinh(self), doc="hyperbolic cosine")
 elementwise(

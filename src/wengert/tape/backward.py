@@ -142,9 +142,7 @@ class _Walk:
                 node.release()
         return pending
 
-    def _capturing(
-        self, wanted: Any, targets: set[Any], inner: Any, keep: bool
-    ) -> dict[Any, Any]:
+    def _capturing(self, wanted: Any, targets: set[Any], inner: Any, keep: bool) -> dict[Any, Any]:
         def visit(node: Any, g: Any) -> Any:
             g = inner(node, g) if node.ext is not None else g
             if node in targets:
@@ -221,10 +219,13 @@ def _private(g: Any) -> Any:
 
 
 def _accumulate(leaf: Any, g: Any, graph: bool) -> None:
-    if not graph and g.__class__ is np.ndarray:
-        # nobody else may come to hold the memory of a gradient
-        if sys.getrefcount(g) > _ALONE or g.base is not None or not g.flags.writeable:
-            g = _private(g)
+    # nobody else may come to hold the memory of a gradient
+    if (
+        not graph
+        and g.__class__ is np.ndarray
+        and (sys.getrefcount(g) > _ALONE or g.base is not None or not g.flags.writeable)
+    ):
+        g = _private(g)
     _add_to_grad(leaf, g, graph)
 
 

@@ -48,6 +48,7 @@ def walk(
     pending: dict[Any, Any] = {}
     owned: set[Any] = set()
     heap: list[tuple[int, Any]] = []
+    g_following: Any = None
     for edge, g in roots:
         _deliver(edge, g, pending, owned, heap)
     add = np.add
@@ -60,10 +61,8 @@ def walk(
             edges = node.edges if wanted is None else wanted.get(node)
             following = None
             if edges is not None:
-                if raw:
-                    grads = node.apply(g, keep, edges)
-                else:
-                    grads = node.apply_in(g, keep, edges)
+                step = node.apply if raw else node.apply_in
+                grads = step(g, keep, edges)
                 for edge, grad in zip(edges, grads, strict=True):
                     if edge is None or grad is None:
                         continue
@@ -117,4 +116,3 @@ def _deliver(edge: Any, g: Any, pending: dict[Any, Any], owned: set[Any], heap: 
         heappush(heap, (node.seq, node))
     have = parts[edge.index]
     parts[edge.index] = g if have is None else have + g
-

@@ -42,7 +42,7 @@ class RemovableHandle:
 
 
 def register_hook(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
-    """Call `hook` with the gradient of `tensor` whenever it is computed (see `Tensor.register_hook`)."""
+    """Call `hook` with the gradient of `tensor` (see `Tensor.register_hook`)."""
     edge = tensor.edge
     if edge is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
@@ -79,7 +79,9 @@ def _call(hook: Callable[[Any], Any], grad: Any) -> Any:
     if result is None:
         return grad
     if not isinstance(result, TensorBase):
-        raise TypeError(f"expected a tensor or None from a gradient hook, got {type(result).__name__}")
+        raise TypeError(
+            f"expected a tensor or None from a gradient hook, got {type(result).__name__}"
+        )
     if result.payload.shape != grad.payload.shape:
         raise errors.hook_shape(hook, grad.payload, result.payload)
     return result
@@ -93,9 +95,7 @@ def run_leaf_hooks(leaf: TensorBase, grad: Any) -> Any:
     return grad
 
 
-def visitor(
-    raw: bool, collect: Callable[[Any, int, Any], None]
-) -> Callable[[Any, Any], Any]:
+def visitor(raw: bool, collect: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
     """What the engine calls at each node with `NodeExtra`: runs hooks, hands on retained gradients.
 
     Parameters

@@ -137,6 +137,7 @@ class no_grad(_Switch):
     """
 
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        """The context manager, or `function` decorated by it."""
         if function is None:
             return super().__new__(cls)
         return _Switch(False)(function)
@@ -159,6 +160,7 @@ class enable_grad(_Switch):
     """
 
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        """The context manager, or `function` decorated by it."""
         if function is None:
             return super().__new__(cls)
         return _Switch(True)(function)
@@ -191,6 +193,7 @@ class set_grad_enabled(_Switch):
         MODE.set(grad_mode(self._enabled))
 
     def __call__(self, function: F) -> F:
+        """Decorate `function`; making the decorator has not switched anything then."""
         MODE.set(self._at_once)
         return super().__call__(function)
 

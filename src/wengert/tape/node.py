@@ -88,7 +88,7 @@ class Node:
     blanks: ClassVar[int] = 0
     label: ClassVar[str]
 
-    # -- what the engine calls -----------------------------------------------------------------
+    # -- what the engine calls --------------------------------------------------------------------
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """The cotangents for `edges` (None where the edge is None), from the output's.
@@ -114,7 +114,7 @@ class Node:
         """The number of outputs that carry a gradient, where there may be several."""
         return len(self.outputs_meta)
 
-    # -- what users see -------------------------------------------------------------------------
+    # -- what users see ---------------------------------------------------------------------------
 
     def name(self) -> str:
         """The node's name, as PyTorch has it.
@@ -207,7 +207,7 @@ def edge_of(tensor: TensorBase) -> Any:
     return tensor if edge is LEAF else edge
 
 
-# -- saved values ------------------------------------------------------------------------------
+# -- saved values --------------------------------------------------------------------------------
 
 
 def check_saved(node: Node, name: str, saved: Any) -> None:
@@ -227,7 +227,12 @@ def check_result(node: Any) -> None:
     if node.result is FREED:
         raise errors.backward_twice(node.label)
     raise errors.modified_in_place(
-        node.result, f"output 0 of {node.label}", node.result_vc, node.result_at, node.label, "result"
+        node.result,
+        f"output 0 of {node.label}",
+        node.result_vc,
+        node.result_at,
+        node.label,
+        "result",
     )
 
 
@@ -247,7 +252,9 @@ def unpack(node: Any, name: str, raw: bool) -> Any:
     if name in prim.args:
         saved = getattr(node, f"s_{name}")
         if isinstance(saved, tuple):
-            return tuple(_unpack_argument(node, name, s, raw, node.edges[i]) for i, s in enumerate(saved))
+            return tuple(
+                _unpack_argument(node, name, s, raw, node.edges[i]) for i, s in enumerate(saved)
+            )
         if saved is None:
             return None
         return _unpack_argument(node, name, saved, raw, node.edges[prim.args.index(name)])
@@ -287,7 +294,7 @@ def _saved(node: Any, name: str) -> Any:
     raise AttributeError(f"'{node.label}' object has no attribute '_saved_{name}'")
 
 
-# -- the general way to apply a rule --------------------------------------------------------------
+# -- the general way to apply a rule -------------------------------------------------------------
 
 
 def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -298,7 +305,9 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
     raw = not any(hasattr(part, "namespace") for part in parts)
     wanted = [e is not None for e in edges]
     rules = prim.rules * len(edges) if prim.variadic else prim.rules
-    needed = {n for rule, want in zip(rules, wanted, strict=True) if want and rule for n in rule.names}
+    needed = {
+        n for rule, want in zip(rules, wanted, strict=True) if want and rule for n in rule.names
+    }
     values = {name: unpack(node, name, raw) for name in prim.saved if name in needed}
     F: Any = namespace_of(*parts, *_flat(values.values()))
     if several:

@@ -76,7 +76,11 @@ def _rules(prim: Primitive, count: int) -> tuple[Any, ...]:
 
 
 def _attach_node(
-    prim: Primitive, tensors: list[Any], payloads: list[Any], params: dict[str, Any], outs: list[Any]
+    prim: Primitive,
+    tensors: list[Any],
+    payloads: list[Any],
+    params: dict[str, Any],
+    outs: list[Any],
 ) -> Node:
     node: Any = make_node(prim, tensors, payloads, params, outs[0].payload)
     count = len(outs) if prim.differentiable is None else prim.differentiable

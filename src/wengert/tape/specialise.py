@@ -99,7 +99,7 @@ def lifted_class(prim: Primitive) -> type[Node]:
     return cls
 
 
-# -- apply ------------------------------------------------------------------------------------------
+# -- apply ---------------------------------------------------------------------------------------
 
 
 def _apply_of(prim: Primitive) -> Callable[..., Any]:
@@ -160,7 +160,7 @@ def _apply_of(prim: Primitive) -> Callable[..., Any]:
     return _compile("\n".join(lines) + "\n", "apply", scope)
 
 
-# -- recorder ---------------------------------------------------------------------------------------
+# -- recorder ------------------------------------------------------------------------------------
 
 
 def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -> Any:
@@ -231,7 +231,12 @@ def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -
         "    if not plain:",
         f"        return slow(prim, {packed})",
         *(
-            ["    try:", f"        r = {compute}", "    except ValueError:", f"        return slow(prim, {packed})"]
+            [
+                "    try:",
+                f"        r = {compute}",
+                "    except ValueError:",
+                f"        return slow(prim, {packed})",
+            ]
             if prim.broadcasts
             else [f"    r = {compute}"]
         ),
@@ -268,20 +273,25 @@ def _saving(prim: Primitive, edges: list[str], arrays: list[str]) -> list[str]:
     lines: list[str] = []
     saved = _saved_args(prim)
     for name in saved:
-        users = [e for e, rule in zip(edges, prim.rules, strict=True) if rule and name in rule.names]
+        users = [
+            e for e, rule in zip(edges, prim.rules, strict=True) if rule and name in rule.names
+        ]
         if len(users) == sum(rule is not None for rule in prim.rules):
             lines.append(f"node.s_{name} = {name}")
         else:
-            lines.append(
-                f"node.s_{name} = {name} if {' or '.join(f'{e} is not None' for e in users)} else None"
-            )
+            asked = " or ".join(f"{e} is not None" for e in users)
+            lines.append(f"node.s_{name} = {name} if {asked} else None")
     if saved:
         untouched = " and ".join(f"{name}.vc is None" for name in saved)
         versions = ", ".join(f"version_of({name})" for name in saved)
         lines.append(f"node.versions = None if {untouched} else ({versions},)")
     for name in prim.saved:
         if name == "result":
-            lines += ["node.result = r", "out.vc = node.result_vc = [0, None]", "node.result_at = 0"]
+            lines += [
+                "node.result = r",
+                "out.vc = node.result_vc = [0, None]",
+                "node.result_at = 0",
+            ]
         elif name in prim.params:
             lines.append(f"node.p_{name} = {name}")
         elif name not in prim.args:

@@ -19,7 +19,16 @@ from wengert.prims.table import TABLE
 from wengert.tape.base import LEAF, Extra, OutputEdge, TensorBase
 from wengert.tape.node import Node, edge_of, next_sequence
 
-__all__ = ["MADE_UNRECORDED", "ONE_OF_SEVERAL", "Step", "attach_view", "pull", "push", "refresh_views", "replayed"]
+__all__ = [
+    "MADE_UNRECORDED",
+    "ONE_OF_SEVERAL",
+    "Step",
+    "attach_view",
+    "pull",
+    "push",
+    "refresh_views",
+    "replayed",
+]
 
 MADE_UNRECORDED = "no_grad"
 ONE_OF_SEVERAL = "several"
@@ -34,7 +43,12 @@ class Step(NamedTuple):
 
 
 def attach_view(
-    source: Any, out: Any, prim: Primitive, params: dict[str, Any], index: int | None, recording: bool
+    source: Any,
+    out: Any,
+    prim: Primitive,
+    params: dict[str, Any],
+    index: int | None,
+    recording: bool,
 ) -> None:
     """Note that `out` shares the memory of `source`, as `prim`'s output number `index`."""
     vc = source.vc
@@ -66,7 +80,7 @@ def attach_view(
 def _step(
     prim: Primitive, params: dict[str, Any], index: int | None, shape: tuple[int, ...]
 ) -> Step:
-    """One output of a view operation as a step: of several outputs, the operation that gives one."""
+    """One output of a view operation as a step: the operation that gives this output alone."""
     if index is None:
         return Step(prim, params, shape)
     dim = params["dim"]

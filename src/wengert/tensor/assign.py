@@ -12,7 +12,7 @@ from wengert.ops.index import split_index
 from wengert.ops.pointwise import check_alpha
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.inplace import bump, check_writable, write
+from wengert.tape.inplace import check_writable, write
 from wengert.tape.lift import is_number
 from wengert.tape.modes import is_grad_enabled
 from wengert.tape.record import T
@@ -35,6 +35,7 @@ __all__ = [
     "sub_",
     "zero_",
 ]
+
 
 def in_place(name: str) -> Callable[..., Any]:
     """The method that writes the result of the element-wise operation `name` into its tensor."""
@@ -176,7 +177,11 @@ def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
 def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """Set ``self[indices] = values``, or add if `accumulate`; see `wengert.index_put`."""
     arrays = tuple(
-        None if index is None else index.array() if isinstance(index, TensorBase) else np.asarray(index)
+        None
+        if index is None
+        else index.array()
+        if isinstance(index, TensorBase)
+        else np.asarray(index)
         for index in indices
     )
     params = {"indices": arrays, "accumulate": accumulate}
@@ -195,7 +200,9 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         If the tensor is a leaf that requires a gradient (write under ``no_grad``).
     """
     if not isinstance(value, TensorBase):
-        value = new_tensor(np.asarray(value, dtype=None if _is_array(value) else self.payload.dtype))
+        value = new_tensor(
+            np.asarray(value, dtype=None if _is_array(value) else self.payload.dtype)
+        )
     steps, advanced = split_index(self, index)
     recorded = is_grad_enabled() and (self.edge is not None or value.edge is not None)
     if recorded and is_differentiable(self.payload.dtype):

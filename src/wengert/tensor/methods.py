@@ -7,21 +7,53 @@ from typing import Any
 
 from wengert.ops import (
     affine as _affine,
+)
+from wengert.ops import (
     arrange as _arrange,
+)
+from wengert.ops import (
     cast as _cast,
+)
+from wengert.ops import (
     create as _create,
+)
+from wengert.ops import (
     expand as _expand,
+)
+from wengert.ops import (
     extremes as _extremes,
+)
+from wengert.ops import (
     index as _index,
+)
+from wengert.ops import (
     like as _like,
+)
+from wengert.ops import (
     matmul as _matmul,
+)
+from wengert.ops import (
     moments as _moments,
+)
+from wengert.ops import (
     neural as _neural,
+)
+from wengert.ops import (
     permute as _permute,
+)
+from wengert.ops import (
     pointwise as _pointwise,
+)
+from wengert.ops import (
     reduce as _reduce,
+)
+from wengert.ops import (
     sample as _sample,
+)
+from wengert.ops import (
     shape as _shape,
+)
+from wengert.ops import (
     split as _split,
 )
 from wengert.tensor import assign

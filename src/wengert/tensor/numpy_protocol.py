@@ -1,8 +1,8 @@
 """Layer 6 · tensor: what NumPy's own functions do with tensors.
 
-Ufuncs and functions that have a counterpart in the table are recorded; they reach the tensor through
-``__array_ufunc__`` and ``__array_function__``. What reaches only ``__array__`` would copy the
-values and lose the gradient: it raises for a tensor that requires one, unless recording is off.
+Ufuncs and functions that have a counterpart in the table are recorded; they reach the tensor
+through ``__array_ufunc__`` and ``__array_function__``. What reaches only ``__array__`` would copy
+the values and lose the gradient: it raises for a tensor that requires one, unless recording is off.
 """
 
 from __future__ import annotations

@@ -114,7 +114,9 @@ def allclose(
     """
     a, b = _payload("allclose", input), _payload("allclose", other)
     if a.dtype != b.dtype:
-        raise RuntimeError(f"{a.dtype} did not match {b.dtype}: allclose compares tensors of one dtype")
+        raise RuntimeError(
+            f"{a.dtype} did not match {b.dtype}: allclose compares tensors of one dtype"
+        )
     return bool(np.allclose(a, b, rtol, atol, equal_nan))
 
 

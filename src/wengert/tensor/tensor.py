@@ -14,8 +14,8 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.base.device import device as Device
-from wengert.base.dtypes import dtype as DType
 from wengert.base.dtypes import default_float, from_numpy_dtype, is_differentiable
+from wengert.base.dtypes import dtype as DType
 from wengert.base.size import Size
 from wengert.ops.convert import to_array
 from wengert.ops.create import empty
@@ -68,7 +68,7 @@ class Tensor(TensorMethods, NumpyProtocol, TensorBase):
             return new_tensor(np.asarray(to_array(source, default_float())))
         return empty(*data) if data else empty(0)
 
-    # -- what it is ---------------------------------------------------------------------------------
+    # -- what it is -------------------------------------------------------------------------------
 
     @property
     def shape(self) -> Size:
@@ -166,7 +166,7 @@ class Tensor(TensorMethods, NumpyProtocol, TensorBase):
             )
         return dim
 
-    # -- the graph ------------------------------------------------------------------------------------
+    # -- the graph --------------------------------------------------------------------------------
 
     @property
     def requires_grad(self) -> bool:
@@ -370,7 +370,9 @@ class Tensor(TensorMethods, NumpyProtocol, TensorBase):
         if not isinstance(value, TensorBase):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.edge is not None and not is_differentiable(value.payload.dtype):
-            raise RuntimeError("data set to a tensor that requires gradients must be floating point")
+            raise RuntimeError(
+                "data set to a tensor that requires gradients must be floating point"
+            )
         self.payload = value.array()
 
     @property
@@ -389,10 +391,16 @@ class Tensor(TensorMethods, NumpyProtocol, TensorBase):
         """A name given by the user; None at first."""
         return None if self.ext is None else self.ext.name
 
-    # -- Python's protocols -----------------------------------------------------------------------------
+    # -- Python's protocols -----------------------------------------------------------------------
 
     __hash__ = TensorBase.__hash__
     __getitem__ = getitem
+
+    def __matmul__(self, other: Any) -> Any:
+        return matmul(self, other) if isinstance(other, TensorBase | np.ndarray) else NotImplemented
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return matmul(other, self) if isinstance(other, np.ndarray) else NotImplemented
 
     def __repr__(self) -> str:
         return tensor_repr(self)
@@ -478,7 +486,7 @@ class Tensor(TensorMethods, NumpyProtocol, TensorBase):
         memo[id(self)] = twin
         if self.grad is not None:
             twin.grad = copy.deepcopy(self.grad, memo)
-        return twin  # type: ignore[no-any-return]
+        return twin
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         if not self.is_leaf:
@@ -495,7 +503,7 @@ def rebuild(cls: type[Tensor], array: Any, requires_grad: bool) -> Tensor:
     return tensor
 
 
-# -- operators ------------------------------------------------------------------------------------------
+# -- operators -----------------------------------------------------------------------------------
 
 
 def _operand(value: Any) -> bool:
@@ -531,17 +539,6 @@ def _unary_operator(method: str, name: str) -> None:
 
     setattr(Tensor, method, first)
 
-
-def _matmul(self: Any, other: Any) -> Any:
-    return matmul(self, other) if isinstance(other, TensorBase | np.ndarray) else NotImplemented
-
-
-def _matmul_reflected(self: Any, other: Any) -> Any:
-    return matmul(other, self) if isinstance(other, np.ndarray) else NotImplemented
-
-
-Tensor.__matmul__ = _matmul  # type: ignore[attr-defined]  # an operator like those below
-Tensor.__rmatmul__ = _matmul_reflected  # type: ignore[attr-defined]
 
 for _symbol, _name in (("neg", "neg"), ("abs", "abs"), ("invert", "bitwise_not")):
     _unary_operator(f"__{_symbol}__", _name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,16 +77,18 @@ def derivatives(module: Any, inputs: Mapping[str, Any], value: Any) -> dict[str,
     leaves = {name: t for name, t in inputs.items() if t.requires_grad}
     found: dict[str, Any] = {}
     for order in ("first", "second"):
-        if not outputs:
+        if not outputs and order == "first":
             break
         rng = np.random.default_rng(len(order))
         weights = [
             module.tensor(rng.standard_normal(t.shape).tolist(), dtype=t.dtype).reshape(t.shape)
             for t in outputs
         ]
-        grads = module.autograd.grad(
-            outputs, list(leaves.values()), weights, create_graph=True, allow_unused=True
-        )
+        grads: Sequence[Any] = [None] * len(leaves)
+        if outputs:
+            grads = module.autograd.grad(
+                outputs, list(leaves.values()), weights, create_graph=True, allow_unused=True
+            )
         for (name, leaf), g in zip(leaves.items(), grads, strict=True):
             # in the second order, whether a derivative is zero or unknown is a matter of the rule
             if g is None and order == "second":
