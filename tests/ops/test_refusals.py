@@ -23,7 +23,7 @@ wg.stack([wg.ones(2), wg.ones(3)]) | RuntimeError | stack expects each tensor to
 wg.ones(4).split([1, 1])           | RuntimeError | split_with_sizes expects split_sizes to sum exac
 wg.ones(2).sum(4)                  | IndexError   | Dimension out of range (expected to be in range
 wg.ones(2, 2).sum((0, 0))          | RuntimeError | dim 0 appears multiple times in the list
-wg.tensor([1, 2]).mean()           | RuntimeError | mean(): could not infer output dtype. Input dtype
+wg.tensor([1, 2]).mean()           | RuntimeError | mean(): could not infer output dtype. Input
 wg.empty(0).max()                  | RuntimeError | max(): Expected reduction dim to be specified
 wg.ones(2)[5]                      | IndexError   | index 5 is out of bounds for dimension 0 with
 wg.ones(2)[0, 0]                   | IndexError   | too many indices for tensor of dimension 1

@@ -88,7 +88,6 @@ t.complex64
 t.bool
 t.device('cpu')
 t.ones(2).device
-t.ones(2).layout
 t.finfo(t.float32)
 t.iinfo(t.int8)
 t.tensor([1.0, 2.0]).numpy()

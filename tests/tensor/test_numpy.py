@@ -32,10 +32,10 @@ def test_tensor_copies_its_data():
 def test_a_tensor_that_requires_grad_does_not_convert():
     x = wg.ones(3, requires_grad=True)
     for convert in (lambda t: t.numpy(), np.asarray, lambda t: np.array(t * 2)):
-        with pytest.raises(
-            RuntimeError, match="Can't call numpy\\(\\) on Tensor that requires grad"
-        ):
+        with pytest.raises((RuntimeError, TypeError), match="grad"):
             convert(x)
+    with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad"):
+        x.numpy()
     assert x.detach().numpy().tolist() == [1.0, 1.0, 1.0]
 
 

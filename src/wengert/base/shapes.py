@@ -97,10 +97,9 @@ def broadcast(*shapes: Shape) -> Shape:
     RuntimeError
         If two sizes of one dimension differ and neither is 1.
     """
-    result: list[int] = list(max(shapes, key=len, default=()))
+    result = [1] * max(map(len, shapes), default=0)
     for shape in shapes:
-        offset = len(result) - len(shape)
-        for i, size in enumerate(shape, offset):
+        for i, size in enumerate(shape, len(result) - len(shape)):
             if size != result[i] and size != 1:
                 if result[i] != 1:
                     raise RuntimeError(

@@ -13,7 +13,7 @@ _SPLIT = 134217729.0
 """2**27 + 1, which cuts a double's significand in two."""
 
 
-def fused(x: Any, factor: float, term: float) -> Any:
+def fused(x: Any, factor: Any, term: Any) -> Any:
     """``x * factor + term`` rounded once, as processors that fuse the two compute it.
 
     `x` is an array of floats in single or double precision.
@@ -36,8 +36,10 @@ def fused(x: Any, factor: float, term: float) -> Any:
 
 
 def progression(start: float, step: float, count: int, dtype: Any) -> Any:
-    """``start, start + step, ...``, each rounded once."""
-    values = fused(np.arange(count, dtype=_DOUBLE), float(step), float(start))
+    """``start, start + step, ...``, computed in double precision."""
+    values = np.arange(count, dtype=_DOUBLE)
+    values *= step
+    values += start
     return values.astype(dtype, copy=False)
 
 

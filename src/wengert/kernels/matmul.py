@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["addmm", "baddbmm", "bmm", "dot", "mm", "mv", "vdot"]
+__all__ = ["addmm", "addmv", "baddbmm", "bmm", "dot", "mm", "mv", "vdot"]
 
 
 def _is_short_float(dtype: np.dtype[Any]) -> bool:
@@ -45,6 +45,9 @@ def _blasable(self: Any) -> Any:
 
 def addmm(self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
     return _plus(self, _dot(mat1, mat2), beta, alpha)
+
+
+addmv = addmm
 
 
 def baddbmm(self: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:

@@ -32,47 +32,59 @@ __all__ = [
 
 Dims = tuple[int, ...]
 
+# NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
+_sum: Any = np.add.reduce
+_largest: Any = np.maximum.reduce
+
 # NOTE [fabs]
 # `np.fabs` is the absolute value that complex numbers do not have: a function that orders its
 # elements must not accept them.
 
 
-# -- over a dimension -------------------------------------------------------------------------------
+# -- over a dimension -----------------------------------------------------------------------------
 
 
 def _below_top(self: Any, dim: Dims) -> Any:
-    # initial: an empty dimension has no largest element, and needs none
-    return self - np.maximum.reduce(self, axis=dim, keepdims=True, initial=-np.inf)
+    return self - _largest(self, axis=dim, keepdims=True)
 
 
 @widened
 def softmax(self: Any, dim: Dims) -> Any:
+    """Exponentials scaled to a sum of 1 along dimensions."""
+    if self.size == 0:
+        return self.copy()
     # invalid: where all elements are infinite, the result is NaN by definition
     with np.errstate(invalid="ignore"):
         powers = np.exp(_below_top(self, dim))
-        return powers / np.add.reduce(powers, axis=dim, keepdims=True)
+        return powers / _sum(powers, axis=dim, keepdims=True)
 
 
 @widened
 def log_softmax(self: Any, dim: Dims) -> Any:
+    """The logarithm of `softmax`."""
+    if self.size == 0:
+        return self.copy()
     with np.errstate(invalid="ignore", divide="ignore"):
         below = _below_top(self, dim)
-        return below - np.log(np.add.reduce(np.exp(below), axis=dim, keepdims=True))
+        return below - np.log(_sum(np.exp(below), axis=dim, keepdims=True))
 
 
-# -- activations ------------------------------------------------------------------------------------
+# -- activations ----------------------------------------------------------------------------------
 
 
 def softplus(self: Any, beta: float, threshold: float) -> Any:
+    """log(1 + exp(beta * self)) / beta; self above the threshold."""
     scaled = self * beta
     return np.where(scaled > threshold, self, np.logaddexp(scaled, 0) / beta)[()]
 
 
 def log_sigmoid(self: Any) -> Any:
+    """The logarithm of the sigmoid function."""
     return np.minimum(self, 0) - np.log1p(np.exp(-np.fabs(self)))
 
 
 def silu(self: Any) -> Any:
+    """self * sigmoid(self)."""
     if self.dtype.kind == "c":
         return self / (1 + np.exp(-self))
     # the exponential of what is not positive never overflows
@@ -81,11 +93,13 @@ def silu(self: Any) -> Any:
 
 
 def mish(self: Any) -> Any:
+    """self * tanh(log(1 + exp(self)))."""
     return self * np.tanh(np.logaddexp(self, 0))
 
 
 @widened
 def gelu(self: Any, approximate: str) -> Any:
+    """self times the normal distribution function, or its approximation by tanh."""
     if approximate == "tanh":
         inner = math.sqrt(2 / math.pi) * (self + 0.044715 * (self * self * self))
         return 0.5 * self * (1 + np.tanh(inner))
@@ -93,25 +107,28 @@ def gelu(self: Any, approximate: str) -> Any:
 
 
 def leaky_relu(self: Any, negative_slope: float) -> Any:
+    """self where positive, a multiple of it elsewhere."""
     return np.where(self > 0, self, self * negative_slope)[()]
 
 
 def elu(self: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    """scale * self where positive, an exponential that ends in -alpha * scale elsewhere."""
     below = np.expm1(np.minimum(self, 0) * input_scale) * (alpha * scale)
     return np.where(self > 0, self * scale, below)[()]
 
 
 def hardtanh(self: Any, min_val: float, max_val: float) -> Any:
+    """self, kept between two bounds."""
     return np.minimum(np.maximum(self, min_val), max_val)
 
 
-# -- losses -----------------------------------------------------------------------------------------
+# -- losses ---------------------------------------------------------------------------------------
 
 
 def _reduced(losses: Any, reduction: str) -> Any:
     if reduction == "none":
         return losses
-    total = np.add.reduce(losses, axis=None)
+    total = _sum(losses, axis=None)
     if reduction == "sum":
         return total
     if losses.size:
@@ -121,12 +138,14 @@ def _reduced(losses: Any, reduction: str) -> Any:
 
 @widened
 def mse_loss(self: Any, target: Any, reduction: str) -> Any:
+    """Squared distances."""
     apart = self - target
     return _reduced(apart * apart, reduction)
 
 
 @widened
 def smooth_l1_loss(self: Any, target: Any, reduction: str, beta: float) -> Any:
+    """Distances, rounded off to a parabola below beta."""
     size = np.fabs(self - target)
     near = 0.5 / beta * (size * size)
     return _reduced(np.where(size < beta, near, size - 0.5 * beta)[()], reduction)
@@ -134,6 +153,7 @@ def smooth_l1_loss(self: Any, target: Any, reduction: str, beta: float) -> Any:
 
 @widened
 def huber_loss(self: Any, target: Any, reduction: str, delta: float) -> Any:
+    """Half the squared distances, continued by the tangent above delta."""
     size = np.fabs(self - target)
     near = 0.5 * (size * size)
     return _reduced(np.where(size <= delta, near, delta * (size - 0.5 * delta))[()], reduction)
@@ -141,6 +161,7 @@ def huber_loss(self: Any, target: Any, reduction: str, delta: float) -> Any:
 
 @widened
 def binary_cross_entropy(self: Any, target: Any, reduction: str) -> Any:
+    """Cross entropies of probabilities and target probabilities."""
     if not np.logical_and(self >= 0, self <= 1).all():
         raise RuntimeError(
             "all elements of input should be between 0 and 1: binary_cross_entropy takes "
@@ -154,69 +175,79 @@ def binary_cross_entropy(self: Any, target: Any, reduction: str) -> Any:
 
 @widened
 def binary_cross_entropy_with_logits(self: Any, target: Any, reduction: str) -> Any:
+    """Cross entropies of sigmoid(self) and target probabilities."""
     losses = (1 - target) * self + np.maximum(-self, 0) + np.log1p(np.exp(-np.fabs(self)))
     return _reduced(losses, reduction)
 
 
-def _weighed(
-    target: Any, weight: Any, classes: int, ignore_index: int, dtype: Any
-) -> tuple[Any, Any]:
-    """The classes that targets name (0 for those to ignore) and the weights of the targets."""
-    counted = target != ignore_index
-    index = np.where(counted, target, 0)
-    outside = np.logical_or(index < 0, index >= classes)
-    if outside.any():
+def _weighed(target: Any, weight: Any, classes: int, ignore_index: int) -> tuple[Any, Any]:
+    """The classes that targets name (0 for those to ignore), and the weights of the targets.
+
+    The weights are one number where all targets have the same.
+    """
+    index = target
+    lowest, highest = (target.min(), target.max()) if target.size else (0, 0)
+    ignoring = lowest <= ignore_index <= highest
+    if ignoring:
+        counted = target != ignore_index
+        index = np.where(counted, target, 0)
+        lowest, highest = index.min(), index.max()
+    if lowest < 0 or highest >= classes:
+        outside = np.logical_or(index < 0, index >= classes)
         raise IndexError(
-            f"Target {np.asarray(target)[outside].flat[0]} is out of bounds: the input has "
-            f"{classes} classes, 0 to {classes - 1}."
+            f"Target {np.asarray(index)[outside].flat[0]} is out of bounds. The input has {classes} "
+            f"classes, 0 to {classes - 1}."
         )
-    if weight.ndim == 0:
-        return index, (counted * weight).astype(dtype)
-    return index, np.where(counted, weight[index], 0).astype(dtype)
+    weights = weight[index] if weight.ndim else weight
+    return index, weights * counted if ignoring else weights
 
 
-def _axis(ndim: int) -> int:
-    return 0 if ndim == 1 else 1
+def _total(weights: Any, count: int) -> Any:
+    return _sum(weights, axis=None) if weights.ndim else weights * count
+
+
+def _named(shape: Dims, index: Any) -> tuple[Any, ...]:
+    """What selects the elements that `index` names, of an array of `shape`."""
+    if len(shape) == 1:
+        return (index,)
+    if len(shape) == 2:
+        return np.arange(shape[0]), index
+    others = np.ogrid[tuple([slice(n) for n in index.shape])]
+    return (others[0], index, *others[1:])
 
 
 @widened
 def nll_loss(self: Any, target: Any, weight: Any, reduction: str, ignore_index: int) -> Any:
-    """Minus the elements that targets name, weighed by class; the mean is by the weights' sum."""
-    axis = _axis(self.ndim)
-    index, weights = _weighed(target, weight, self.shape[axis], ignore_index, self.dtype)
-    if self.ndim == 2:
-        named = self[np.arange(len(self)), index]
-    else:
-        index = np.expand_dims(index.reshape(self.shape[:axis] + self.shape[axis + 1 :]), axis)
-        named = np.take_along_axis(self, index, axis).reshape(target.shape)
-    losses = -named * weights
+    """Minus the elements that targets name, weighed by class; the mean is by the weights' sum.
+
+    A weight without dimensions is that of every class.
+    """
+    weight = weight.astype(self.dtype, copy=False)
+    classes = self.shape[0 if self.ndim == 1 else 1]
+    index, weights = _weighed(target, weight, classes, ignore_index)
+    losses = self[_named(self.shape, index)] * -weights
     if reduction == "none":
         return losses
-    total = np.add.reduce(losses, axis=None)
+    total = _sum(losses, axis=None)
     if reduction == "sum":
         return total
     # the mean over no target at all is NaN
     with np.errstate(invalid="ignore"):
-        return total / np.add.reduce(weights, axis=None)
+        return total / _total(weights, target.size)
 
 
 @widened
 def nll_loss_backward(
-    g: Any, target: Any, weight: Any, shape: Dims, reduction: str, ignore_index: int
+    self: Any, target: Any, weight: Any, shape: Dims, reduction: str, ignore_index: int
 ) -> Any:
     """The transpose of `nll_loss`: the cotangent at the elements that targets name."""
-    axis = _axis(len(shape))
-    index, weights = _weighed(target, weight, shape[axis], ignore_index, g.dtype)
-    result = np.zeros(shape, g.dtype)
+    weight = weight.astype(self.dtype, copy=False)
+    classes = shape[0 if len(shape) == 1 else 1]
+    index, weights = _weighed(target, weight, classes, ignore_index)
     if reduction == "mean":
-        total = np.add.reduce(weights, axis=None)
+        total = _total(weights, target.size)
         # with no target at all nothing has a share in the NaN
         weights = weights / total if total != 0 else weights
-    parts = -weights * g
-    if len(shape) == 2:
-        result[np.arange(shape[0]), index] = parts
-    else:
-        places = shape[:axis] + shape[axis + 1 :]
-        index, parts = index.reshape(places), parts.reshape(places)
-        np.put_along_axis(result, np.expand_dims(index, axis), np.expand_dims(parts, axis), axis)
+    result = np.zeros(shape, self.dtype)
+    result[_named(shape, index)] = self * -weights
     return result

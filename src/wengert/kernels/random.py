@@ -44,6 +44,10 @@ _MASK_53 = (1 << 53) - 1
 _LOW_53, _STEP_53 = np.array(_MASK_53, np.uint64), np.array(2.0**-53)
 _SINGLE, _DOUBLE, _LONG = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int64)
 _BLOCK = 16
+_CONSTANTS = {
+    kind: tuple(np.array(value, kind) for value in (1.0, -2.0, 2 * math.pi))
+    for kind in (_SINGLE, _DOUBLE)
+}
 _WIDE_RANGE = 1 << 28
 """From this range on PyTorch draws 64 bits for an integer, so that the remainder is not skewed."""
 _CHUNK = 1 << 15
@@ -151,7 +155,7 @@ def _unit(stream: Stream, count: int, dtype: Any) -> Any:
     return np.multiply(unit, _STEP_24, unit)
 
 
-def _shifted(x: Any, factor: float, term: float) -> Any:
+def _shifted(x: Any, factor: Any, term: Any) -> Any:
     """``x * factor + term``, without work where that is `x`."""
     if factor == 1.0:
         return x if term == 0.0 else x + x.dtype.type(term)
@@ -184,29 +188,35 @@ def normal(stream: Stream, count: int, dtype: Any, mean: float = 0.0, std: float
     with stream.lock:
         for start in range(0, whole, _CHUNK):
             stop = min(start + _CHUNK, whole)
-            out[start:stop] = _box_muller(_unit(stream, stop - start, kind), mean, std)
+            size = stop - start
+            if stop == whole and rest:
+                # what is left over is drawn, dropped, and drawn anew in a block that ends with the
+                # array and overlaps the one before; half precision does not draw it at first
+                drawn = _unit(stream, size + _BLOCK + (rest if kind is dtype else 0), kind)
+                unit = np.concatenate((drawn[:size], drawn[-_BLOCK:]))
+            else:
+                unit = _unit(stream, size, kind)
+            numbers = _box_muller(unit)
+            if std != 1.0 or mean != 0.0:
+                numbers = _shifted(numbers, kind.type(std), kind.type(mean))
+            out[start:stop] = numbers[:size]
         if rest:
-            if kind is dtype:
-                stream.raw(rest * (dtype.itemsize // 4), output=False)
-            # the last block is drawn anew and overlaps the one before it
-            out[-_BLOCK:] = _box_muller(_unit(stream, _BLOCK, kind), mean, std)
+            out[-_BLOCK:] = numbers[-_BLOCK:]
     return out
 
 
-def _box_muller(unit: Any, mean: float, std: float) -> Any:
+def _box_muller(unit: Any) -> Any:
     """Normal numbers from uniform ones: the first half of each block with the second."""
-    kind = unit.dtype.type
+    one, minus_two, turn = _CONSTANTS[unit.dtype]
     unit = unit.reshape(-1, 2, _BLOCK // 2)
-    radius = np.subtract(kind(1), unit[:, 0, :]).reshape(-1)
-    np.log(radius, out=radius)
-    radius *= kind(-2)
-    np.sqrt(radius, out=radius)
-    angle = unit[:, 1, :].reshape(-1)
-    angle *= kind(2 * math.pi)
+    radius = np.subtract(one, unit[:, 0, :])
+    np.log(radius, radius)
+    np.multiply(radius, minus_two, radius)
+    np.sqrt(radius, radius)
+    angle = np.multiply(unit[:, 1, :], turn)
     out = np.empty_like(unit)
-    for half, wave in enumerate((np.cos(angle), np.sin(angle))):
-        wave *= radius
-        out[:, half, :] = _shifted(wave, kind(std), kind(mean)).reshape(-1, _BLOCK // 2)
+    np.multiply(np.cos(angle), radius, out[:, 0, :])
+    np.multiply(np.sin(angle), radius, out[:, 1, :])
     return out.reshape(-1)
 
 
@@ -216,6 +226,8 @@ def normal_serial(
     """Normal numbers as they fill scattered memory: in pairs, an odd one kept for later."""
     with stream.lock:
         numbers = _pairs(stream, count)
+    if std == 1.0 and mean == 0.0 and dtype == _SINGLE:
+        return numbers.astype(dtype)
     return _narrow(_shifted(numbers, float(std), float(mean)), dtype)
 
 

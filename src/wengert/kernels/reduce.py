@@ -44,10 +44,16 @@ __all__ = [
 
 Dims = tuple[int, ...]
 
+# NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
+_sum: Any = np.add.reduce
+_product: Any = np.multiply.reduce
+_largest: Any = np.maximum.reduce
+_smallest: Any = np.minimum.reduce
+
 
 def total(self: Any) -> Any:
     """The sum of all elements."""
-    return np.add.reduce(self, axis=None)
+    return _sum(self, axis=None)
 
 
 def sum_to(self: Any, shape: Dims) -> Any:
@@ -55,8 +61,9 @@ def sum_to(self: Any, shape: Dims) -> Any:
     if self.shape == shape:
         return self
     lead = self.ndim - len(shape)
-    axes = (*range(lead), *(i + lead for i, n in enumerate(shape) if n == 1 != self.shape[i + lead]))
-    return np.add.reduce(self, axis=axes, keepdims=True).reshape(shape)[()]
+    within = [i + lead for i, n in enumerate(shape) if n == 1 != self.shape[i + lead]]
+    axes = (*range(lead), *within)
+    return _sum(self, axis=axes, keepdims=True).reshape(shape)[()]
 
 
 def widened(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -93,46 +100,53 @@ def _divided(self: Any, count: float) -> Any:
 
 @widened
 def mean_all(self: Any) -> Any:
-    return _divided(np.add.reduce(self, axis=None), self.size)
+    """The mean of all elements; NaN over none."""
+    return _divided(_sum(self, axis=None), self.size)
 
 
 @widened
 def mean(self: Any, dim: Dims, keepdim: bool) -> Any:
-    return _divided(np.add.reduce(self, axis=dim, keepdims=keepdim), _extent(self, dim))
+    """The means along dimensions; NaN over no elements."""
+    return _divided(_sum(self, axis=dim, keepdims=keepdim), _extent(self, dim))
 
 
 def prod(self: Any, dim: Dims, keepdim: bool) -> Any:
-    return np.multiply.reduce(self, axis=dim, keepdims=keepdim)
+    """The products along dimensions."""
+    return _product(self, axis=dim, keepdims=keepdim)
 
 
 def count(self: Any, dim: Dims) -> Any:
     """The number of elements that are not 0."""
-    return np.add.reduce(self != 0, axis=dim, dtype=np.int64)
+    return _sum(self != 0, axis=dim, dtype=np.int64)
 
 
 def truth(self: Any, dim: Dims, keepdim: bool, every: bool) -> Any:
     """Whether all, or any, of the elements are other than 0."""
-    combine = np.logical_and if every else np.logical_or
-    return combine.reduce(self, axis=dim, keepdims=keepdim)
+    combine: Any = (np.logical_and if every else np.logical_or).reduce
+    return combine(self, axis=dim, keepdims=keepdim)
 
 
 # -- extremes -----------------------------------------------------------------------------------
 
 
 def maximum(self: Any) -> Any:
-    return np.maximum.reduce(self, axis=None)
+    """The largest element of all."""
+    return _largest(self, axis=None)
 
 
 def minimum(self: Any) -> Any:
-    return np.minimum.reduce(self, axis=None)
+    """The smallest element of all."""
+    return _smallest(self, axis=None)
 
 
 def amax(self: Any, dim: Dims, keepdim: bool) -> Any:
-    return np.maximum.reduce(self, axis=dim, keepdims=keepdim)
+    """The largest elements along dimensions."""
+    return _largest(self, axis=dim, keepdims=keepdim)
 
 
 def amin(self: Any, dim: Dims, keepdim: bool) -> Any:
-    return np.minimum.reduce(self, axis=dim, keepdims=keepdim)
+    """The smallest elements along dimensions."""
+    return _smallest(self, axis=dim, keepdims=keepdim)
 
 
 def argmax(self: Any, dim: int | None, keepdim: bool) -> Any:
@@ -153,10 +167,13 @@ def pick(self: Any, indices: Any, dim: int, keepdim: bool) -> Any:
     """One element along `dim` for each position of the others."""
     if self.ndim == 0:
         return self.copy()
+    if self.ndim == 1 and not keepdim:
+        return self[indices]
     if not keepdim:
         indices = np.expand_dims(indices, dim)
-    picked = np.take_along_axis(self, indices, axis=dim)
-    return picked if keepdim else picked.squeeze(dim)[()]
+    others = np.ogrid[tuple([slice(n) for n in indices.shape])]
+    picked = self[(*others[:dim], indices, *others[dim + 1 :])]
+    return picked if keepdim else picked.squeeze(dim)
 
 
 def at_index(indices: Any, dim: int, shape: Dims, keepdim: bool) -> Any:
@@ -172,17 +189,22 @@ def at_index(indices: Any, dim: int, shape: Dims, keepdim: bool) -> Any:
 # -- moments and norms --------------------------------------------------------------------------
 
 
+def _squares(self: Any) -> Any:
+    """The squares of absolute values."""
+    if self.dtype.kind == "c":
+        return np.square(self.real) + np.square(self.imag)
+    return self * self
+
+
 def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     n = _extent(self, dim)
     # two passes: the one-pass formula cancels where the mean is large
-    centre = _divided(np.add.reduce(self, axis=dim, keepdims=True), n)
+    centre = _divided(_sum(self, axis=dim, keepdims=True), n)
     # invalid: infinities have no distance from their mean
     with np.errstate(invalid="ignore"):
         apart = self - centre
-        squares = np.square(apart.real) + np.square(apart.imag) if apart.dtype.kind == "c" else (
-            apart * apart
-        )
-    spread = _divided(np.add.reduce(squares, axis=dim, keepdims=keepdim), n - correction)
+        squares = _squares(apart)
+    spread = _divided(_sum(squares, axis=dim, keepdims=keepdim), n - correction)
     if not keepdim:
         centre = centre.reshape(spread.shape)[()]
     return spread, centre
@@ -190,21 +212,25 @@ def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[An
 
 @widened
 def var(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
+    """The variances along dimensions, by two passes."""
     return _moments(self, dim, correction, keepdim)[0]
 
 
 @widened
 def std(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
+    """The standard deviations along dimensions, by two passes."""
     return np.sqrt(_moments(self, dim, correction, keepdim)[0])
 
 
 @widened
 def var_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
+    """The variances and means along dimensions."""
     return _moments(self, dim, correction, keepdim)
 
 
 @widened
 def std_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
+    """The standard deviations and means along dimensions."""
     spread, centre = _moments(self, dim, correction, keepdim)
     return np.sqrt(spread), centre
 
@@ -216,38 +242,34 @@ def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
         if len(dim) == self.ndim and self.flags.c_contiguous and not keepdim:
             flat = self.reshape(-1)
             return np.sqrt(np.vdot(flat, flat).real)
-        if self.dtype.kind == "c":
-            squares = np.square(self.real) + np.square(self.imag)
-        else:
-            squares = self * self
-        return np.sqrt(np.add.reduce(squares, axis=dim, keepdims=keepdim))
+        return np.sqrt(_sum(_squares(self), axis=dim, keepdims=keepdim))
     if ord == 0:
-        return np.add.reduce(self != 0, axis=dim, keepdims=keepdim, dtype=self.real.dtype)
+        return _sum(self != 0, axis=dim, keepdims=keepdim, dtype=self.real.dtype)
     size = np.absolute(self)
     if ord == math.inf:
-        return np.maximum.reduce(size, axis=dim, keepdims=keepdim)
+        return _largest(size, axis=dim, keepdims=keepdim)
     if ord == -math.inf:
-        return np.minimum.reduce(size, axis=dim, keepdims=keepdim)
+        return _smallest(size, axis=dim, keepdims=keepdim)
     if ord == 1:
-        return np.add.reduce(size, axis=dim, keepdims=keepdim)
+        return _sum(size, axis=dim, keepdims=keepdim)
     # divide: 0 has an infinite power below 0
     with np.errstate(divide="ignore"):
         powers = np.power(size, ord)
-        return np.power(np.add.reduce(powers, axis=dim, keepdims=keepdim), 1 / ord)
+        return np.power(_sum(powers, axis=dim, keepdims=keepdim), 1 / ord)
 
 
 @widened
 def logsumexp(self: Any, dim: Dims, keepdim: bool) -> Any:
     """The logarithm of a sum of exponentials, which never overflows."""
     if self.dtype.kind == "c":
-        top = np.max(self.real, axis=dim, keepdims=True, initial=-np.inf)
+        top = _largest(self.real, axis=dim, keepdims=True, initial=-np.inf)
     else:
-        top = np.max(self, axis=dim, keepdims=True, initial=-np.inf)
+        top = _largest(self, axis=dim, keepdims=True, initial=-np.inf)
     # infinite elements: exp of themselves, not of their NaN distance
     top = np.where(np.isfinite(top), top, top.dtype.type(0))
     # divide: the logarithm of an empty sum; invalid: infinite elements
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        result = np.log(np.add.reduce(np.exp(self - top), axis=dim, keepdims=keepdim))
+        result = np.log(_sum(np.exp(self - top), axis=dim, keepdims=keepdim))
     return result + (top if keepdim else top.reshape(result.shape))
 
 

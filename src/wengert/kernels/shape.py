@@ -36,14 +36,23 @@ _ALL = slice(None)
 
 
 def expand(self: Any, shape: Shape) -> Any:
-    own = self.shape
-    if own == ():
-        # a third of the time of broadcast_to: the cotangent of every full sum goes through here
-        array = np.asarray(self)
-        result = np.ndarray(shape, array.dtype, array, 0, (0,) * len(shape))
-        result.flags.writeable = False
-        return result
-    return np.broadcast_to(self, shape)
+    array = np.asarray(self)
+    own = array.shape
+    lead = len(shape) - len(own)
+    if lead < 0 or not array.size or not array.flags.c_contiguous or array.dtype.kind == "V":
+        return np.broadcast_to(array, shape)
+    strides = [0] * lead
+    for size, new, stride in zip(own, shape[lead:], array.strides, strict=True):
+        if size == new:
+            strides.append(stride)
+        elif size == 1:
+            strides.append(0)
+        else:
+            return np.broadcast_to(array, shape)  # raises
+    # a third of the time of broadcast_to: the cotangent of every sum goes through here
+    result = np.ndarray(shape, array.dtype, array, 0, tuple(strides))
+    result.flags.writeable = False
+    return result
 
 
 def select(self: Any, dim: int, index: int) -> Any:

@@ -47,7 +47,7 @@ def relu6(input: Any, inplace: bool = False) -> Any:
     Parameters
     ----------
     input : Tensor
-        Of a real floating dtype.
+        Of any real dtype but bool.
     inplace : bool
         Whether to write the result into the input.
 
@@ -59,7 +59,7 @@ def relu6(input: Any, inplace: bool = False) -> Any:
     Raises
     ------
     NotImplementedError
-        If the dtype is no real floating dtype.
+        If the dtype is complex.
 
     Examples
     --------
@@ -67,18 +67,16 @@ def relu6(input: Any, inplace: bool = False) -> Any:
     >>> wg.nn.functional.relu6(wg.tensor([-1.0, 3.0, 8.0]))
     tensor([0., 3., 6.])
     """
-    return hardtanh(input, 0.0, 6.0, inplace)
+    return hardtanh(input, 0, 6, inplace)
 
 
-def hardtanh(
-    input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
-) -> Any:
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
     """The input, kept between two bounds, element by element.
 
     Parameters
     ----------
     input : Tensor
-        Of a real floating dtype.
+        Of any real dtype but bool.
     min_val, max_val : float
         The bounds.
     inplace : bool
@@ -94,7 +92,7 @@ def hardtanh(
     ValueError
         If the lower bound is above the upper one.
     NotImplementedError
-        If the dtype is no real floating dtype.
+        If the dtype is complex.
 
     Examples
     --------
@@ -104,9 +102,13 @@ def hardtanh(
     """
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    return _activation(
-        "hardtanh", "hardtanh_cpu", input, inplace, min_val=float(min_val), max_val=float(max_val)
-    )
+    input = real_input(input, "hardtanh", "hardtanh_cpu")
+    if input.payload.dtype.kind in "iu":
+        min_val, max_val = int(min_val), int(max_val)
+    bounds = {"min_val": min_val, "max_val": max_val}
+    if inplace:
+        return write(TABLE["hardtanh"], input, (), bounds, "hardtanh_")
+    return T.hardtanh(input, **bounds)
 
 
 def hardsigmoid(input: Any, inplace: bool = False) -> Any:

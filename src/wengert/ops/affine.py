@@ -11,10 +11,10 @@ from wengert.ops.matmul import (
     check_batches,
     check_dtypes,
     check_matrices,
+    check_matrix_vector,
     dot,
     matmul,
     matrices,
-    mv,
 )
 from wengert.ops.out import into
 from wengert.ops.shape import reshape
@@ -116,11 +116,9 @@ def addmv(
             f"vector + matrix @ vector expected, got {x.payload.ndim}, {y.payload.ndim}, "
             f"{z.payload.ndim}"
         )
-    product = mv(y, z)
-    _check_added(x, product, product.payload.shape)
-    if alpha != 1:
-        product = T.mul_scalar(product, other=alpha)
-    result = T.add(x if beta == 1 else T.mul_scalar(x, other=beta), product)
+    check_matrix_vector(y.payload, z.payload)
+    _check_added(x, y, y.payload.shape[:1])
+    result = T.addmv(x, y, z, beta=beta, alpha=alpha)
     return result if out is None else into(out, result, "addmv")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.coerce import integer, operand, sizes_of
 from wengert.ops.gather import index_select
-from wengert.ops.shape import contiguous, ravel
+from wengert.ops.shape import contiguous, reshape
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
@@ -272,7 +272,7 @@ def repeat_interleave(
     """
     x = operand(input, "repeat_interleave")
     if dim is None:
-        x, dim = T.view(ravel(x), shape=(x.payload.size,)), 0
+        x, dim = reshape(x, -1), 0
     elif not x.payload.ndim:
         x = T.view(x, shape=(1,))
     shape = x.payload.shape

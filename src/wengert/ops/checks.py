@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.dtypes import category, is_differentiable
+from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import long_name
 from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.coerce import operand
 
 __all__ = ["all_dims", "one_dim", "real_input", "renamed"]
 
+
 def real_input(value: Any, name: str, kernel: str, floating: bool = False) -> Any:
-    """`operand`, for functions that complex numbers (or only floating ones) do not have."""
+    """`operand`, for functions that complex numbers (or all but floating ones) do not have."""
     tensor = operand(value, name)
     dtype = tensor.payload.dtype
-    if category(dtype) == 3 or (floating and not is_differentiable(dtype)):
+    if dtype.kind == "c" or (floating and not is_differentiable(dtype)):
         raise NotImplementedError(
             f"\"{kernel}\" not implemented for '{long_name(dtype)}': {name}() takes "
             f"{'floating' if floating else 'real'} tensors; convert the input with .to(dtype)"
@@ -23,9 +24,20 @@ def real_input(value: Any, name: str, kernel: str, floating: bool = False) -> An
     return tensor
 
 
+# functions of which PyTorch has several signatures, and so another message
+_OVERLOADED = frozenset(
+    ("sum", "mean", "prod", "any", "all", "max", "min", "var", "std", "var_mean", "std_mean")
+)
+
+
 def _refuse(name: str, dim: Any, expected: str) -> TypeError:
-    got = "NoneType" if dim is None else type(dim).__name__
-    return TypeError(f"{name}(): argument 'dim' must be {expected}, not {got}")
+    got = type(dim).__name__
+    if name in _OVERLOADED:
+        return TypeError(
+            f"{name}() received an invalid combination of arguments - got dim of type {got}, but "
+            f"expected {expected}"
+        )
+    return TypeError(f"{name}(): argument 'dim' (position 2) must be {expected}, not {got}")
 
 
 def one_dim(dim: Any, ndim: int, name: str) -> int:
@@ -43,7 +55,7 @@ def all_dims(dim: Any, ndim: int, name: str) -> tuple[int, ...]:
         return tuple(range(ndim))
     several = dim if isinstance(dim, tuple | list) else (dim,)
     if not all(hasattr(d, "__index__") for d in several):
-        raise _refuse(name, dim, "int or tuple of ints")
+        raise _refuse(name, dim, "tuple of ints")
     return normal_dims(dim, ndim)
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import long_name
 from wengert.ops.coerce import operand
@@ -42,9 +44,7 @@ def _check_classes(x: Any, target: Any, weight: Any) -> None:
             f"shape {list(labels)}, the input {list(shape)}"
         )
     elif labels[1:] != shape[2:]:
-        raise RuntimeError(
-            f"Expected target size {[shape[0], *shape[2:]]}, got {list(labels)}"
-        )
+        raise RuntimeError(f"Expected target size {[shape[0], *shape[2:]]}, got {list(labels)}")
     if not is_differentiable(x.dtype):
         raise NotImplementedError(
             f"\"nll_loss_out_frame\" not implemented for '{long_name(x.dtype)}': the input must be "
@@ -195,9 +195,7 @@ def cross_entropy(
     target = operand(target, "cross_entropy", "target", 2)
     x = input.payload
     if not 0 <= label_smoothing <= 1:
-        raise RuntimeError(
-            f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}"
-        )
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     if not x.ndim:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     axis = 0 if x.ndim == 1 else 1
@@ -256,10 +254,7 @@ def _spread_evenly(
 ) -> Any:
     """The loss of targets that name all classes evenly, times their number."""
     shape = logs.payload.shape
-    if weight is not None:
-        terms = T.mul(logs, _by_class(weight, shape, axis))
-    else:
-        terms = logs
+    terms = logs if weight is None else T.mul(logs, _by_class(weight, shape, axis))
     terms = T.neg(T.sum_dim(terms, dim=(axis,), keepdim=False))
     if terms.payload.shape != target.payload.shape:
         target = T.view(target, shape=terms.payload.shape)
@@ -271,4 +266,6 @@ def _spread_evenly(
     each = T.neg(_by_class(weight, shape, axis)) if weight is not None else T.neg(one)
     each = T.expand(each, shape=shape)
     total = _nll(each, target, None, "sum", ignore_index)
-    return T.div(T.sum(losses), total)
+    # the mean over no target at all is NaN
+    with np.errstate(invalid="ignore"):
+        return T.div(T.sum(losses), total)

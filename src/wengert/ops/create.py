@@ -190,7 +190,7 @@ def asarray(
     """
     source = obj if isinstance(obj, TensorBase) else None
     held = obj if source is None else source.payload
-    target = getattr(held, "dtype", None) if dtype is None else type_of(dtype)
+    target: Any = getattr(held, "dtype", None) if dtype is None else type_of(dtype)
     if copy is False:
         if source is None and not isinstance(obj, np.ndarray):
             raise ValueError(f"can't alias arbitrary sequence into a tensor: {type(obj).__name__}")
@@ -452,6 +452,9 @@ def filled(array: Any, value: Any) -> Any:
         )
     if category(array.dtype) == 1:
         value = narrow(to_array(value), array.dtype)
+    if type(value) is float and -_HALF_MAX < value < _HALF_MAX:
+        array.fill(value)
+        return array
     with np.errstate(over="ignore"):
         array.fill(value)
     return array

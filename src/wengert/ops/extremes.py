@@ -33,9 +33,9 @@ def max(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The largest element; the largest along a dimension; or the larger of two tensors' elements.
+    """The largest element; the largest along a dimension; or the larger elements of two tensors.
 
-    ``max(input)``, ``max(input, dim, keepdim=False)`` and ``max(input, other)`` are three functions.
+    Three functions: ``max(input)``, ``max(input, dim, keepdim=False)``, ``max(input, other)``.
 
     Parameters
     ----------
@@ -88,9 +88,9 @@ def min(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The smallest element; the smallest along a dimension; or the smaller of two tensors' elements.
+    """The smallest element; the smallest along a dimension; or the smaller elements of two tensors.
 
-    ``min(input)``, ``min(input, dim, keepdim=False)`` and ``min(input, other)`` are three functions.
+    Three functions: ``min(input)``, ``min(input, dim, keepdim=False)``, ``min(input, other)``.
 
     Parameters
     ----------
@@ -137,9 +137,9 @@ def _extreme(
         dim, keepdim = renamed(name, dim, keepdim, names)
     if isinstance(dim, TensorBase | np.ndarray):
         dim, other = None, dim
-    input = real_input(input, name, f"{name}_all")
+    input = real_input(input, name, f"{name}_all") if dim is None else _ordered(input, name)
     if other is not None:
-        other = real_input(other, name, f"{name}_all")
+        other = _ordered(other, name)
         result = T.maximum(input, other) if name == "max" else T.minimum(input, other)
     elif dim is None:
         _check_any(name, input.payload)
@@ -154,6 +154,13 @@ def _extreme(
             values, indices = into(out[0], values, name), into(out[1], indices, name)
         return getattr(return_types, name)((values, indices))
     return result if out is None else into(out, result, name)
+
+
+def _ordered(value: Any, name: str) -> Any:
+    tensor = operand(value, name)
+    if tensor.payload.dtype.kind == "c":
+        raise RuntimeError(f"{name}(): does not support complex input, which has no order")
+    return tensor
 
 
 def _check_any(name: str, payload: Any, error: type[Exception] = RuntimeError) -> None:
@@ -249,7 +256,7 @@ def amin(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None, *
 def _along(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[str, Any]) -> Any:
     if names:
         dim, keepdim = renamed(name, None if dim == () else dim, keepdim, names)
-    input = real_input(input, name, f"{name}_values_kernel_impl")
+    input = real_input(input, name, f"{name[1:]}_values_cpu")
     payload = input.payload
     dims = all_dims(dim, payload.ndim, name)
     if payload.size == 0:
@@ -373,7 +380,7 @@ def argmin(input: Any, dim: int | None = None, keepdim: bool = False, **names: A
 def _position(name: str, input: Any, dim: Any, keepdim: Any, names: dict[str, Any]) -> Any:
     if names:
         dim, keepdim = renamed(name, dim, keepdim, names)
-    input = real_input(input, name, f"{name}_cpu")
+    input = _ordered(input, name)
     payload = input.payload
     if payload.dtype.kind == "b":
         raise RuntimeError(f"{name}(): does not support bool input; convert it with .to(dtype)")

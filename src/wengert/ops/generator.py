@@ -308,7 +308,7 @@ def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
     --------
     >>> import wengert as wg
     >>> _ = wg.manual_seed(0)
-    >>> with wg.random.fork_rng():
+    >>> with wg.fork_rng():
     ...     a = wg.rand(2)
     >>> bool((wg.rand(2) == a).all())
     True

@@ -21,6 +21,7 @@ __all__ = ["getitem", "index_put", "split_index"]
 
 Step = tuple[str, dict[str, Any]]
 _FULL = slice(None)
+_SIMPLE = frozenset({int, bool, slice, type(None), type(Ellipsis)})
 
 
 def getitem(input: Any, index: Any) -> Any:
@@ -54,7 +55,8 @@ def getitem(input: Any, index: Any) -> Any:
     (tensor([2, 3]), tensor([[1, 1],
             [4, 4]]))
     """
-    if index.__class__ is int:
+    kind = index.__class__
+    if kind is int:
         shape = input.payload.shape
         if shape:
             size = shape[0]
@@ -69,7 +71,7 @@ def getitem(input: Any, index: Any) -> Any:
     if advanced is not None:
         return T.index(out, indices=advanced)
     if not steps:
-        if isinstance(index, slice):
+        if kind is slice:
             return T.slice(input, dim=0, start=0, end=input.payload.shape[0], step=1)
         return T.alias(input)
     return out
@@ -101,49 +103,62 @@ def split_index(input: Any, index: Any) -> tuple[list[Step], tuple[Any, ...] | N
         If the step of a slice is not positive.
     """
     shape = list(input.payload.shape)
-    ndim = len(shape)
-    items = [_item(item) for item in _items(index)]
-    taken = sum(_dims_of(item) for item in items)
-    if taken > ndim:
-        if ndim == 0 and len(items) == 1 and not isinstance(items[0], np.ndarray):
-            raise IndexError(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
-                "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
-            )
-        raise IndexError(f"too many indices for tensor of dimension {ndim}")
+    items = index if index.__class__ is tuple else _items(index)
     steps: list[Step] = []
     arrays: list[Any] = []
-    dim, rest = 0, ndim - taken
-    for item in items:
-        if item.__class__ is int:
+    dim = 0
+    for i, item in enumerate(items):
+        if item.__class__ not in _SIMPLE:
+            item = _item(item)
+        kind = item.__class__
+        if kind is int:
+            if dim >= len(shape):
+                raise _too_many(input, items)
             steps.append(("select", {"dim": dim, "index": _position(item, dim, shape)}))
             del shape[dim]
-        elif item.__class__ is slice:
+        elif kind is slice:
+            if dim >= len(shape):
+                raise _too_many(input, items)
             _add_slice(steps, item, dim, shape)
             dim += 1
             arrays.append(None)
-        elif item is None or item is True or item is False:
-            steps.append(("unsqueeze", {"dim": dim}))
-            shape.insert(dim, 1)
-            arrays.append(item if item is None else np.array([item]))
-            dim += 1
         elif item is Ellipsis:
-            dim += rest
-            arrays += [None] * rest
-            rest = 0
-        else:
+            rest = len(shape) - dim - sum([_dims_of(_item(other)) for other in items[i + 1 :]])
+            if rest > 0:
+                dim += rest
+                arrays += [None] * rest
+        elif kind is np.ndarray:
+            taken = _dims_of(item)
+            if dim + taken > len(shape):
+                raise _too_many(input, items)
             if item.dtype.kind == "b":
                 _check_mask(item, dim, shape)
             arrays.append(item)
-            dim += _dims_of(item)
+            dim += taken
+        else:
+            # None, or a bool, which is a mask over a dimension of its own
+            steps.append(("unsqueeze", {"dim": dim}))
+            shape.insert(dim, 1)
+            arrays.append(None if item is None else np.array([item]))
+            dim += 1
     while arrays and arrays[-1] is None:
         arrays.pop()
     return steps, tuple(arrays) if arrays else None
 
 
+def _too_many(input: Any, items: tuple[Any, ...]) -> IndexError:
+    ndim = input.payload.ndim
+    if ndim == 0 and len(items) == 1:
+        return IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+            "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
+        )
+    return IndexError(f"too many indices for tensor of dimension {ndim}")
+
+
 def _items(index: Any) -> tuple[Any, ...]:
     if isinstance(index, tuple):
-        return index
+        return tuple(index)
     # PyTorch takes a short list of anything but numbers as a tuple
     if isinstance(index, list) and len(index) < 32:
         for item in index:
@@ -156,7 +171,7 @@ def _items(index: Any) -> tuple[Any, ...]:
 
 def _item(item: Any) -> Any:
     """An index as int, slice, None, Ellipsis, bool or array. Arrays are copied: nodes keep them."""
-    if item is None or item is Ellipsis or item.__class__ in (int, bool, slice):
+    if item.__class__ in _SIMPLE:
         return item
     if isinstance(item, TensorBase):
         item = item.payload
@@ -208,15 +223,19 @@ def _position(index: int, dim: int, shape: list[int]) -> int:
 def _add_slice(steps: list[Step], item: slice, dim: int, shape: list[int]) -> None:
     if item == _FULL:
         return
-    bounds = slice(_number(item.start), _number(item.stop), _number(item.step))
-    if bounds.step is not None and operator.index(bounds.step) < 0:
+    size = shape[dim]
+    try:
+        start, stop, step = item.indices(size)
+    except TypeError:
+        item = slice(_number(item.start), _number(item.stop), _number(item.step))
+        start, stop, step = item.indices(size)
+    if step < 0:
         raise ValueError("step must be greater than zero: use flip() for the reverse order")
-    start, stop, step = bounds.indices(shape[dim])
-    stop = max(start, stop)
-    if start == 0 and stop == shape[dim] and step == 1:
+    if start == 0 and stop == size and step == 1:
         return
+    stop = max(start, stop)
     steps.append(("slice", {"dim": dim, "start": start, "end": stop, "step": step}))
-    shape[dim] = len(range(start, stop, step))
+    shape[dim] = (stop - start + step - 1) // step
 
 
 def _number(bound: Any) -> Any:

@@ -194,7 +194,7 @@ def _at_least(tensors: Any, op: str, ndim: int) -> list[Any]:
     for i, value in enumerate(values):
         while value.payload.ndim < ndim:
             if value.payload.ndim == 0:
-                value = T.view(value, shape=(1,))
+                value = T.view(value, shape=(1,) * ndim)
             else:
                 value = T.unsqueeze(value, dim=0 if value.payload.ndim == 1 else 2)
         values[i] = value

@@ -16,6 +16,7 @@ from wengert.base.dtypes import is_differentiable
 from wengert.base.errors import long_name
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import operand
+from wengert.ops.reduce import mean, sum
 from wengert.tape.record import T
 
 __all__ = [
@@ -31,7 +32,9 @@ __all__ = [
 ]
 
 
-def reduction_of(reduction: Any, size_average: bool | None = None, reduce: bool | None = None) -> str:
+def reduction_of(
+    reduction: Any, size_average: bool | None = None, reduce: bool | None = None
+) -> str:
     """The reduction that the arguments of a loss ask for."""
     if size_average is not None or reduce is not None:
         size_average = True if size_average is None else size_average
@@ -53,14 +56,17 @@ def reduced(losses: Any, reduction: str) -> Any:
     """Single losses as they are, their mean or their sum."""
     if reduction == "none":
         return losses
-    return T.mean(losses) if reduction == "mean" else T.sum(losses)
+    return mean(losses) if reduction == "mean" else sum(losses)
 
 
-def _pair(input: Any, target: Any, name: str, kernel: str) -> tuple[Any, Any]:
-    """Both as floating tensors of one shape; different shapes broadcast, with a warning."""
+def _pair(input: Any, target: Any, name: str, kernel: str | None) -> tuple[Any, Any]:
+    """Both as tensors of one shape; different shapes broadcast, with a warning.
+
+    `kernel` is PyTorch's name of what takes floating tensors only, if there is such a thing.
+    """
     input, target = operand(input, name), operand(target, name, "target", 2)
     a, b = input.payload, target.payload
-    if not is_differentiable(a.dtype) and not is_differentiable(b.dtype):
+    if kernel and not is_differentiable(a.dtype) and not is_differentiable(b.dtype):
         raise NotImplementedError(
             f"\"{kernel}\" not implemented for '{long_name(a.dtype)}': {name}() takes floating "
             "tensors; convert the input with .to(dtype)"
@@ -78,14 +84,19 @@ def _pair(input: Any, target: Any, name: str, kernel: str) -> tuple[Any, Any]:
     return input, target
 
 
-def _weighted(losses: Any, weight: Any, reduction: str) -> Any:
-    """Losses times weights; the mean is by the sum of the weights."""
+def _weigh(losses: Any, weight: Any) -> Any:
+    """Losses times weights of the same shape."""
     if losses.payload.shape != weight.payload.shape:
         raise ValueError(
             "Weights and input must have the same size, but the weights have the shape "
             f"{list(weight.payload.shape)}, the losses {list(losses.payload.shape)}."
         )
-    losses = T.mul(losses, weight)
+    return T.mul(losses, weight)
+
+
+def _weighted(losses: Any, weight: Any, reduction: str) -> Any:
+    """Losses times weights; the mean is by the sum of the weights."""
+    losses = _weigh(losses, weight)
     if reduction == "none":
         return losses
     total = T.sum(losses)
@@ -172,10 +183,7 @@ def l1_loss(
     ValueError
         For another reduction, or weights of another shape.
     RuntimeError
-        If the shapes do not broadcast.
-    NotImplementedError
-        If neither is of a floating or complex dtype.
-
+        If the shapes do not broadcast, or for the mean of integers.
     Examples
     --------
     >>> import wengert as wg
@@ -183,7 +191,7 @@ def l1_loss(
     tensor(1.)
     """
     reduction = reduction_of(reduction, size_average, reduce)
-    input, target = _pair(input, target, "l1_loss", "l1_cpu")
+    input, target = _pair(input, target, "l1_loss", None)
     losses = T.abs(T.sub(input, target))
     if weight is not None:
         return _weighted(losses, operand(weight, "l1_loss", "weight", 6), reduction)
@@ -252,7 +260,7 @@ def huber_loss(
     delta : float
         Where the parabola ends; positive.
     weight : Tensor, optional
-        A weight for each single loss; the mean is then by the sum of the weights.
+        A factor of each single loss, of their shape.
 
     Returns
     -------
@@ -280,7 +288,7 @@ def huber_loss(
     input, target = _pair(input, target, "huber_loss", "huber_cpu")
     if weight is not None:
         losses = T.huber_loss(input, target, reduction="none", delta=float(delta))
-        return _weighted(losses, operand(weight, "huber_loss", "weight", 5), reduction)
+        return reduced(_weigh(losses, operand(weight, "huber_loss", "weight", 5)), reduction)
     return T.huber_loss(input, target, reduction=reduction, delta=float(delta))
 
 
@@ -454,8 +462,8 @@ def binary_cross_entropy_with_logits(
     input, target = operand(input, name), operand(target, name, "target", 2)
     if input.payload.shape != target.payload.shape:
         raise ValueError(
-            f"Target size (torch.Size({list(target.payload.shape)})) must be the same as input size "
-            f"(torch.Size({list(input.payload.shape)}))"
+            f"Target size (torch.Size({list(target.payload.shape)})) must be the same as input "
+            f"size (torch.Size({list(input.payload.shape)}))"
         )
     if weight is None and pos_weight is None:
         return T.binary_cross_entropy_with_logits(input, target, reduction=reduction)

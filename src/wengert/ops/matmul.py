@@ -11,10 +11,22 @@ from typing import Any
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.out import into
-from wengert.ops.shape import reshape
+from wengert.ops.shape import in_shape
 from wengert.tape.record import T
 
-__all__ = ["bmm", "check_batches", "check_dtypes", "check_matrices", "dot", "matmul", "matrices", "mm", "mv", "vdot"]
+__all__ = [
+    "bmm",
+    "check_batches",
+    "check_dtypes",
+    "check_matrices",
+    "check_matrix_vector",
+    "dot",
+    "matmul",
+    "matrices",
+    "mm",
+    "mv",
+    "vdot",
+]
 
 
 def check_dtypes(a: Any, b: Any, message: str) -> None:
@@ -31,7 +43,6 @@ def check_dtypes(a: Any, b: Any, message: str) -> None:
 
 
 _VECTORS = "dot : expected both vectors to have same dtype, but found {0} and {1}"
-_MATRIX_VECTOR = "addmv input tensors must have the same dtype, but got {0} and {1}"
 _BATCHES = "expected scalar type {0} but found {1}"
 
 
@@ -125,15 +136,19 @@ def mv(input: Any, vec: Any, *, out: Any = None) -> Any:
 
 
 def _mv(x: Any, y: Any) -> Any:
-    a, b = x.payload, y.payload
+    check_matrix_vector(x.payload, y.payload)
+    return T.mv(x, y)
+
+
+def check_matrix_vector(a: Any, b: Any) -> None:
+    """Refuse a matrix and a vector that cannot be multiplied."""
     if a.shape[1] != b.shape[0]:
         raise RuntimeError(
             f"size mismatch, got input ({a.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), "
             f"vec ({b.shape[0]})"
         )
     if a.dtype is not b.dtype or a.dtype.kind == "b":
-        check_dtypes(a, b, _MATRIX_VECTOR)
-    return T.mv(x, y)
+        check_dtypes(a, b, "addmv input tensors must have the same dtype, but got {0} and {1}")
 
 
 def _vectors(input: Any, other: Any, op: str, arg: str) -> tuple[Any, Any]:
@@ -340,7 +355,7 @@ def _folded(x: Any, y: Any) -> Any:
     large = _mT(y) if swapped else x
     small = (T.t(x) if x.payload.ndim == 2 else x) if swapped else y
     shape = large.payload.shape
-    rows = reshape(large, (math.prod(shape[:-1]), shape[-1]))
+    rows = in_shape(large, (math.prod(shape[:-1]), shape[-1]))
     if small.payload.ndim == 1:
         return T.unsafe_view(_mv(rows, small), shape=shape[:-1])
     result = T.unsafe_view(matrices(rows, small), shape=(*shape[:-1], small.payload.shape[1]))
@@ -353,11 +368,11 @@ def _batched(x: Any, y: Any) -> Any:
     count = math.prod(batch)
     left = a[-2:] if len(a) > 1 else (1, a[0])
     right = b[-2:] if len(b) > 1 else (b[0], 1)
-    x = reshape(T.expand(x, shape=(*batch, *left)), (count, *left))
+    x = in_shape(T.expand(x, shape=(*batch, *left)), (count, *left))
     if len(b) > 1:
-        y = reshape(T.expand(y, shape=(*batch, *right)), (count, *right))
+        y = in_shape(T.expand(y, shape=(*batch, *right)), (count, *right))
     else:
-        y = T.unsqueeze(reshape(T.expand(y, shape=(*batch, *b)), (count, *b)), dim=2)
+        y = T.unsqueeze(in_shape(T.expand(y, shape=(*batch, *b)), (count, *b)), dim=2)
     check_batches(x, y)
     result = T.bmm(x, y)
     if len(b) == 1:

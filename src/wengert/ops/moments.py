@@ -172,8 +172,8 @@ def _spread(
     payload = input.payload
     if not is_differentiable(payload.dtype):
         raise RuntimeError(
-            "std and var only support floating point and complex dtypes, but got "
-            f"{long_name(payload.dtype)}; convert the input with .to(dtype)"
+            f"{name if '_' in name else 'std and var'} only support floating point and complex "
+            f"dtypes, but got {long_name(payload.dtype)}; convert the input with .to(dtype)"
         )
     dims = all_dims(dim, payload.ndim, name)
     if math.prod([payload.shape[i] for i in dims]) <= correction:
@@ -187,7 +187,7 @@ def _spread(
 
 def vector_norm(
     x: Any,
-    ord: float = 2,
+    ord: Any = 2,
     dim: Any = None,
     keepdim: bool = False,
     *,
@@ -229,7 +229,8 @@ def vector_norm(
     Examples
     --------
     >>> import wengert as wg
-    >>> wg.linalg.vector_norm(wg.tensor([3.0, -4.0])), wg.linalg.vector_norm(wg.tensor([3.0, -4.0]), 1)
+    >>> x = wg.tensor([3.0, -4.0])
+    >>> wg.linalg.vector_norm(x), wg.linalg.vector_norm(x, 1)
     (tensor(5.), tensor(7.))
     """
     if isinstance(ord, str) or not hasattr(ord, "__float__"):

@@ -82,7 +82,7 @@ def shape_of(function: str, given: tuple[Any, ...], size: Any = None) -> tuple[i
         given = (size,)
     if not given:
         raise TypeError(
-            f"{function}() missing 1 required positional arguments: \"size\"; a tensor without "
+            f'{function}() missing 1 required positional arguments: "size"; a tensor without '
             f"dimensions is {function}(())"
         )
     if len(given) == 1 and type(given[0]) is not int:

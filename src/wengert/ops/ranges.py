@@ -106,6 +106,8 @@ def arange(
 
 def _real(function: str, value: Any) -> Any:
     """A bound of a range: a real number."""
+    if type(value) is int or type(value) is float:
+        return value
     if isinstance(value, TensorBase) and value.payload.ndim:
         raise TypeError(
             f"{function}() only supports 0-dimensional bounds, but got a tensor of shape "

@@ -238,7 +238,9 @@ def _of_scalar(dim: Any, name: str) -> tuple[int, ...]:
     return ()
 
 
-def any(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, **names: Any) -> Any:
+def any(
+    input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, **names: Any
+) -> Any:
     """Whether any element is other than 0, of all or along dimensions.
 
     Parameters
@@ -271,7 +273,9 @@ def any(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, 
     return _truth("any", input, dim, keepdim, out, names)
 
 
-def all(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, **names: Any) -> Any:
+def all(
+    input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, **names: Any
+) -> Any:
     """Whether all elements are other than 0, all there are or all along dimensions.
 
     Parameters
@@ -380,13 +384,15 @@ def logsumexp(
     --------
     >>> import wengert as wg
     >>> wg.logsumexp(wg.tensor([[1000.0, 1000.0], [0.0, 1.0]]), dim=1)
-    tensor([1000.6931,    1.3133])
+    tensor([1000.6932,    1.3133])
     """
     if names:
         dim, keepdim = renamed("logsumexp", dim, keepdim, names)
     input = operand(input, "logsumexp")
     if dim is None:
-        raise TypeError("logsumexp(): argument 'dim' must be tuple of ints, not NoneType")
+        raise TypeError(
+            "logsumexp(): argument 'dim' (position 2) must be tuple of ints, not NoneType"
+        )
     dims = all_dims(dim, input.payload.ndim, "logsumexp")
     result = T.logsumexp(input, dim=dims, keepdim=bool(keepdim))
     return result if out is None else into(out, result, "logsumexp")

@@ -1,6 +1,7 @@
 """Layer 5 · ops: the named tuples that functions with several results return.
 
-They are tuples with names: ``largest, where = t.max(dim=0)`` and ``t.max(dim=0).indices`` both work.
+They are tuples with names: ``values, indices = t.max(dim=0)`` works, and so does
+``t.max(dim=0).indices``.
 """
 
 # the classes have the names of the functions, as in PyTorch

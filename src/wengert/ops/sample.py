@@ -32,6 +32,8 @@ __all__ = [
     "span_of",
 ]
 
+_INT64, _INT64_END = np.dtype(np.int64), 1 << 63
+
 
 def _laid_out(template: Any, flat: Any) -> Any:
     """`flat` in the shape of `template`, running along its memory."""
@@ -105,6 +107,8 @@ def span_of(low: int, high: int, kind: np.dtype[Any]) -> tuple[int, int]:
         raise RuntimeError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
+    if kind == _INT64 and low >= -_INT64_END and high <= _INT64_END:
+        return low, high - low
     if kind.kind == "c":
         raise RuntimeError(
             "check_random_bounds handles only integral, floating-point and boolean types, not "

@@ -319,8 +319,7 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
             f"{dtype_name(where.payload).lower()}"
         )
     if is_number(value):
-        _check_fits(value, x.payload.dtype)
-        return T.masked_fill(x, where, value=value)
+        return T.masked_fill(x, where, value=_converted(value, x.payload.dtype))
     filling = operand(value, "masked_fill", "value", 3)
     if filling.payload.ndim:
         raise RuntimeError(
@@ -330,10 +329,20 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     return T.masked_fill_tensor(x, where, cast(filling, x.payload.dtype))
 
 
-def _check_fits(value: Any, dtype: np.dtype[Any]) -> None:
-    whole = not isinstance(value, complex) and float(value).is_integer()
-    if (dtype.kind in "iu" and not whole) or (dtype.kind == "f" and isinstance(value, complex)):
-        raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
+def _converted(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A number as one that `dtype` holds, so that the result has that dtype."""
+    kind = dtype.kind
+    try:
+        if kind == "b":
+            return bool(value)
+        if kind in "iu":
+            dtype.type(int(value))  # raises where it does not fit
+            return int(value)
+        return value if kind == "c" else float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise RuntimeError(
+            f"value cannot be converted to type {dtype.name} without overflow: {value}"
+        ) from None
 
 
 def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:

@@ -14,6 +14,7 @@ from wengert.tape.record import T
 __all__ = [
     "contiguous",
     "flatten",
+    "in_shape",
     "ravel",
     "reshape",
     "reshape_as",
@@ -62,9 +63,14 @@ def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
     x = operand(input, "reshape")
     payload = x.payload
     new = resolved(sizes_of(sizes if shape is None else shape, "reshape", "shape"), payload.size)
-    if _is_viewable(payload, new):
-        return T.view(x, shape=new)
-    return T.unsafe_view(T.contiguous(x), shape=new)
+    return in_shape(x, new)
+
+
+def in_shape(x: Any, shape: tuple[int, ...]) -> Any:
+    """`reshape` of a tensor to a complete shape of as many elements."""
+    if _is_viewable(x.payload, shape):
+        return T.view(x, shape=shape)
+    return T.unsafe_view(T.contiguous(x), shape=shape)
 
 
 def view(input: Any, *sizes: Any) -> Any:
@@ -193,10 +199,10 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if not shape:
-        return reshape(x, 1)
+        return T.view(x, shape=(1,))
     if start == end:
         return x
-    return reshape(x, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
+    return in_shape(x, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
 
 
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
@@ -263,7 +269,7 @@ def ravel(input: Any) -> Any:
     torch.Size([6])
     """
     x = contiguous(operand(input, "ravel"))
-    return x if x.payload.ndim == 1 else T.view(x, shape=(x.payload.size,))
+    return T.view(x, shape=(x.payload.size,))
 
 
 def contiguous(input: Any, memory_format: Any = None) -> Any:

@@ -94,6 +94,23 @@ general(
     doc="beta * self + alpha * (mat1 @ mat2)",
 )
 general(
+    "addmv",
+    kernels.addmv,
+    args=("self", "mat", "vec"),
+    params=("beta", "alpha"),
+    vjp=(
+        lambda F, g, beta: _times(g, beta),
+        lambda F, g, vec, alpha: _times(F.unsqueeze(g, dim=1) * F.unsqueeze(vec, dim=0), alpha),
+        lambda F, g, mat, alpha: _times(F.mv(F.t(mat), g), alpha),
+    ),
+    broadcasts=True,
+    cases=(
+        case((2,), (2, 3), (3,), beta=1, alpha=1),
+        case((), (2, 3), (3,), beta=0.5, alpha=-2.0),
+    ),
+    doc="beta * self + alpha * (mat @ vec)",
+)
+general(
     "baddbmm",
     kernels.baddbmm,
     args=("self", "batch1", "batch2"),

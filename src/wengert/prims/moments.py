@@ -71,10 +71,10 @@ reduction(
     "var_mean",
     kernels.var_mean,
     params=_MOMENTS,
-    vjp=lambda F, g, self, self_shape, dim, correction, keepdim: _slope_of_var(
-        F, g[0], self, self_shape, dim, correction, keepdim
-    )
-    + _slope_of_mean(F, g[1], self_shape, dim, keepdim),
+    vjp=lambda F, g, self, self_shape, dim, correction, keepdim: (
+        _slope_of_var(F, g[0], self, self_shape, dim, correction, keepdim)
+        + _slope_of_mean(F, g[1], self_shape, dim, keepdim)
+    ),
     outputs=2,
     cases=_SAMPLES,
     conj="explicit",
@@ -84,10 +84,12 @@ reduction(
     "std_mean",
     kernels.std_mean,
     params=_MOMENTS,
-    vjp=lambda F, g, self, result, self_shape, dim, correction, keepdim: _slope_of_var(
-        F, _slope_of_root(F, g[0], result), self, self_shape, dim, correction, keepdim
-    )
-    + _slope_of_mean(F, g[1], self_shape, dim, keepdim),
+    vjp=lambda F, g, self, result, self_shape, dim, correction, keepdim: (
+        _slope_of_var(
+            F, _slope_of_root(F, g[0], result), self, self_shape, dim, correction, keepdim
+        )
+        + _slope_of_mean(F, g[1], self_shape, dim, keepdim)
+    ),
     outputs=2,
     cases=_SAMPLES,
     conj="explicit",
@@ -109,23 +111,23 @@ def _slope_of_norm(
 ) -> Any:
     if ord == 0:
         return F.zeros_like(self)
-    g = spread(F, g, self_shape, dim, keepdim)
     if ord == 1:
-        return F.sgn(self) * g
-    result = spread(F, result, self_shape, dim, keepdim)
+        return F.sgn(self) * spread(F, g, self_shape, dim, keepdim)
+    size = F.abs(self)
+    if abs(ord) == math.inf:
+        mask = size == spread(F, result, self_shape, dim, keepdim)
+        share = F.to_copy(mask, dtype=result.dtype)
+        share = share / F.sum_dim(share, dim=dim, keepdim=True)
+        return F.sgn(self) * (share * spread(F, g, self_shape, dim, keepdim))
     # where the norm or an element is 0, a factor of 0 takes the place of each infinite one, with 1
     # behind it in the branch not taken: its derivatives must be finite
     flat = result == 0
+    steep = F.pow_scalar(F.where(flat, 1, result), exponent=1 - ord)
+    slope = self * spread(F, F.where(flat, 0, g * steep), self_shape, dim, keepdim)
     if ord == 2:
-        return self * F.where(flat, 0, g / F.where(flat, 1, result))
-    size = F.abs(self)
-    if abs(ord) == math.inf:
-        share = F.to_copy(size == result, dtype=result.dtype)
-        return F.sgn(self) * (g * (share / F.sum_dim(share, dim=dim, keepdim=True)))
+        return slope
     none = size == 0
-    power = F.pow_scalar(F.where(none, 1, size), exponent=ord - 2)
-    scale = g * F.pow_scalar(F.where(flat, 1, result), exponent=1 - ord)
-    return self * (F.where(none, 0, power) * F.where(flat, 0, scale))
+    return slope * F.where(none, 0, F.pow_scalar(F.where(none, 1, size), exponent=ord - 2))
 
 
 reduction(
@@ -150,13 +152,15 @@ reduction(
     doc="the norm along dimensions; where it has no derivative, 0 stands for it",
 )
 
-# -- exponentials -----------------------------------------------------------------------------------
+# -- exponentials ---------------------------------------------------------------------------------
 
 reduction(
     "logsumexp",
     kernels.logsumexp,
-    vjp=lambda F, g, self, result, self_shape, dim, keepdim: spread(F, g, self_shape, dim, keepdim)
-    * F.exp(self - spread(F, result, self_shape, dim, keepdim)),
+    vjp=lambda F, g, self, result, self_shape, dim, keepdim: (
+        spread(F, g, self_shape, dim, keepdim)
+        * F.exp(self - spread(F, result, self_shape, dim, keepdim))
+    ),
     promote="float",
     doc="the logarithm of the sum of the exponentials along dimensions",
 )

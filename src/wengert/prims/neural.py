@@ -17,7 +17,7 @@ from wengert.prims.record import case
 
 Dims = tuple[int, ...]
 
-# -- over a dimension -------------------------------------------------------------------------------
+# -- over a dimension -----------------------------------------------------------------------------
 
 _ALONG = tuple(
     case(shape, dim=dim)
@@ -42,7 +42,7 @@ general(
     doc="the logarithm of softmax",
 )
 
-# -- activations ------------------------------------------------------------------------------------
+# -- activations ----------------------------------------------------------------------------------
 
 
 def _activations(**params: Any) -> tuple[Any, ...]:
@@ -70,9 +70,7 @@ def _slope_of_gelu(F: Any, g: Any, self: Any, approximate: str) -> Any:
     return g * (share + self * (F.exp(self * self * -0.5) * (1 / math.sqrt(2 * math.pi))))
 
 
-def _slope_of_elu(
-    F: Any, g: Any, self: Any, alpha: float, scale: float, input_scale: float
-) -> Any:
+def _slope_of_elu(F: Any, g: Any, self: Any, alpha: float, scale: float, input_scale: float) -> Any:
     # minimum: in the branch not taken, too, the exponential must stay finite
     below = F.exp(F.minimum(self, 0) * input_scale) * (alpha * scale * input_scale)
     return F.where(self > 0, g * scale, g * below)
@@ -129,11 +127,12 @@ elementwise(
     lin=lambda F, g, self, min_val, max_val: F.where(
         F.logical_and(self > min_val, self < max_val), g, 0
     ),
+    promote="same",
     cases=_activations(min_val=-0.5, max_val=0.75),
     doc="self, kept between two bounds",
 )
 
-# -- losses of pairs --------------------------------------------------------------------------------
+# -- losses of pairs ------------------------------------------------------------------------------
 
 
 def _share(g: Any, shape: Dims, reduction: str) -> Any:
@@ -173,9 +172,7 @@ def _loss(
     )
 
 
-def _slope_of_mse(
-    F: Any, g: Any, self: Any, target: Any, self_shape: Dims, reduction: str
-) -> Any:
+def _slope_of_mse(F: Any, g: Any, self: Any, target: Any, self_shape: Dims, reduction: str) -> Any:
     return (self - target) * (2 * _share(g, self_shape, reduction))
 
 
@@ -195,9 +192,7 @@ def _slope_of_huber(
     return slope * _share(g, self_shape, reduction)
 
 
-def _slope_of_bce(
-    F: Any, g: Any, self: Any, target: Any, self_shape: Dims, reduction: str
-) -> Any:
+def _slope_of_bce(F: Any, g: Any, self: Any, target: Any, self_shape: Dims, reduction: str) -> Any:
     variance = F.maximum((1 - self) * self, 1e-12)
     return (self - target) / variance * _share(g, self_shape, reduction)
 
@@ -212,8 +207,8 @@ _loss(
     kernels.mse_loss,
     (
         _slope_of_mse,
-        lambda F, g, self, target, self_shape, reduction: -_slope_of_mse(
-            F, g, self, target, self_shape, reduction
+        lambda F, g, self, target, self_shape, reduction: (
+            -_slope_of_mse(F, g, self, target, self_shape, reduction)
         ),
     ),
     cases=_pairs(),
@@ -224,8 +219,8 @@ _loss(
     kernels.smooth_l1_loss,
     (
         _slope_of_smooth,
-        lambda F, g, self, target, self_shape, reduction, beta: -_slope_of_smooth(
-            F, g, self, target, self_shape, reduction, beta
+        lambda F, g, self, target, self_shape, reduction, beta: (
+            -_slope_of_smooth(F, g, self, target, self_shape, reduction, beta)
         ),
     ),
     params=("beta",),
@@ -238,8 +233,8 @@ _loss(
     kernels.huber_loss,
     (
         _slope_of_huber,
-        lambda F, g, self, target, self_shape, reduction, delta: -_slope_of_huber(
-            F, g, self, target, self_shape, reduction, delta
+        lambda F, g, self, target, self_shape, reduction, delta: (
+            -_slope_of_huber(F, g, self, target, self_shape, reduction, delta)
         ),
     ),
     params=("delta",),
@@ -262,15 +257,16 @@ _loss(
     "binary_cross_entropy_with_logits",
     kernels.binary_cross_entropy_with_logits,
     (
-        lambda F, g, self, target, self_shape, reduction: (F.sigmoid(self) - target)
-        * _share(g, self_shape, reduction),
+        lambda F, g, self, target, self_shape, reduction: (
+            (F.sigmoid(self) - target) * _share(g, self_shape, reduction)
+        ),
         lambda F, g, self, self_shape, reduction: -self * _share(g, self_shape, reduction),
     ),
     cases=_pairs(),
     doc="the cross entropy of sigmoid(self) and a target probability",
 )
 
-# -- losses of classes ------------------------------------------------------------------------------
+# -- losses of classes ----------------------------------------------------------------------------
 
 
 def _classes(shape: Dims, count: int, ignored: bool = False) -> Callable[[Any], Any]:

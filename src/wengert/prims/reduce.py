@@ -98,9 +98,7 @@ def _slope_of_cumprod(F: Any, g: Any, self: Any, result: Any, dim: int, reverse:
     return before * _recurrence(F, g, self, dim, reverse)
 
 
-def _slope_of_factor(
-    F: Any, g: Any, factor: Any, result: Any, dim: int, reverse: bool
-) -> Any:
+def _slope_of_factor(F: Any, g: Any, factor: Any, result: Any, dim: int, reverse: bool) -> Any:
     before = F.shift(result, dim=dim, by=-1 if reverse else 1, fill=0)
     return before * _recurrence(F, g, factor, dim, reverse)
 
@@ -220,6 +218,8 @@ def _slope_of_picked(
     taken = F.at_index(indices, dim=dim, shape=self_shape, keepdim=keepdim)
     return F.where(taken, spread(F, g, self_shape, (dim,), keepdim), 0)
 
+
+_kernel: Any
 
 for _name, _kernel, _doc in (
     ("max", kernels.maximum, "the largest element; ties share the gradient"),

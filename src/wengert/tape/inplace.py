@@ -51,6 +51,7 @@ def write(
     """
     number = None
     form = prim
+    others = tuple(other.item() if isinstance(other, np.generic) else other for other in others)
     if prim.scalar is not None and len(others) == 1 and is_number(others[0]):
         form = TABLE[prim.scalar]
         number = int(others[0]) if isinstance(others[0], bool) else others[0]

@@ -15,8 +15,15 @@ from wengert.tape.base import TensorBase, new_tensor
 __all__ = ["cast", "cast_for_number", "is_number", "lift"]
 
 
+_PLAIN = frozenset({bool, int, float, complex})
+
+
 def is_number(value: Any) -> bool:
     """Whether `value` is a Python number: weaker than any array in promotion."""
+    if value.__class__ in _PLAIN:
+        return True
+    if isinstance(value, TensorBase | np.ndarray):
+        return False
     return isinstance(value, numbers.Number) and not isinstance(value, np.generic)
 
 
@@ -40,6 +47,8 @@ def lift(prim: Primitive, values: Sequence[Any]) -> list[Any]:
     Arrays are taken as they are, sharing memory; Python numbers become 0-d arrays of the common
     dtype.
     """
+    if _uniform(prim, values):
+        return list(values)
     lifted: list[Any] = []
     free: list[int] = []
     scalars: list[int] = []
@@ -74,3 +83,21 @@ def lift(prim: Primitive, values: Sequence[Any]) -> list[Any]:
         else:
             lifted[i] = cast(lifted[i], dtype)
     return lifted
+
+
+def _uniform(prim: Primitive, values: Sequence[Any]) -> bool:
+    """Whether there is nothing to do: tensors, all of one dtype that needs no promotion."""
+    dtype = None
+    for i, value in enumerate(values):
+        if not isinstance(value, TensorBase):
+            return False
+        if prim.promote is None or (prim.fixed and prim.args[i] in prim.fixed):
+            continue
+        own = value.payload.dtype
+        if dtype is None:
+            dtype = own
+            if prim.promote == "float" and own.kind not in "fc":
+                return False
+        elif own is not dtype:
+            return False
+    return True

@@ -26,6 +26,9 @@ def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> An
     Numbers, arrays and mixed dtypes are lifted and promoted first (see `wengert.tape.lift`); a
     binary operation with a Python number goes to its form for numbers.
     """
+    if prim.promote is not None:
+        # NumPy's scalars count as Python numbers, as they do in PyTorch
+        args = tuple(arg.item() if isinstance(arg, np.generic) else arg for arg in args)
     if prim.scalar is not None and len(args) == 2:
         self, other = args
         if is_number(other) and isinstance(self, TensorBase | np.ndarray):

@@ -17,13 +17,20 @@ from typing import Any
 import numpy as np
 
 from wengert.interp.eager import K
-from wengert.prims.record import Primitive
-from wengert.tape.base import FREED, LEAF, TensorBase, version_of
+from wengert.prims.record import TABLE, Primitive
+from wengert.tape.base import FREED, LEAF, TensorBase, new_tensor, version_of
 from wengert.tape.modes import NO_GRAD, current_mode
-from wengert.tape.node import Node, apply_rules, check_result, check_saved, next_sequence
+from wengert.tape.node import (
+    Node,
+    apply_rules,
+    check_result,
+    check_saved,
+    next_sequence,
+    unpack,
+)
 from wengert.tape.views import attach_view
 
-__all__ = ["lifted_class", "node_class", "recorder"]
+__all__ = ["lifted_class", "node_class", "recorder", "reflected_recorder"]
 
 _FREED_CELL = (-1, None)
 _CLASSES: dict[str, type[Node]] = {}
@@ -82,10 +89,11 @@ def node_class(prim: Primitive) -> type[Node]:
             "blanks": prim.blanks,
             "several": prim.differentiable != 1,
             "release": _release,
-            "apply_in": apply_rules,
         }
         plain = prim.differentiable == 1 and not prim.variadic
-        body["apply"] = _apply_of(prim) if plain else apply_rules
+        body["apply"] = _apply_of(prim, recorded=False) if plain else apply_rules
+        # made when a graph of the backward pass is first asked for
+        body["apply_in"] = _first_apply_in if plain else apply_rules
         cls = _CLASSES.setdefault(prim.name, type(prim.node, (Node,), body))
     return cls
 
@@ -94,7 +102,12 @@ def lifted_class(prim: Primitive) -> type[Node]:
     """The class for complex values and payloads that are not arrays: it applies rules generally."""
     cls = _LIFTED.get(prim.name)
     if cls is None:
-        body = {"__slots__": ("complexes",), "__module__": "wengert.autograd", "apply": apply_rules}
+        body = {
+            "__slots__": ("complexes",),
+            "__module__": "wengert.autograd",
+            "apply": apply_rules,
+            "apply_in": apply_rules,
+        }
         cls = _LIFTED.setdefault(prim.name, type(prim.node, (node_class(prim),), body))
     return cls
 
@@ -102,10 +115,29 @@ def lifted_class(prim: Primitive) -> type[Node]:
 # -- apply ---------------------------------------------------------------------------------------
 
 
-def _apply_of(prim: Primitive) -> Callable[..., Any]:
-    """``apply(node, g, keep, edges)`` on raw arrays, with everything written out."""
+def _first_apply_in(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+    cls = node_class(node.prim)
+    cls.apply_in = _apply_of(node.prim, recorded=True)
+    results: tuple[Any, ...] = cls.apply_in(node, g, keep, edges)
+    return results
+
+
+def _apply_of(prim: Primitive, recorded: bool) -> Callable[..., Any]:
+    """``apply(node, g, keep, edges)`` with everything written out.
+
+    Parameters
+    ----------
+    recorded
+        Whether for tensors, whose operations are recorded, instead of raw arrays.
+    """
     edges = [f"e{i}" for i in range(len(prim.args))]
-    lines = ["def apply(node, g, keep, edges):", f"    {', '.join(edges)}, = edges"]
+    lines = ["def apply(node, g, keep, edges):"]
+    if recorded:
+        lines += [
+            "    if g.__class__ is not Tensor or g.payload.__class__ not in PLAIN or g.level:",
+            "        return apply_rules(node, g, keep, edges)",
+        ]
+    lines.append(f"    {', '.join(edges)}, = edges")
     freed: list[str] = []
     for name in _saved_args(prim):
         lines += [
@@ -113,6 +145,14 @@ def _apply_of(prim: Primitive) -> Callable[..., Any]:
             f"    if s_{name} is not None and s_{name}.vc is not None:",
             f"        check_saved(node, {name!r}, s_{name})",
         ]
+        if recorded:
+            position = prim.args.index(name)
+            lines += [
+                f"    if s_{name} is not None:",
+                f"        edge = s_{name}.edge",
+                f"        if (s_{name} if edge is LEAF else edge) is not node.edges[{position}]:",
+                f"            s_{name} = new_tensor(s_{name}.payload, node.edges[{position}], s_{name}.vc)",
+            ]
         freed.append(f"node.s_{name} = FREED")
     if "result" in prim.saved:
         lines += [
@@ -120,16 +160,25 @@ def _apply_of(prim: Primitive) -> Callable[..., Any]:
             "    if node.result_vc[0] != node.result_at:",
             "        check_result(node)",
         ]
+        if recorded:
+            lines[-3:] = ["    result = unpack(node, 'result', False)"]
         freed += ["node.result = FREED", "node.result_vc = FREED_CELL"]
     if freed:
         lines += ["    if not keep:"] + [f"        {line}" for line in freed]
+    F: Any = TensorBase.namespace if recorded else K
     scope: dict[str, Any] = {
-        "K": K,
+        "F": F,
         "FREED": FREED,
         "FREED_CELL": _FREED_CELL,
+        "LEAF": LEAF,
+        "PLAIN": frozenset({np.ndarray, np.float32, np.float64}),
+        "Tensor": TensorBase.cls,
+        "apply_rules": apply_rules,
         "check_saved": check_saved,
         "check_result": check_result,
-        "sum_to": K.sum_to,
+        "new_tensor": new_tensor,
+        "sum_to": F.sum_to,
+        "unpack": unpack,
     }
     results = []
     for i, rule in enumerate(prim.rules):
@@ -137,10 +186,10 @@ def _apply_of(prim: Primitive) -> Callable[..., Any]:
             results.append("None")
             continue
         scope[f"rule{i}"] = rule.call
-        values = ["K", "g"]
+        values = ["F", "g"]
         for name in rule.names:
             if name in prim.args:
-                values.append(f"s_{name}.payload")
+                values.append(f"s_{name}" if recorded else f"s_{name}.payload")
             elif name == "result":
                 values.append("result")
             elif name in prim.params:
@@ -200,13 +249,23 @@ def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -
     }
     lines = [f"def {prim.name}({signature}):"]
     if scalars and prim.scalar is not None:
-        number = getattr(TensorBase.namespace, prim.scalar)
-        scope["number"] = number
-        (param,) = number.__kwdefaults__ or _keyword_of(number)
+        scope["number"] = getattr(TensorBase.namespace, prim.scalar)
         lines += [
             f"    kind = {args[1]}.__class__",
             "    if kind is float or kind is int:",
-            f"        return number({args[0]}, {param}={args[1]})",
+            f"        return number({args[0]}, {TABLE[prim.scalar].params[0]}={args[1]})",
+        ]
+    elif scalars and prim.infix is not None and not prim.is_differentiable:
+        scope["same"] = (np.dtype(np.float32), np.dtype(np.float64))
+        lines += [
+            f"    kind = {args[1]}.__class__",
+            "    if kind is float or kind is int:",
+            f"        a0 = {args[0]}.payload",
+            "        if a0.dtype in same and a0.__class__ is ndarray:",
+            "            out = new(Tensor)",
+            f"            out.payload = {prim.infix.format('a0', args[1])}",
+            "            out.edge = out.vc = out.ext = None",
+            "            return out",
         ]
     compute = prim.infix.format(*arrays) if prim.infix else None
     if compute is None:
@@ -263,10 +322,19 @@ def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -
     return _compile("\n".join(lines) + "\n", prim.name, scope)
 
 
-def _keyword_of(function: Any) -> tuple[str, ...]:
-    code = function.__code__
-    start = code.co_argcount
-    return tuple(code.co_varnames[start : start + code.co_kwonlyargcount])
+def reflected_recorder(prim: Primitive, slow: Callable[..., Any], name: str) -> Any:
+    """The function behind a reflected operator, ``other + tensor``."""
+    if prim.rscalar is None:
+        return lambda self, other: slow(prim, (other, self), {})
+    param = TABLE[prim.rscalar].params[0]
+    source = f"""def {name}(self, other):
+    kind = other.__class__
+    if kind is float or kind is int:
+        return number(self, {param}=other)
+    return slow(prim, (other, self), {{}})
+"""
+    number = getattr(TensorBase.namespace, prim.rscalar)
+    return _compile(source, name, {"number": number, "slow": slow, "prim": prim})
 
 
 def _saving(prim: Primitive, edges: list[str], arrays: list[str]) -> list[str]:

@@ -24,6 +24,9 @@ from wengert.ops import (
     extremes as _extremes,
 )
 from wengert.ops import (
+    gather as _gather,
+)
+from wengert.ops import (
     index as _index,
 )
 from wengert.ops import (
@@ -49,6 +52,9 @@ from wengert.ops import (
 )
 from wengert.ops import (
     sample as _sample,
+)
+from wengert.ops import (
+    select as _select,
 )
 from wengert.ops import (
     shape as _shape,
@@ -226,6 +232,24 @@ class TensorMethods:
     dsplit = _split.dsplit
 
     index_put = _index.index_put
+
+    where = _select.where
+    clamp = _select.clamp
+    clip = _select.clip
+    clamp_min = _select.clamp_min
+    clamp_max = _select.clamp_max
+    masked_fill = _select.masked_fill
+    masked_select = _select.masked_select
+    nonzero = _select.nonzero
+    argwhere = _select.argwhere
+
+    index_select = _gather.index_select
+    gather = _gather.gather
+    take_along_dim = _gather.take_along_dim
+    take = _gather.take
+    scatter = _gather.scatter
+    scatter_add = _gather.scatter_add
+    index_add = _gather.index_add
 
     mm = _matmul.mm
     mv = _matmul.mv

@@ -28,7 +28,7 @@ from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_
 from wengert.tape.lift import is_number
 from wengert.tape.node import target_of
 from wengert.tape.record import record
-from wengert.tape.specialise import recorder
+from wengert.tape.specialise import recorder, reflected_recorder
 from wengert.tensor.methods import TensorMethods
 from wengert.tensor.numpy_protocol import NumpyProtocol
 from wengert.tensor.printing import tensor_format, tensor_repr
@@ -402,6 +402,12 @@ class Tensor(TensorMethods, NumpyProtocol, TensorBase):
     def __rmatmul__(self, other: Any) -> Any:
         return matmul(other, self) if isinstance(other, np.ndarray) else NotImplemented
 
+    def __rtruediv__(self, other: Any) -> Any:
+        if is_number(other):
+            # PyTorch's two operations, and so its rounding
+            return TensorBase.namespace.reciprocal(self) * other
+        return record(TABLE["div"], (other, self), {}) if _operand(other) else NotImplemented
+
     def __repr__(self) -> str:
         return tensor_repr(self)
 
@@ -515,7 +521,7 @@ def _operator(method: str, name: str, reflected: str | None = None) -> None:
     prim = TABLE[name]
 
     def general(prim: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        return record(prim, args, params) if _operand(args[1]) else NotImplemented
+        return record(prim, args, params) if all(map(_operand, args)) else NotImplemented
 
     def first(self: Any, other: Any) -> Any:
         made = recorder(prim, general, scalars=True)
@@ -523,12 +529,14 @@ def _operator(method: str, name: str, reflected: str | None = None) -> None:
         setattr(Tensor, method, made)
         return made(self, other)
 
-    def backwards(self: Any, other: Any) -> Any:
-        return record(prim, (other, self), {}) if _operand(other) else NotImplemented
+    def first_backwards(self: Any, other: Any) -> Any:
+        made = reflected_recorder(prim, general, str(reflected))
+        setattr(Tensor, str(reflected), made)
+        return made(self, other)
 
     setattr(Tensor, method, first)
     if reflected is not None:
-        setattr(Tensor, reflected, backwards)
+        setattr(Tensor, reflected, first_backwards)
 
 
 def _unary_operator(method: str, name: str) -> None:
@@ -554,7 +562,7 @@ for _symbol, _name in (
     ("or", "bitwise_or"),
     ("xor", "bitwise_xor"),
 ):
-    _operator(f"__{_symbol}__", _name, f"__r{_symbol}__")
+    _operator(f"__{_symbol}__", _name, None if _name == "div" else f"__r{_symbol}__")
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     _operator(f"__{_name}__", _name)
 
