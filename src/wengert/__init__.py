@@ -16,6 +16,10 @@ from wengert.base.dtypes import get_default_dtype as get_default_dtype
 from wengert.base.dtypes import iinfo as iinfo
 from wengert.base.dtypes import set_default_dtype as set_default_dtype
 from wengert.base.size import Size as Size
+from wengert.ops import generator as random
+from wengert.ops import return_types as return_types
+from wengert.ops.activations import celu as celu
+from wengert.ops.activations import selu as selu
 from wengert.ops.affine import addmm as addmm
 from wengert.ops.affine import addmv as addmv
 from wengert.ops.affine import baddbmm as baddbmm
@@ -66,6 +70,7 @@ from wengert.ops.gather import take as take
 from wengert.ops.gather import take_along_dim as take_along_dim
 from wengert.ops.generator import Generator as Generator
 from wengert.ops.generator import default_generator as default_generator
+from wengert.ops.generator import fork_rng as fork_rng
 from wengert.ops.generator import get_rng_state as get_rng_state
 from wengert.ops.generator import initial_seed as initial_seed
 from wengert.ops.generator import manual_seed as manual_seed
@@ -244,13 +249,19 @@ from wengert.tape.modes import enable_grad as enable_grad
 from wengert.tape.modes import is_grad_enabled as is_grad_enabled
 from wengert.tape.modes import no_grad as no_grad
 from wengert.tape.modes import set_grad_enabled as set_grad_enabled
+from wengert.tensor import numpy_functions as _numpy_functions
 from wengert.tensor.predicates import allclose as allclose
+from wengert.tensor.predicates import can_cast as can_cast
 from wengert.tensor.predicates import equal as equal
 from wengert.tensor.predicates import is_complex as is_complex
 from wengert.tensor.predicates import is_floating_point as is_floating_point
 from wengert.tensor.predicates import is_tensor as is_tensor
 from wengert.tensor.predicates import isclose as isclose
 from wengert.tensor.predicates import numel as numel
+from wengert.tensor.predicates import promote_types as promote_types
+from wengert.tensor.predicates import result_type as result_type
+from wengert.tensor.printing import get_printoptions as get_printoptions
+from wengert.tensor.printing import printoptions as printoptions
 from wengert.tensor.printing import set_printoptions as set_printoptions
 from wengert.tensor.tensor import Tensor as Tensor
 

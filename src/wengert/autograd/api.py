@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from wengert.base import errors
 from wengert.tape.backward import run_backward, run_grad
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tensor.tensor import Tensor
@@ -105,7 +107,7 @@ def grad(
     create_graph : bool
         Record the pass itself, so that the results can be differentiated.
     only_inputs : bool
-        True; False is refused, as in PyTorch.
+        Has no effect: no other ``.grad`` is added to. False warns, as in PyTorch.
     allow_unused : bool, optional
         Give None for an input that no output depends on, instead of raising; default: the value of
         `materialize_grads`.
@@ -138,8 +140,11 @@ def grad(
             "allow_unused=False."
         )
     if not only_inputs:
-        raise ValueError(
-            "only_inputs=False is not supported: grad() never adds to .grad; call backward()"
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To "
+            "accumulate gradient for other parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
         )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     results = _tensors(outputs, "outputs")
@@ -196,9 +201,9 @@ def _used(
         return TensorBase.namespace.zeros(shape=(*count, *payload.shape), dtype=payload.dtype)
     if not allow:
         raise RuntimeError(
-            "One of the differentiated Tensors appears to not have been used in the graph. Set "
-            f"allow_unused=True if this is the desired behavior. (inputs[{index}], shape "
-            f"{list(source.payload.shape)})"
+            f"The differentiated Tensor at index {index} appears to not have been used in the "
+            "graph. Set allow_unused=True if this is the desired behavior. (It is "
+            f"{errors.describe(source.payload)}; no path leads to it from the outputs.)"
         )
     return None
 

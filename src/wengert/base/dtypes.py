@@ -121,7 +121,7 @@ _ALIASES = {
     "cfloat": "complex64",
     "cdouble": "complex128",
 }
-_PYTHON = {bool: "bool", int: "int64", complex: "complex64"}
+_PYTHON = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 _default: np.dtype[Any] = np.dtype("float32")
 
 
@@ -147,8 +147,6 @@ def as_dtype(value: Any) -> dtype:
     """The type that `value` names: one of ours, NumPy's, Python's (``float``), or a string."""
     if isinstance(value, dtype):
         return value
-    if value is float:
-        return from_numpy_dtype(_default)
     if value in _PYTHON:
         return DTYPES[_PYTHON[value]]
     if isinstance(value, str):
@@ -181,6 +179,14 @@ def set_default_dtype(d: Any, /) -> None:
     ------
     TypeError
         If `d` is not a real floating type.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.set_default_dtype(wg.float64)
+    >>> wg.tensor(1.5).dtype
+    torch.float64
+    >>> wg.set_default_dtype(wg.float32)
     """
     global _default
     chosen = as_dtype(d)
@@ -312,7 +318,14 @@ class finfo:
 
 
 class iinfo:
-    """The numeric limits of an integer type: `bits`, `max`, `min`."""
+    """The numeric limits of an integer type: `bits`, `max`, `min`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.iinfo(wg.int8).max
+    127
+    """
 
     def __init__(self, type: Any) -> None:
         chosen = as_dtype(type)

@@ -7,16 +7,13 @@ use it.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 __all__ = [
-    "as_shape",
     "broadcast",
     "expanded",
     "normal_dim",
     "normal_dims",
-    "numel",
     "resolved",
 ]
 
@@ -29,7 +26,8 @@ def normal_dim(dim: Any, ndim: int) -> int:
     if -bound <= dim < bound:
         return operator.index(dim) % bound
     raise IndexError(
-        f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})"
+        f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], "
+        f"but got {dim})"
     )
 
 
@@ -43,22 +41,8 @@ def normal_dims(dim: Any, ndim: int) -> Shape:
             twice = next(d for i, d in enumerate(dims) if d in dims[:i])
             raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
         return dims if ndim else ()
-    return (normal_dim(dim, ndim),) if ndim else () if normal_dim(dim, 0) == 0 else ()
-
-
-def numel(shape: Iterable[int]) -> int:
-    """The number of elements of a shape."""
-    count = 1
-    for size in shape:
-        count *= size
-    return count
-
-
-def as_shape(sizes: Sequence[Any]) -> Shape:
-    """The shape that a method was given, as ``(2, 3)`` or as one sequence ``((2, 3),)``."""
-    if len(sizes) == 1 and not hasattr(sizes[0], "__index__"):
-        sizes = sizes[0]
-    return tuple([operator.index(size) for size in sizes])
+    one = normal_dim(dim, ndim)
+    return (one,) if ndim else ()
 
 
 def resolved(shape: Shape, count: int) -> Shape:

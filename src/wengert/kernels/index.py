@@ -31,8 +31,8 @@ __all__ = [
 Shape = tuple[int, ...]
 Indices = tuple[Any, ...]
 _ALL = slice(None)
-# rows longer than this are added one by one: NumPy's scattered addition takes elements singly
-_LONG_ROW = 64
+# rows longer than this are quicker to add one by one than element by element
+_LONG_ROW = 512
 
 
 def _key(indices: Indices) -> tuple[Any, ...]:
@@ -47,6 +47,7 @@ def _names_once(indices: Indices) -> bool:
 
 
 def index(self: Any, indices: Indices) -> Any:
+    """The elements that `indices` name, as a copy."""
     try:
         return self[_key(indices)]
     except IndexError as error:
@@ -54,6 +55,7 @@ def index(self: Any, indices: Indices) -> Any:
 
 
 def index_put(self: Any, value: Any, indices: Indices, accumulate: bool) -> Any:
+    """A copy of self with `value` written, or added, where `indices` point."""
     result = np.array(self, copy=True, order="K")
     key = _key(indices)
     try:
@@ -79,8 +81,7 @@ def _explained(error: IndexError, indices: Indices) -> IndexError:
     except ValueError:
         shapes = ", ".join(str(list(row.shape)) for row in rows)
         return IndexError(
-            "shape mismatch: indexing tensors could not be broadcast together with shapes "
-            + shapes
+            "shape mismatch: indexing tensors could not be broadcast together with shapes " + shapes
         )
     return IndexError(str(error).replace("axis", "dimension"))
 
@@ -161,6 +162,7 @@ def take_backward(self: Any, index: Any, shape: Shape) -> Any:
 
 
 def index_add(self: Any, index: Any, source: Any, dim: int, alpha: Any) -> Any:
+    """Self with the positions of `source` added to those that `index` names."""
     if self.ndim == 0:
         return self + np.add.reduce(source, axis=None) * alpha
     added = index_backward(source, self.shape, (None,) * dim + (index.reshape(-1),))
@@ -182,16 +184,19 @@ def _grid(index: Any, dim: int) -> tuple[Any, ...]:
 
 
 def gather(self: Any, index: Any, dim: int) -> Any:
+    """For each place of `index` the element of self at that position of `dim`."""
     if self.ndim == 0:
         return np.broadcast_to(self, index.shape).copy()
     return self[_grid(index, dim)]
 
 
 def scatter(self: Any, index: Any, src: Any, dim: int) -> Any:
+    """A copy of self with the elements of `src` at the positions that `index` names."""
     return _scattered(self, index, _corner(src, index), dim)
 
 
 def scatter_value(self: Any, index: Any, dim: int, value: Any) -> Any:
+    """A copy of self with a number at the positions that `index` names."""
     return _scattered(self, index, value, dim)
 
 
@@ -204,14 +209,12 @@ def _scattered(self: Any, index: Any, values: Any, dim: int) -> Any:
 
 
 def scatter_add(self: Any, index: Any, src: Any, dim: int) -> Any:
+    """A copy of self with the elements of `src` added where `index` points."""
     if self.ndim == 0:
         return self + np.add.reduce(src, axis=None)
     result = np.array(self, copy=True, order="C")
     strides = [math.prod(self.shape[d + 1 :]) for d in range(self.ndim)]
-    places = sum(
-        part * stride
-        for part, stride in zip(_grid(index, dim), strides, strict=True)
-    )
+    places = sum(part * stride for part, stride in zip(_grid(index, dim), strides, strict=True))
     np.add.at(result.reshape(-1), np.asarray(places).reshape(-1), _corner(src, index).reshape(-1))
     return result
 
@@ -225,16 +228,19 @@ def _corner(src: Any, index: Any) -> Any:
 
 
 def masked_select(self: Any, mask: Any) -> Any:
+    """The elements where `mask`, of the same shape, holds."""
     return np.asarray(self)[mask]
 
 
 def masked_select_backward(self: Any, mask: Any) -> Any:
+    """Zeros with the elements of self, in order, where `mask` holds."""
     result = np.zeros(mask.shape, self.dtype)
     result[mask] = self
     return result
 
 
 def corner_backward(self: Any, shape: Shape) -> Any:
+    """Self with zeros behind it in every dimension, up to `shape`."""
     if self.shape == shape:
         return self
     result = np.zeros(shape, self.dtype)

@@ -10,6 +10,7 @@ __all__ = ["cat", "stack"]
 
 
 def cat(*tensors: Any, dim: int) -> Any:
+    """The arrays one after the other along a dimension."""
     return np.concatenate(tensors, dim)
 
 

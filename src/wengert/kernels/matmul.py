@@ -28,10 +28,12 @@ mm = mv = dot = _dot
 
 
 def vdot(self: Any, other: Any) -> Any:
+    """The dot product with the first vector conjugated."""
     return _dot(np.conjugate(self), other)
 
 
 def bmm(self: Any, mat2: Any) -> Any:
+    """The products of two lists of matrices."""
     dtype = self.dtype
     if _is_short_float(dtype):
         return np.matmul(self, mat2, dtype=np.float32).astype(dtype)
@@ -44,6 +46,7 @@ def _blasable(self: Any) -> Any:
 
 
 def addmm(self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
+    """beta * self + alpha * (mat1 @ mat2), without reading self if beta is 0."""
     return _plus(self, _dot(mat1, mat2), beta, alpha)
 
 
@@ -51,6 +54,7 @@ addmv = addmm
 
 
 def baddbmm(self: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:
+    """beta * self + alpha * (batch1 @ batch2), without reading self if beta is 0."""
     return _plus(self, bmm(batch1, batch2), beta, alpha)
 
 

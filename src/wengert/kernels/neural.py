@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.reduce import widened
+from wengert.kernels.reduce import along, widened
 from wengert.kernels.special import erfc
 
 __all__ = [
@@ -35,6 +35,7 @@ Dims = tuple[int, ...]
 # NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
 _sum: Any = np.add.reduce
 _largest: Any = np.maximum.reduce
+_smallest: Any = np.minimum.reduce
 
 # NOTE [fabs]
 # `np.fabs` is the absolute value that complex numbers do not have: a function that orders its
@@ -186,17 +187,17 @@ def _weighed(target: Any, weight: Any, classes: int, ignore_index: int) -> tuple
     The weights are one number where all targets have the same.
     """
     index = target
-    lowest, highest = (target.min(), target.max()) if target.size else (0, 0)
+    lowest, highest = (_smallest(target, None), _largest(target, None)) if target.size else (0, 0)
     ignoring = lowest <= ignore_index <= highest
     if ignoring:
         counted = target != ignore_index
         index = np.where(counted, target, 0)
-        lowest, highest = index.min(), index.max()
+        lowest, highest = _smallest(index, None), _largest(index, None)
     if lowest < 0 or highest >= classes:
         outside = np.logical_or(index < 0, index >= classes)
         raise IndexError(
-            f"Target {np.asarray(index)[outside].flat[0]} is out of bounds. The input has {classes} "
-            f"classes, 0 to {classes - 1}."
+            f"Target {np.asarray(index)[outside].flat[0]} is out of bounds. The input has "
+            f"{classes} classes, 0 to {classes - 1}."
         )
     weights = weight[index] if weight.ndim else weight
     return index, weights * counted if ignoring else weights
@@ -206,14 +207,9 @@ def _total(weights: Any, count: int) -> Any:
     return _sum(weights, axis=None) if weights.ndim else weights * count
 
 
-def _named(shape: Dims, index: Any) -> tuple[Any, ...]:
-    """What selects the elements that `index` names, of an array of `shape`."""
-    if len(shape) == 1:
-        return (index,)
-    if len(shape) == 2:
-        return np.arange(shape[0]), index
-    others = np.ogrid[tuple([slice(n) for n in index.shape])]
-    return (others[0], index, *others[1:])
+def _named(ndim: int, index: Any, axis: int) -> Any:
+    """What selects the named classes; a single sample may come with a target of shape (1,)."""
+    return index if ndim == 1 else along(index, axis)
 
 
 @widened
@@ -223,17 +219,17 @@ def nll_loss(self: Any, target: Any, weight: Any, reduction: str, ignore_index: 
     A weight without dimensions is that of every class.
     """
     weight = weight.astype(self.dtype, copy=False)
-    classes = self.shape[0 if self.ndim == 1 else 1]
-    index, weights = _weighed(target, weight, classes, ignore_index)
-    losses = self[_named(self.shape, index)] * -weights
+    axis = 0 if self.ndim == 1 else 1
+    index, weights = _weighed(target, weight, self.shape[axis], ignore_index)
+    losses = self[_named(self.ndim, index, axis)] * -weights
     if reduction == "none":
         return losses
     total = _sum(losses, axis=None)
     if reduction == "sum":
         return total
-    # the mean over no target at all is NaN
-    with np.errstate(invalid="ignore"):
-        return total / _total(weights, target.size)
+    count = _total(weights, target.size)
+    # the mean over no target at all is NaN, which is no accident
+    return total / count if count != 0 else self.dtype.type(np.nan)
 
 
 @widened
@@ -242,12 +238,12 @@ def nll_loss_backward(
 ) -> Any:
     """The transpose of `nll_loss`: the cotangent at the elements that targets name."""
     weight = weight.astype(self.dtype, copy=False)
-    classes = shape[0 if len(shape) == 1 else 1]
-    index, weights = _weighed(target, weight, classes, ignore_index)
+    axis = 0 if len(shape) == 1 else 1
+    index, weights = _weighed(target, weight, shape[axis], ignore_index)
     if reduction == "mean":
         total = _total(weights, target.size)
         # with no target at all nothing has a share in the NaN
         weights = weights / total if total != 0 else weights
     result = np.zeros(shape, self.dtype)
-    result[_named(shape, index)] = self * -weights
+    result[_named(len(shape), index, axis)] = self * -weights
     return result

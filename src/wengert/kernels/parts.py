@@ -11,6 +11,8 @@ __all__ = ["complex", "polar"]
 
 def complex(real: Any, imag: Any) -> Any:
     """``real + 1j * imag``, where neither part touches the other: infinite parts stay apart."""
+    if real.dtype.char not in "fd":
+        raise TypeError(f"the parts of complex numbers are float32 or float64, not {real.dtype}")
     out = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real, np.complex64))
     out.real, out.imag = real, imag
     return out

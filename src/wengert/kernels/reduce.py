@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
+    "along",
     "amax",
     "amin",
     "argmax",
@@ -163,17 +164,23 @@ def argmin(self: Any, dim: int | None, keepdim: bool) -> Any:
     return np.argmin(self, axis=dim, keepdims=keepdim)
 
 
+def along(indices: Any, dim: int) -> tuple[Any, ...]:
+    """What indexes an array with `indices` along `dim`, for each position of the others."""
+    ndim = indices.ndim
+    if ndim == 0:
+        return (indices,)
+    places = [np.arange(n).reshape(n, *[1] * (ndim - 1 - i)) for i, n in enumerate(indices.shape)]
+    return (*places[:dim], indices, *places[dim:])
+
+
 def pick(self: Any, indices: Any, dim: int, keepdim: bool) -> Any:
     """One element along `dim` for each position of the others."""
     if self.ndim == 0:
         return self.copy()
-    if self.ndim == 1 and not keepdim:
-        return self[indices]
-    if not keepdim:
-        indices = np.expand_dims(indices, dim)
-    others = np.ogrid[tuple([slice(n) for n in indices.shape])]
-    picked = self[(*others[:dim], indices, *others[dim + 1 :])]
-    return picked if keepdim else picked.squeeze(dim)
+    if keepdim:
+        indices = indices.squeeze(dim)
+    picked = self[along(indices, dim)]
+    return np.expand_dims(picked, dim) if keepdim else picked
 
 
 def at_index(indices: Any, dim: int, shape: Dims, keepdim: bool) -> Any:

@@ -36,6 +36,7 @@ _ALL = slice(None)
 
 
 def expand(self: Any, shape: Shape) -> Any:
+    """A read-only view that repeats dimensions of size 1."""
     array = np.asarray(self)
     own = array.shape
     lead = len(shape) - len(own)
@@ -56,30 +57,36 @@ def expand(self: Any, shape: Shape) -> Any:
 
 
 def select(self: Any, dim: int, index: int) -> Any:
+    """One position of a dimension."""
     return self[(_ALL,) * dim + (index, ...)] if dim else self[index, ...]
 
 
 def select_backward(self: Any, shape: Shape, dim: int, index: int) -> Any:
+    """Zeros of `shape` with self at one position of a dimension."""
     result = np.zeros(shape, self.dtype)
     result[(_ALL,) * dim + (index,)] = self
     return result
 
 
 def slice_(self: Any, dim: int, start: int, end: int, step: int) -> Any:
+    """A range of a dimension."""
     return self[(_ALL,) * dim + (slice(start, end, step),)] if dim else self[start:end:step]
 
 
 def slice_backward(self: Any, shape: Shape, dim: int, start: int, end: int, step: int) -> Any:
+    """Zeros of `shape` with self in a range of a dimension."""
     result = np.zeros(shape, self.dtype)
     result[(_ALL,) * dim + (slice(start, end, step),)] = self
     return result
 
 
 def alias(self: Any) -> Any:
+    """The same memory in another array."""
     return self[...]
 
 
 def unsqueeze(self: Any, dim: int) -> Any:
+    """With a new dimension of size 1."""
     return self[(_ALL,) * dim + (None,)]
 
 
@@ -94,6 +101,7 @@ def squeeze_dims(self: Any, dim: Shape) -> Any:
 
 
 def diagonal(self: Any, offset: int, dim1: int, dim2: int) -> Any:
+    """A diagonal of two dimensions, as a view."""
     result = self.diagonal(offset, dim1, dim2)
     # NumPy marks diagonals read-only for the sake of its own history
     result.flags.writeable = self.flags.writeable
@@ -101,6 +109,7 @@ def diagonal(self: Any, offset: int, dim1: int, dim2: int) -> Any:
 
 
 def diagonal_backward(self: Any, shape: Shape, offset: int, dim1: int, dim2: int) -> Any:
+    """Zeros of `shape` with self on a diagonal."""
     result = np.zeros(shape, self.dtype)
     diagonal(result, offset, dim1, dim2)[...] = self
     return result
@@ -115,11 +124,13 @@ def diag_embed(self: Any, offset: int, dim1: int, dim2: int) -> Any:
 
 
 def unbind(self: Any, dim: int) -> tuple[Any, ...]:
+    """All positions of a dimension."""
     lead = (_ALL,) * dim
     return tuple([self[(*lead, i, ...)] for i in range(self.shape[dim])])
 
 
 def split(self: Any, sizes: Shape, dim: int) -> tuple[Any, ...]:
+    """Consecutive ranges of a dimension."""
     lead = (_ALL,) * dim
     parts, start = [], 0
     for size in sizes:
@@ -134,12 +145,15 @@ def contiguous(self: Any) -> Any:
 
 
 def flip(self: Any, dims: Shape) -> Any:
+    """The dimensions in reverse order, as a copy."""
     return np.flip(self, dims).copy()
 
 
 def roll(self: Any, shifts: Shape, dims: Shape) -> Any:
+    """The elements moved along dimensions, or, without any, in C order."""
     return np.roll(self, shifts, dims) if dims else np.roll(self, shifts[0])
 
 
 def repeat(self: Any, repeats: Shape) -> Any:
+    """Copies side by side."""
     return np.tile(self, repeats)

@@ -26,6 +26,7 @@ from wengert.ops.activations import (
 )
 from wengert.ops.affine import linear
 from wengert.ops.classes import cross_entropy, nll_loss
+from wengert.ops.dropout import dropout
 from wengert.ops.losses import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -44,6 +45,7 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "celu",
     "cross_entropy",
+    "dropout",
     "elu",
     "gelu",
     "hardsigmoid",

@@ -17,7 +17,7 @@ from wengert.ops.matmul import (
     matrices,
 )
 from wengert.ops.out import into
-from wengert.ops.shape import reshape
+from wengert.ops.shape import in_shape
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
@@ -29,7 +29,9 @@ def _check_added(x: Any, product: Any, shape: tuple[int, ...]) -> None:
     if a.shape != shape:
         expanded(a.shape, shape)
     if a.dtype != product.payload.dtype:
-        check_dtypes(a, product.payload, "self and mat2 must have the same dtype, but got {0} and {1}")
+        check_dtypes(
+            a, product.payload, "self and mat2 must have the same dtype, but got {0} and {1}"
+        )
 
 
 def addmm(
@@ -70,7 +72,8 @@ def addmm(
     a, b = y.payload, z.payload
     if a.ndim != 2 or b.ndim != 2:
         raise RuntimeError(
-            f"mat1 and mat2 must be matrices, but the shapes are {list(a.shape)} and {list(b.shape)}"
+            "mat1 and mat2 must be matrices, but the shapes are "
+            f"{list(a.shape)} and {list(b.shape)}"
         )
     check_matrices(a, b)
     _check_added(x, y, (a.shape[0], b.shape[1]))
@@ -110,7 +113,11 @@ def addmv(
     >>> wg.addmv(wg.tensor([1.0, 2.0]), wg.ones(2, 3), wg.ones(3))
     tensor([4., 5.])
     """
-    x, y, z = operand(input, "addmv", "self"), operand(mat, "addmv", "mat", 2), operand(vec, "addmv", "vec", 3)
+    x, y, z = (
+        operand(input, "addmv", "self"),
+        operand(mat, "addmv", "mat", 2),
+        operand(vec, "addmv", "vec", 3),
+    )
     if y.payload.ndim != 2 or z.payload.ndim != 1:
         raise RuntimeError(
             f"vector + matrix @ vector expected, got {x.payload.ndim}, {y.payload.ndim}, "
@@ -235,11 +242,17 @@ def inner(input: Any, other: Any, *, out: Any = None) -> Any:
             "inner() the last dimension must match on both input tensors but got shapes "
             f"{list(a)} and {list(b)}"
         )
-    elif len(a) == 1 and len(b) == 1:
-        result = dot(x, y)
     else:
-        rows, columns = reshape(x, (-1, a[-1])), reshape(y, (-1, b[-1]))
-        result = T.view(matrices(rows, T.t(columns)), shape=(*a[:-1], *b[:-1]))
+        # by way of permutations, as PyTorch's tensordot: they cost little and give its graph
+        x = T.permute(x, dims=tuple(range(len(a))))
+        y = T.permute(y, dims=(len(b) - 1, *range(len(b) - 1)))
+        if len(a) == 1 and len(b) == 1:
+            product = dot(x, y)
+        else:
+            product = matrices(
+                in_shape(x, (math.prod(a[:-1]), a[-1])), in_shape(y, (b[-1], math.prod(b[:-1])))
+            )
+        result = T.view(product, shape=(*a[:-1], *b[:-1]))
     return result if out is None else into(out, result, "inner")
 
 

@@ -21,6 +21,8 @@ __all__ = ["cross_entropy", "nll_loss"]
 
 Shape = tuple[int, ...]
 
+_LONG, _BYTE = np.dtype(np.int64), np.dtype(np.uint8)
+
 
 def _check_classes(x: Any, target: Any, weight: Any) -> None:
     """Refuse an input, class targets and weights that do not fit together."""
@@ -50,7 +52,7 @@ def _check_classes(x: Any, target: Any, weight: Any) -> None:
             f"\"nll_loss_out_frame\" not implemented for '{long_name(x.dtype)}': the input must be "
             "floating"
         )
-    if target.dtype.name not in ("int64", "uint8"):
+    if target.dtype != _LONG and target.dtype != _BYTE:
         raise RuntimeError(
             f"expected target dtype to be Long or Byte, but got {long_name(target.dtype)}"
         )

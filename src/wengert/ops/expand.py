@@ -137,9 +137,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
         tensors = tuple(tensors[0])
     values = operands(tensors, "broadcast_tensors")
     shape = broadcast(*[value.payload.shape for value in values])
-    return tuple(
-        [v if v.payload.shape == shape else T.expand(v, shape=shape) for v in values]
-    )
+    return tuple([v if v.payload.shape == shape else T.expand(v, shape=shape) for v in values])
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:

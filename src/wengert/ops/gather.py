@@ -68,13 +68,13 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     if array.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
     size = x.payload.shape[axis] if x.payload.ndim else 1
-    if array.size and not (0 <= array.min() and array.max() < size):
+    if array.size and (array.min() < 0 or array.max() >= size):
         raise IndexError(f"index out of range in self: dimension {axis} has size {size}")
     return T.index_select(x, where, dim=axis)
 
 
 def _check_bounds(array: Any, size: int, axis: int) -> None:
-    if array.size and not (0 <= array.min() and array.max() < size):
+    if array.size and (array.min() < 0 or array.max() >= size):
         bad = array[(array < 0) | (array >= size)].flat[0]
         raise RuntimeError(f"index {bad} is out of bounds for dimension {axis} with size {size}")
 
@@ -213,9 +213,7 @@ def take(input: Any, index: Any) -> Any:
     x, where = operand(input, "take"), operand(index, "take", "index", 2)
     array, size = where.payload, x.payload.size
     if array.dtype != np.int64:
-        raise RuntimeError(
-            f"take(): Expected a long tensor for index, but got {dtype_name(array)}"
-        )
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {dtype_name(array)}")
     if array.size and not (-size <= array.min() and array.max() < size):
         raise IndexError(f"out of range: tried to access an element beyond the {size} of self")
     return T.take(x, where)

@@ -1,9 +1,9 @@
 """Layer 5 · ops: ``x[...]``, and what its writing form needs.
 
 NOTE [indexing]
-As in PyTorch, ``x[...]`` is taken apart: an int becomes `select`, a slice `slice`, None `unsqueeze`,
-which are views; arrays and masks that remain become one `index`, which copies. So an int beside an
-array does not take part in the array's broadcasting, as it does in NumPy.
+As in PyTorch, ``x[...]`` is taken apart: an int becomes `select`, a slice `slice`, and None
+`unsqueeze`, which are views; arrays and masks that remain become one `index`, which copies. So an
+int beside an array does not take part in the array's broadcasting, as it does in NumPy.
 """
 
 from __future__ import annotations
@@ -181,6 +181,10 @@ def _item(item: Any) -> Any:
         try:
             return operator.index(item)
         except TypeError:
+            if isinstance(item, str):
+                raise TypeError(
+                    f"new(): invalid data type 'str': a tensor cannot be indexed with {item!r}"
+                ) from None
             raise IndexError(
                 "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
                 f"are valid indices (got {type(item).__name__})"
@@ -214,9 +218,7 @@ def _dims_of(item: Any) -> int:
 def _position(index: int, dim: int, shape: list[int]) -> int:
     size = shape[dim]
     if not -size <= index < size:
-        raise IndexError(
-            f"index {index} is out of bounds for dimension {dim} with size {size}"
-        )
+        raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
     return index + size if index < 0 else index
 
 
@@ -295,9 +297,4 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
     )
     if steps or advanced is None:
         raise IndexError("index_put() takes tensors with dimensions as indices")
-    shape = value.payload.shape
-    while shape and shape[0] == 1:
-        shape = shape[1:]
-    if shape != value.payload.shape:
-        value = T.view(value, shape=shape)
     return T.index_put(x, value, indices=advanced, accumulate=bool(accumulate))

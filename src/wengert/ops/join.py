@@ -349,7 +349,5 @@ def column_stack(tensors: Any, *, out: Any = None) -> Any:
     values = operands(tensors, "column_stack")
     if not values:
         raise RuntimeError("column_stack expects a non-empty TensorList")
-    columns = [
-        v if v.payload.ndim > 1 else T.view(v, shape=(v.payload.size, 1)) for v in values
-    ]
+    columns = [v if v.payload.ndim > 1 else T.view(v, shape=(v.payload.size, 1)) for v in values]
     return cat(columns, 1, out=out)

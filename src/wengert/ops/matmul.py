@@ -33,7 +33,9 @@ def check_dtypes(a: Any, b: Any, message: str) -> None:
     """Refuse two dtypes (with `message`, which names them) and bools."""
     if a.dtype != b.dtype:
         raise RuntimeError(
-            message.format(dtype_name(a), dtype_name(b), dtype_name(a).lower(), dtype_name(b).lower())
+            message.format(
+                dtype_name(a), dtype_name(b), dtype_name(a).lower(), dtype_name(b).lower()
+            )
             + "\n  Convert one of them: x.to(y.dtype)."
         )
     if a.dtype.kind == "b":
@@ -263,7 +265,9 @@ def check_batches(x: Any, y: Any) -> None:
     a, b = x.payload, y.payload
     for number, value in ((1, a), (2, b)):
         if value.ndim != 3:
-            raise RuntimeError(f"batch{number} must be a 3D tensor, but has {value.ndim} dimensions")
+            raise RuntimeError(
+                f"batch{number} must be a 3D tensor, but has {value.ndim} dimensions"
+            )
     if a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
         raise RuntimeError(
             "Expected size for first two dimensions of batch2 tensor to be: "

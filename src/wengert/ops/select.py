@@ -72,10 +72,18 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
                 f"{dtype_name(mask.payload)}: compare it first, as in x > 0"
             )
         mask = T.ne(mask, 0)
-    if is_number(input) and is_number(other):
-        input = new_tensor(np.asarray(input, promote([], [input, other])))
+    if is_number(input):
+        input = _beside(input, other)
+    if is_number(other):
+        other = _beside(other, input)
     result = T.where(mask, input, other)
     return result if out is None else into(out, result, "where")
+
+
+def _beside(number: Any, value: Any) -> Any:
+    """A number as a tensor of the dtype that it has together with another value."""
+    arrays, numbers = ([], [value]) if is_number(value) else ([operand(value, "where").payload], [])
+    return new_tensor(promote(arrays, [number, *numbers]).type(number))
 
 
 def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:

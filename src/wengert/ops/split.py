@@ -112,9 +112,7 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
         )
     start = start + size if start < 0 else start
     if start + length > size:
-        raise RuntimeError(
-            f"start ({start}) + length ({length}) exceeds dimension size ({size})."
-        )
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
     return T.slice(x, dim=axis, start=start, end=start + length, step=1)
 
 

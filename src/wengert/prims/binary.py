@@ -17,7 +17,6 @@ from wengert.prims.families import bilinear, constant, elementwise, linear
 from wengert.prims.record import case
 
 _SCALAR = (case((), other=2.5), case((3,), other=3.0), case((2, 3), other=-1.5))
-_POSITIVE_SCALAR = (case((), other=2.5), case((3,), other=3.0), case((2, 3), other=0.5))
 _BINARY = (
     case((), ()),
     case((3,), (3,)),
@@ -26,6 +25,12 @@ _BINARY = (
     case((2, 1), (1, 3)),
     case((0,), (1,)),
 )
+
+
+
+def _integers(rng: Any) -> Any:
+    return rng.integers(-9, 9, (2, 3))
+
 
 linear(
     "add",
@@ -63,6 +68,18 @@ linear(
     node="AddBackward0",
     cases=(case((2, 3), (3,), alpha=2.0), case((), (), alpha=-1.0)),
     doc="self + alpha * other",
+)
+linear(
+    "sub_scaled",
+    lambda self, other, alpha: self - other * alpha,
+    args=("self", "other"),
+    params=("alpha",),
+    vjp=(lambda F, g: g, lambda F, g, alpha: g * -alpha),
+    promote="same",
+    broadcasts=True,
+    node="SubBackward0",
+    cases=(case((2, 3), (3,), alpha=2.0), case((), (), alpha=-1.0)),
+    doc="self - alpha * other",
 )
 linear(
     "sub",
@@ -328,6 +345,18 @@ for _name, _kernel, _doc in (
     ("bitwise_and", np.bitwise_and, "bitwise and"),
     ("bitwise_or", np.bitwise_or, "bitwise or"),
     ("bitwise_xor", np.bitwise_xor, "bitwise exclusive or"),
+):
+    constant(
+        _name,
+        _kernel,
+        args=("self", "other"),
+        promote="same",
+        broadcasts=True,
+        cases=(case(_integers, _integers),),
+        doc=_doc,
+    )
+
+for _name, _kernel, _doc in (
     ("floor_divide", kernels.floor_divide, "the quotient rounded down"),
     ("trunc_divide", kernels.trunc_divide, "the quotient rounded towards zero"),
 ):

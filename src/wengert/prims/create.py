@@ -13,6 +13,7 @@ constant(
     lambda shape, dtype: np.zeros(shape, dtype),
     args=(),
     params=("shape", "dtype"),
+    cases=(case(shape=(2, 3), dtype=np.dtype("float64")), case(shape=(), dtype=np.dtype("int64"))),
     doc="zeros of a shape and a dtype",
 )
 constant("zeros_like", np.zeros_like, doc="zeros like self")
@@ -20,6 +21,7 @@ elementwise("clone", kernels.clone, lin=lambda F, g: g, promote=None, doc="a cop
 linear(
     "assign",
     kernels.assign,
+    into=np.copyto,
     args=("self", "src"),
     vjp=(zero, lambda F, g: g),
     broadcasts=True,
@@ -30,6 +32,7 @@ linear(
 elementwise(
     "fill_scalar",
     kernels.filled,
+    into=lambda self, value: self.fill(value),
     lin=zero,
     params=("value",),
     promote=None,
@@ -42,6 +45,7 @@ linear(
     kernels.to_copy,
     params=("dtype",),
     vjp=lambda F, g, self_dtype: F.to_copy(g, dtype=self_dtype),
+    conj="explicit",
     cases=(case((2, 3), dtype=np.dtype("float64")),),
     doc="a copy in another dtype",
 )

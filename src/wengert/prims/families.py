@@ -174,4 +174,6 @@ def constant(
     name: str, kernel: Kernel, *, args: Sequence[str] = ("self",), **more: Any
 ) -> Primitive:
     """An operation without a derivative (comparisons, predicates, positions)."""
+    if not more.get("cases") and not more.get("params"):
+        more["cases"] = _elementwise_cases(args)
     return Primitive(name, kernel, family="constant", args=args, vjp=None, **more)

@@ -38,7 +38,7 @@ linear(
     cases=(
         case((3,), indices=(_I,)),
         case((3, 2), indices=(_I,)),
-        case((3, 65), indices=(_I,)),
+        case((3, 513), indices=(_I,)),
         case((3, 2), indices=(np.array([-1, 0]),)),
         case((2, 3), indices=(None, np.array([[2, 0], [1, 1]]))),
         case((2, 3, 4), indices=(_J, None, _I)),
@@ -69,6 +69,14 @@ def _outside(F: Any, g: Any, indices: Any, accumulate: bool) -> Any:
     return g if accumulate else F.index_put(g, 0, indices=indices, accumulate=False)
 
 
+def _written(F: Any, g: Any, value_shape: Any, indices: Any) -> Any:
+    core = value_shape
+    while core[:1] == (1,):
+        core = core[1:]
+    picked = F.sum_to(F.index(g, indices=indices), shape=core)
+    return picked if core == value_shape else F.view(picked, shape=value_shape)
+
+
 linear(
     "index_put",
     kernels.index_put,
@@ -77,7 +85,7 @@ linear(
     promote="same",
     vjp=(
         _outside,
-        lambda F, g, value_shape, indices: F.sum_to(F.index(g, indices=indices), shape=value_shape),
+        _written,
     ),
     cases=(
         case((3,), (2,), indices=(np.array([2, 0]),), accumulate=False),
@@ -85,6 +93,7 @@ linear(
         case((2, 3), (2, 1), indices=(None, np.array([2, 2])), accumulate=True),
         case((2, 3), (2,), indices=(_CORNERS,), accumulate=True),
         case((2, 3), (1,), indices=(_CORNERS,), accumulate=False),
+        case((2, 3), (1, 1, 1, 3), indices=(np.array([1, 0]),), accumulate=False),
     ),
     doc="self with a value written, or added, where integer arrays or masks point",
 )

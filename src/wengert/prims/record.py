@@ -104,6 +104,9 @@ class Primitive:
         Array arguments that keep their dtype and have no derivative: masks and indices.
     infix
         The operator that computes the kernel, where there is one: it is quicker on NumPy's scalars.
+    into
+        ``into(self, *others, **params)``, which writes the result into `self` with no array of its
+        own; without one, in-place forms copy the kernel's result.
     scalar, rscalar
         For a binary primitive: the primitives of the same operation with a Python number to the
         right or to the left.
@@ -119,6 +122,17 @@ class Primitive:
         Number of None entries that PyTorch's node shows for arguments that are no tensors here.
     doc
         One line: what the operation computes.
+
+    Attributes
+    ----------
+    rules
+        The derivative rules, one per array argument.
+    is_differentiable
+        Whether there is any rule.
+    saved
+        Every name that some rule needs, in a fixed order.
+    saved_args
+        The array arguments among them.
     """
 
     __slots__ = (
@@ -133,6 +147,8 @@ class Primitive:
         "family",
         "fixed",
         "infix",
+        "into",
+        "is_differentiable",
         "kernel",
         "name",
         "node",
@@ -141,6 +157,8 @@ class Primitive:
         "promote",
         "rscalar",
         "rules",
+        "saved",
+        "saved_args",
         "scalar",
         "variadic",
         "view",
@@ -162,6 +180,7 @@ class Primitive:
         promote: str | None = None,
         fixed: Sequence[str] = (),
         infix: str | None = None,
+        into: Callable[..., None] | None = None,
         scalar: str | None = None,
         rscalar: str | None = None,
         view: bool = False,
@@ -192,7 +211,11 @@ class Primitive:
         self.conj = conj
         self.blanks = blanks
         self.doc = doc
+        self.into = into
         self.rules = self._checked_rules(vjp)
+        self.is_differentiable = any(rule is not None for rule in self.rules)
+        self.saved = self._names_needed()
+        self.saved_args = tuple(name for name in self.saved if name in self.args)
         if name in _REGISTRY:
             raise ValueError(f"the primitive {name} is registered twice")
         _REGISTRY[name] = self
@@ -226,14 +249,7 @@ class Primitive:
             rules.append(Rule(call, names[2:], where))
         return tuple(rules)
 
-    @property
-    def is_differentiable(self) -> bool:
-        """Whether any argument has a derivative rule."""
-        return any(rule is not None for rule in self.rules)
-
-    @property
-    def saved(self) -> tuple[str, ...]:
-        """Every name that some rule needs, in a fixed order."""
+    def _names_needed(self) -> tuple[str, ...]:
         needed = {name for rule in self.rules if rule is not None for name in rule.names}
         order = [*self.args, "result", *self.params]
         order += [f"{arg}_{what}" for arg in self.args for what in ("shape", "dtype")]

@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.kernels import elementwise as kernels
 from wengert.prims.families import constant, elementwise, zero
+from wengert.prims.record import case
 
 _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
 _LN2 = math.log(2.0)
@@ -157,4 +158,9 @@ constant("isnan", np.isnan, doc="whether each element is NaN")
 constant("isinf", np.isinf, doc="whether each element is infinite")
 constant("isfinite", np.isfinite, doc="whether each element is finite")
 constant("logical_not", np.logical_not, doc="whether each element is zero")
-constant("bitwise_not", np.bitwise_not, doc="bitwise complement")
+constant(
+    "bitwise_not",
+    np.bitwise_not,
+    cases=(case(lambda rng: rng.integers(-9, 9, (2, 3))),),
+    doc="bitwise complement",
+)

@@ -18,6 +18,7 @@ from wengert.base.dtypes import is_differentiable
 from wengert.tape.base import OutputEdge, TensorBase, new_tensor
 from wengert.tape.engine import walk
 from wengert.tape.hooks import retain_grad, run_leaf_hooks, visitor
+from wengert.tape.lift import cast
 from wengert.tape.modes import MODE, NO_GRAD, current_mode
 from wengert.tape.node import USER_CODE, edge_of
 from wengert.tape.record import T
@@ -54,6 +55,7 @@ def _seeds(
             _check_seed(i, payload, grad)
             if output.edge is None:
                 raise errors.no_gradient(i, errors.describe(payload))
+            grad = cast(grad, payload.dtype)
             if not create_graph:
                 grad = grad.payload
         seeds.append((edge_of(output), grad))

@@ -82,6 +82,8 @@ def write(
         ufunc(payload, number, out=payload, casting="same_kind")
     elif ufunc is not None:
         ufunc(*payloads, out=payload, casting="same_kind")
+    elif form.into is not None:
+        form.into(*payloads, **params)
     else:
         np.copyto(payload, form.kernel(*payloads, **params), casting="same_kind")
     bump(tensor, name)

@@ -27,6 +27,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, numbers.Number) and not isinstance(value, np.generic)
 
 
+def public(arg: str) -> str:
+    """The name that the public functions give to a primitive's argument."""
+    return "input" if arg == "self" else arg
+
+
 def cast(tensor: Any, dtype: np.dtype[Any]) -> Any:
     """`tensor` in another dtype, recorded."""
     if tensor.payload.dtype == dtype:
@@ -65,7 +70,7 @@ def lift(prim: Primitive, values: Sequence[Any]) -> list[Any]:
             lifted.append(value)
         else:
             raise TypeError(
-                f"{prim.name}(): argument '{arg}' (position {i + 1}) must be Tensor, not "
+                f"{prim.name}(): argument '{public(arg)}' (position {i + 1}) must be Tensor, not "
                 f"{type(value).__name__}"
             )
     if prim.promote is None and not scalars:
@@ -73,8 +78,8 @@ def lift(prim: Primitive, values: Sequence[Any]) -> list[Any]:
     arrays = [lifted[i].payload for i in free if i not in scalars]
     if not arrays:
         raise TypeError(
-            f"{prim.name}(): argument '{prim.args[scalars[0]]}' (position {scalars[0] + 1}) must "
-            f"be Tensor, not {type(values[scalars[0]]).__name__}"
+            f"{prim.name}(): argument '{public(prim.args[scalars[0]])}' (position "
+            f"{scalars[0] + 1}) must be Tensor, not {type(values[scalars[0]]).__name__}"
         )
     dtype = promote(arrays, [values[i] for i in scalars], prim.promote == "float")
     for i in free:

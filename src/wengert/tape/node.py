@@ -86,6 +86,7 @@ class Node:
     prim: ClassVar[Primitive]
     several: ClassVar[bool] = False
     blanks: ClassVar[int] = 0
+    hidden: ClassVar[tuple[int, ...]] = ()
     label: ClassVar[str]
 
     # -- what the engine calls --------------------------------------------------------------------
@@ -130,7 +131,11 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """For each argument the node that made it and the number of its output, or (None, 0)."""
-        return tuple(target_of(edge) for edge in self.edges) + ((None, 0),) * self.blanks
+        edges = self.edges
+        if self.hidden:
+            # masks and indices, of which PyTorch shows nothing
+            edges = tuple(edge for i, edge in enumerate(edges) if i not in self.hidden)
+        return tuple(target_of(edge) for edge in edges) + ((None, 0),) * self.blanks
 
     @property
     def metadata(self) -> dict[Any, Any]:
@@ -237,7 +242,7 @@ def check_result(node: Any) -> None:
 
 
 def _position(node: Node, name: str) -> int:
-    return [n for n in node.prim.saved if n in node.prim.args].index(name)
+    return node.prim.saved_args.index(name)
 
 
 def _origin(node: Node, name: str) -> str:
@@ -337,7 +342,7 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
             continue
         if sandwich:
             grad = F.conj(grad)
-        if complexes is not None and not complexes[i] and grad.dtype.kind == "c":
+        if complexes is not None and not complexes[i] and getattr(grad, "payload", grad).dtype.kind == "c":
             grad = F.real(grad)
         grads[i] = grad if shapes is None else F.sum_to(grad, shape=shapes[i])
     return tuple(grads)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.dtypes import is_differentiable
 from wengert.base.shapes import broadcast
 from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
@@ -63,7 +64,7 @@ def run(prim: Primitive, tensors: list[Any], params: dict[str, Any]) -> Any:
     recording = mode is None or mode.grad
     single = prim.outputs == 1
     outs = [new_tensor(r) for r in ((results,) if single else results)]
-    if recording and any(
+    if recording and is_differentiable(outs[0].payload.dtype) and any(
         tensor.edge is not None and rule is not None
         for tensor, rule in zip(tensors, _rules(prim, len(tensors)), strict=True)
     ):
@@ -103,7 +104,7 @@ def make_node(
 ) -> Any:
     """A node of `prim` with edges and saved arguments, but not yet its output."""
     complexes = tuple(p.dtype.kind == "c" for p in payloads)
-    plain = not any(complexes) and result.dtype.kind != "c"
+    plain = not any(complexes) and (prim.conj == "explicit" or result.dtype.kind != "c")
     lifted = any(not isinstance(p, np.ndarray | np.generic) for p in payloads)
     cls = node_class(prim) if plain and not lifted else lifted_class(prim)
     node: Any = object.__new__(cls)
@@ -116,9 +117,8 @@ def make_node(
     node.ext = None
     if cls is not node_class(prim):
         node.complexes = None if plain else complexes
-    saved_args = [name for name in prim.saved if name in prim.args]
     if prim.variadic:
-        for name in saved_args:
+        for name in prim.saved_args:
             setattr(node, f"s_{name}", tuple(tensors))
         node.versions = None
     else:
@@ -129,9 +129,9 @@ def make_node(
             if rule is not None and edge is not None
             for name in rule.names
         }
-        for name in saved_args:
+        for name in prim.saved_args:
             setattr(node, f"s_{name}", by_name[name] if name in wanted else None)
-        node.versions = tuple(version_of(by_name[name]) for name in saved_args)
+        node.versions = tuple(version_of(by_name[name]) for name in prim.saved_args)
     for name in prim.saved:
         if name in prim.params:
             setattr(node, f"p_{name}", params[name])
@@ -161,6 +161,8 @@ class _Recording:
         if prim is None:
             raise AttributeError(f"there is no primitive {name!r}")
         plain = prim.outputs == 1 and not prim.variadic and bool(prim.args)
+        # with a dtype to choose, the result need not be differentiable
+        plain = plain and "dtype" not in prim.params
         made = recorder(prim, record) if plain else _general(prim)
         setattr(self, name, made)
         return made

@@ -64,12 +64,8 @@ def saved_slots(prim: Primitive) -> list[str]:
     return slots
 
 
-def _saved_args(prim: Primitive) -> list[str]:
-    return [name for name in prim.saved if name in prim.args]
-
-
 def _release(node: Any) -> None:
-    for name in _saved_args(node.prim):
+    for name in node.prim.saved_args:
         if getattr(node, f"s_{name}") is not None:
             setattr(node, f"s_{name}", FREED)
     if "result" in node.prim.saved:
@@ -87,6 +83,7 @@ def node_class(prim: Primitive) -> type[Node]:
             "prim": prim,
             "label": prim.node,
             "blanks": prim.blanks,
+            "hidden": tuple(i for i, arg in enumerate(prim.args) if arg in prim.fixed),
             "several": prim.differentiable != 1,
             "release": _release,
         }
@@ -139,7 +136,7 @@ def _apply_of(prim: Primitive, recorded: bool) -> Callable[..., Any]:
         ]
     lines.append(f"    {', '.join(edges)}, = edges")
     freed: list[str] = []
-    for name in _saved_args(prim):
+    for name in prim.saved_args:
         lines += [
             f"    s_{name} = node.s_{name}",
             f"    if s_{name} is not None and s_{name}.vc is not None:",
@@ -231,13 +228,13 @@ def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -
     edges = [f"e{i}" for i in range(len(args))]
     typed = [i for i, arg in enumerate(args) if arg not in prim.fixed]
     scope: dict[str, Any] = {
-        "prim": prim,
-        "slow": slow,
-        "kernel": prim.kernel,
-        "new": object.__new__,
+        "_prim": prim,
+        "_slow": slow,
+        "_kernel": prim.kernel,
+        "_new": object.__new__,
         "Tensor": TensorBase.cls,
         "Node": node_class(prim) if prim.is_differentiable else None,
-        "mode": current_mode,
+        "_mode": current_mode,
         "NO_GRAD": NO_GRAD,
         "LEAF": LEAF,
         "F32": np.dtype(np.float32),
@@ -247,30 +244,31 @@ def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -
         "ndarray": np.ndarray,
         "attach_view": attach_view,
     }
+    # what starts with an underscore cannot be the name of an argument or a parameter
     lines = [f"def {prim.name}({signature}):"]
     if scalars and prim.scalar is not None:
-        scope["number"] = getattr(TensorBase.namespace, prim.scalar)
+        scope["_number"] = getattr(TensorBase.namespace, prim.scalar)
         lines += [
-            f"    kind = {args[1]}.__class__",
-            "    if kind is float or kind is int:",
-            f"        return number({args[0]}, {TABLE[prim.scalar].params[0]}={args[1]})",
+            f"    _kind = {args[1]}.__class__",
+            "    if _kind is float or _kind is int:",
+            f"        return _number({args[0]}, {TABLE[prim.scalar].params[0]}={args[1]})",
         ]
     elif scalars and prim.infix is not None and not prim.is_differentiable:
-        scope["same"] = (np.dtype(np.float32), np.dtype(np.float64))
+        scope["_same"] = (np.dtype(np.float32), np.dtype(np.float64))
         lines += [
-            f"    kind = {args[1]}.__class__",
-            "    if kind is float or kind is int:",
+            f"    _kind = {args[1]}.__class__",
+            "    if _kind is float or _kind is int:",
             f"        a0 = {args[0]}.payload",
-            "        if a0.dtype in same and a0.__class__ is ndarray:",
-            "            out = new(Tensor)",
-            f"            out.payload = {prim.infix.format('a0', args[1])}",
-            "            out.edge = out.vc = out.ext = None",
-            "            return out",
+            "        if a0.dtype in _same and a0.__class__ is ndarray:",
+            "            _out = _new(Tensor)",
+            f"            _out.payload = {prim.infix.format('a0', args[1])}",
+            "            _out.edge = _out.vc = _out.ext = None",
+            "            return _out",
         ]
     compute = prim.infix.format(*arrays) if prim.infix else None
     if compute is None:
-        compute = f"kernel({', '.join(arrays)}{', ' + params if params else ''})"
-    same = "".join(f" and a{i}.dtype is dtype" for i in typed[1:])
+        compute = f"_kernel({', '.join(arrays)}{', ' + params if params else ''})"
+    same = "".join(f" and a{i}.dtype is _dtype" for i in typed[1:])
     load = [f"a{i} = {arg}.payload" for i, arg in enumerate(args)]
     if prim.view:
         load.append("if a0.__class__ is not ndarray: a0 = self.array()")
@@ -280,44 +278,44 @@ def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -
         f"{arg} if e{i} is LEAF else e{i}" if i in traced else "None" for i, arg in enumerate(args)
     )
     lines += [
-        "    m = mode()",
+        "    _m = _mode()",
         "    try:",
         *[f"        {line}" for line in load],
-        f"        dtype = a{typed[0]}.dtype",
-        f"        plain = (dtype is F32 or dtype is F64){same} and (m is None or m is NO_GRAD)",
+        f"        _dtype = a{typed[0]}.dtype",
+        f"        _plain = (_dtype is F32 or _dtype is F64){same} and (_m is None or _m is NO_GRAD)",
         "    except AttributeError:",
-        "        plain = False",
-        "    if not plain:",
-        f"        return slow(prim, {packed})",
+        "        _plain = False",
+        "    if not _plain:",
+        f"        return _slow(_prim, {packed})",
         *(
             [
                 "    try:",
-                f"        r = {compute}",
+                f"        _r = {compute}",
                 "    except ValueError:",
-                f"        return slow(prim, {packed})",
+                f"        return _slow(_prim, {packed})",
             ]
             if prim.broadcasts
-            else [f"    r = {compute}"]
+            else [f"    _r = {compute}"]
         ),
-        "    out = new(Tensor)",
-        "    out.payload = r",
-        "    out.vc = out.ext = None",
-        *([f"    attach_view(self, out, prim, {named}, None, m is None)"] if prim.view else []),
+        "    _out = _new(Tensor)",
+        "    _out.payload = _r",
+        "    _out.vc = _out.ext = None",
+        *([f"    attach_view(self, _out, _prim, {named}, None, _m is None)"] if prim.view else []),
     ]
     if not traced:
-        lines += ["    out.edge = None", "    return out"]
+        lines += ["    _out.edge = None", "    return _out"]
         return _compile("\n".join(lines) + "\n", prim.name, scope)
     lines += [
         *[f"    e{i} = {args[i]}.edge" for i in traced],
-        f"    if m is not None or ({nothing}):",
-        "        out.edge = None",
-        "        return out",
-        "    out.edge = node = new(Node)",
-        f"    node.edges = ({targets},)",
-        "    node.seq = next_sequence()",
-        "    node.ext = None",
+        f"    if _m is not None or ({nothing}):",
+        "        _out.edge = None",
+        "        return _out",
+        "    _out.edge = _node = _new(Node)",
+        f"    _node.edges = ({targets},)",
+        "    _node.seq = next_sequence()",
+        "    _node.ext = None",
         *[f"    {line}" for line in _saving(prim, edges, arrays)],
-        "    return out",
+        "    return _out",
     ]
     return _compile("\n".join(lines) + "\n", prim.name, scope)
 
@@ -339,34 +337,34 @@ def reflected_recorder(prim: Primitive, slow: Callable[..., Any], name: str) -> 
 
 def _saving(prim: Primitive, edges: list[str], arrays: list[str]) -> list[str]:
     lines: list[str] = []
-    saved = _saved_args(prim)
+    saved = prim.saved_args
     for name in saved:
         users = [
             e for e, rule in zip(edges, prim.rules, strict=True) if rule and name in rule.names
         ]
         if len(users) == sum(rule is not None for rule in prim.rules):
-            lines.append(f"node.s_{name} = {name}")
+            lines.append(f"_node.s_{name} = {name}")
         else:
             asked = " or ".join(f"{e} is not None" for e in users)
-            lines.append(f"node.s_{name} = {name} if {asked} else None")
+            lines.append(f"_node.s_{name} = {name} if {asked} else None")
     if saved:
         untouched = " and ".join(f"{name}.vc is None" for name in saved)
         versions = ", ".join(f"version_of({name})" for name in saved)
-        lines.append(f"node.versions = None if {untouched} else ({versions},)")
+        lines.append(f"_node.versions = None if {untouched} else ({versions},)")
     for name in prim.saved:
         if name == "result":
             lines += [
-                "node.result = r",
-                "out.vc = node.result_vc = [0, None]",
-                "node.result_at = 0",
+                "_node.result = _r",
+                "_out.vc = _node.result_vc = [0, None]",
+                "_node.result_at = 0",
             ]
         elif name in prim.params:
-            lines.append(f"node.p_{name} = {name}")
+            lines.append(f"_node.p_{name} = {name}")
         elif name not in prim.args:
             arg, what = name.rsplit("_", 1)
-            lines.append(f"node.{name} = {arrays[prim.args.index(arg)]}.{what}")
+            lines.append(f"_node.{name} = {arrays[prim.args.index(arg)]}.{what}")
     if prim.broadcasts:
         equal = " == ".join(f"{a}.shape" for a in arrays)
         shapes = ", ".join(f"{a}.shape" for a in arrays)
-        lines.append(f"node.shapes = None if {equal} else ({shapes},)")
+        lines.append(f"_node.shapes = None if {equal} else ({shapes},)")
     return lines

@@ -95,8 +95,7 @@ def _scaled(name: str, self: Any, other: Any, alpha: Any) -> Any:
     check_alpha(self, other, alpha)
     if is_number(other):
         return write(TABLE[name], self, (other * alpha,), {}, f"{name}_")
-    factor = alpha if name == "add" else -alpha
-    return write(TABLE["add_scaled"], self, (other,), {"alpha": factor}, f"{name}_")
+    return write(TABLE[f"{name}_scaled"], self, (other,), {"alpha": alpha}, f"{name}_")
 
 
 def div_(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:

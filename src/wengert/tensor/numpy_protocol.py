@@ -153,6 +153,8 @@ class NumpyProtocol:
                 return getattr(inputs[0], f"{name}_")(*inputs[1:])
         elif name is not None and method == "__call__" and not kwargs:
             return record(TABLE[name], inputs, {})
+        elif ufunc in FUNCTIONS and method == "__call__" and not kwargs:
+            return FUNCTIONS[ufunc](*inputs)
         elif method == "reduce" and ufunc in _REDUCTIONS:
             kwargs.setdefault("axis", 0)
             return FUNCTIONS[_REDUCTIONS[ufunc]](*inputs, **kwargs)

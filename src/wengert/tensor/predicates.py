@@ -6,17 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.dtypes import as_dtype, dtype, from_numpy_dtype, promote
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tensor.tensor import Tensor
 
 __all__ = [
     "allclose",
+    "can_cast",
     "equal",
     "is_complex",
     "is_floating_point",
     "is_tensor",
     "isclose",
     "numel",
+    "promote_types",
+    "result_type",
 ]
 
 
@@ -118,6 +122,55 @@ def allclose(
             f"{a.dtype} did not match {b.dtype}: allclose compares tensors of one dtype"
         )
     return bool(np.allclose(a, b, rtol, atol, equal_nan))
+
+
+def _operand(value: Any) -> tuple[list[Any], list[Any]]:
+    if isinstance(value, TensorBase):
+        return [value.payload], []
+    if isinstance(value, np.ndarray):
+        return [value], []
+    return [], [value.item() if isinstance(value, np.generic) else value]
+
+
+def result_type(tensor1: Any, tensor2: Any) -> dtype:
+    """The dtype of an arithmetic operation on two tensors, or a tensor and a number.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.result_type(wg.tensor([1, 2]), 1.0)
+    torch.float32
+    """
+    arrays, numbers = zip(_operand(tensor1), _operand(tensor2), strict=True)
+    return from_numpy_dtype(promote(sum(arrays, []), sum(numbers, [])))
+
+
+def promote_types(type1: Any, type2: Any) -> dtype:
+    """The smallest dtype that two dtypes both convert to.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.promote_types(wg.int32, wg.float32)
+    torch.float32
+    """
+    empty = [np.empty(0, as_dtype(kind).dtype) for kind in (type1, type2)]
+    return from_numpy_dtype(promote(empty, []))
+
+
+def can_cast(from_: Any, to: Any) -> bool:
+    """Whether promotion allows a conversion: not to a lower category.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.can_cast(wg.float64, wg.float32), wg.can_cast(wg.float32, wg.int64)
+    (True, False)
+    """
+    source, target = as_dtype(from_), as_dtype(to)
+    if source.category == target.category:
+        return source.is_signed <= target.is_signed
+    return source.category < target.category
 
 
 def _payload(name: str, value: Any) -> Any:

@@ -7,38 +7,32 @@ tensor; `wengert.tensor.methods` puts them on the class. Here stands what is not
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from wengert.base import errors
-from wengert.base.device import device as Device
-from wengert.base.dtypes import default_float, from_numpy_dtype, is_differentiable
-from wengert.base.dtypes import dtype as DType
-from wengert.base.size import Size
+from wengert.base.dtypes import default_float, is_differentiable
 from wengert.ops.convert import to_array
 from wengert.ops.create import empty
 from wengert.ops.index import getitem
-from wengert.ops.matmul import matmul
-from wengert.prims.table import TABLE
 from wengert.tape import hooks
 from wengert.tape.backward import run_backward
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_of
 from wengert.tape.lift import is_number
 from wengert.tape.node import target_of
-from wengert.tape.record import record
-from wengert.tape.specialise import recorder, reflected_recorder
+from wengert.tensor.metadata import TensorMetadata
 from wengert.tensor.methods import TensorMethods
 from wengert.tensor.numpy_protocol import NumpyProtocol
+from wengert.tensor.operators import TensorOperators, install_operators
 from wengert.tensor.printing import tensor_format, tensor_repr
 
 __all__ = ["Tensor", "rebuild"]
 
-_CPU = Device("cpu")
 
-
-class Tensor(TensorMethods, NumpyProtocol, TensorBase):
+class Tensor(TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, TensorBase):
     """A NumPy array that remembers how it was computed, if that was asked for.
 
     Tensors are made by `wengert.tensor`, `wengert.zeros` and their like, or from another tensor by
@@ -67,104 +61,6 @@ class Tensor(TensorMethods, NumpyProtocol, TensorBase):
                 return new_tensor(source.array(), None, source.share_version())
             return new_tensor(np.asarray(to_array(source, default_float())))
         return empty(*data) if data else empty(0)
-
-    # -- what it is -------------------------------------------------------------------------------
-
-    @property
-    def shape(self) -> Size:
-        """The sizes of the dimensions."""
-        return Size(self.payload.shape)
-
-    def size(self, dim: int | None = None) -> Any:
-        """The shape, or the size of one dimension."""
-        return self.shape if dim is None else self.shape[self._axis(dim)]
-
-    @property
-    def dtype(self) -> DType:
-        """The element type."""
-        return from_numpy_dtype(self.payload.dtype)
-
-    @property
-    def device(self) -> Device:
-        """Where the memory is: the CPU."""
-        return _CPU
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        ndim: int = self.payload.ndim
-        return ndim
-
-    def dim(self) -> int:
-        """The number of dimensions."""
-        return self.ndim
-
-    ndimension = dim
-
-    def numel(self) -> int:
-        """The number of elements."""
-        return int(self.payload.size)
-
-    nelement = numel
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes per element."""
-        return int(self.payload.dtype.itemsize)
-
-    def element_size(self) -> int:
-        """Bytes per element."""
-        return self.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements."""
-        return int(self.payload.nbytes)
-
-    def stride(self, dim: int | None = None) -> Any:
-        """Elements, not bytes, between neighbours along each dimension, or along one."""
-        steps = tuple(step // self.itemsize for step in self.payload.strides)
-        return steps if dim is None else steps[self._axis(dim)]
-
-    def is_contiguous(self) -> bool:
-        """Whether the elements lie in memory one after the other, the last dimension fastest."""
-        return bool(self.payload.flags.c_contiguous)
-
-    def data_ptr(self) -> int:
-        """The address of the first element."""
-        return int(self.array().ctypes.data)
-
-    def storage_offset(self) -> int:
-        """The first element's place in the memory of the base."""
-        base = self._base
-        if base is None:
-            return 0
-        return int(self.data_ptr() - base.data_ptr()) // self.itemsize
-
-    def is_floating_point(self) -> bool:
-        """Whether the dtype is a real floating type."""
-        return self.dtype.is_floating_point
-
-    def is_complex(self) -> bool:
-        """Whether the dtype is complex."""
-        return bool(self.payload.dtype.kind == "c")
-
-    def is_signed(self) -> bool:
-        """Whether the dtype has negative numbers."""
-        return self.dtype.is_signed
-
-    is_cuda = False
-    is_sparse = False
-    is_quantized = False
-    is_meta = False
-
-    def _axis(self, dim: int) -> int:
-        if not -max(self.ndim, 1) <= dim < max(self.ndim, 1):
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-max(self.ndim, 1)}, "
-                f"{max(self.ndim, 1) - 1}], but got {dim})"
-            )
-        return dim
 
     # -- the graph --------------------------------------------------------------------------------
 
@@ -223,7 +119,18 @@ class Tensor(TensorMethods, NumpyProtocol, TensorBase):
         afresh.
         """
         ext = self.ext
-        return None if ext is None else ext.grad
+        if ext is not None and ext.grad is not None:
+            return ext.grad
+        if not self.is_leaf and not self.retains_grad:
+            warnings.warn(
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its "
+                ".grad attribute won't be populated during autograd.backward(). If you indeed want "
+                "the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the "
+                "non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you "
+                "access the leaf Tensor instead.",
+                stacklevel=2,
+            )
+        return None
 
     @grad.setter
     def grad(self, value: Any) -> None:
@@ -240,13 +147,15 @@ class Tensor(TensorMethods, NumpyProtocol, TensorBase):
             raise RuntimeError("can't assign Variable as its own grad")
         if value.payload.dtype != self.payload.dtype:
             raise RuntimeError(
-                f"assigned grad has data of a different type: {value.payload.dtype}, but the "
-                f"tensor is {self.payload.dtype}"
+                "attempting to assign a gradient with dtype "
+                f"'{errors.long_name(value.payload.dtype)}' to a tensor with dtype "
+                f"'{errors.long_name(self.payload.dtype)}': a gradient has its tensor's dtype"
             )
         if value.payload.shape != self.payload.shape:
             raise RuntimeError(
-                f"assigned grad has data of a different size: {list(value.payload.shape)}, but the "
-                f"tensor is {list(self.payload.shape)}"
+                f"attempting to assign a gradient of size '{list(value.payload.shape)}' to a "
+                f"tensor of size '{list(self.payload.shape)}'. Please ensure that the gradient "
+                "and the tensor are the same size"
             )
         self.extra().grad = value
 
@@ -393,20 +302,7 @@ class Tensor(TensorMethods, NumpyProtocol, TensorBase):
 
     # -- Python's protocols -----------------------------------------------------------------------
 
-    __hash__ = TensorBase.__hash__
     __getitem__ = getitem
-
-    def __matmul__(self, other: Any) -> Any:
-        return matmul(self, other) if isinstance(other, TensorBase | np.ndarray) else NotImplemented
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return matmul(other, self) if isinstance(other, np.ndarray) else NotImplemented
-
-    def __rtruediv__(self, other: Any) -> Any:
-        if is_number(other):
-            # PyTorch's two operations, and so its rounding
-            return TensorBase.namespace.reciprocal(self) * other
-        return record(TABLE["div"], (other, self), {}) if _operand(other) else NotImplemented
 
     def __repr__(self) -> str:
         return tensor_repr(self)
@@ -509,61 +405,5 @@ def rebuild(cls: type[Tensor], array: Any, requires_grad: bool) -> Tensor:
     return tensor
 
 
-# -- operators -----------------------------------------------------------------------------------
-
-
-def _operand(value: Any) -> bool:
-    return isinstance(value, TensorBase | np.ndarray | np.generic) or is_number(value)
-
-
-def _operator(method: str, name: str, reflected: str | None = None) -> None:
-    """Put the operation `name` on the class, as an operator that is generated on first use."""
-    prim = TABLE[name]
-
-    def general(prim: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        return record(prim, args, params) if all(map(_operand, args)) else NotImplemented
-
-    def first(self: Any, other: Any) -> Any:
-        made = recorder(prim, general, scalars=True)
-        made.__name__ = made.__qualname__ = method
-        setattr(Tensor, method, made)
-        return made(self, other)
-
-    def first_backwards(self: Any, other: Any) -> Any:
-        made = reflected_recorder(prim, general, str(reflected))
-        setattr(Tensor, str(reflected), made)
-        return made(self, other)
-
-    setattr(Tensor, method, first)
-    if reflected is not None:
-        setattr(Tensor, reflected, first_backwards)
-
-
-def _unary_operator(method: str, name: str) -> None:
-    def first(self: Any) -> Any:
-        made = getattr(TensorBase.namespace, name)
-        setattr(Tensor, method, made)
-        return made(self)
-
-    setattr(Tensor, method, first)
-
-
-for _symbol, _name in (("neg", "neg"), ("abs", "abs"), ("invert", "bitwise_not")):
-    _unary_operator(f"__{_symbol}__", _name)
-for _symbol, _name in (
-    ("add", "add"),
-    ("sub", "sub"),
-    ("mul", "mul"),
-    ("truediv", "div"),
-    ("pow", "pow"),
-    ("mod", "remainder"),
-    ("floordiv", "floor_divide"),
-    ("and", "bitwise_and"),
-    ("or", "bitwise_or"),
-    ("xor", "bitwise_xor"),
-):
-    _operator(f"__{_symbol}__", _name, None if _name == "div" else f"__r{_symbol}__")
-for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
-    _operator(f"__{_name}__", _name)
-
 TensorBase.cls = Tensor
+install_operators(Tensor)

@@ -1,0 +1,110 @@
+"""Layer 6 · tensor: what a tensor says of itself: shape, dtype, memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.base.device import CPU, device
+from wengert.base.dtypes import dtype as DType
+from wengert.base.dtypes import from_numpy_dtype
+from wengert.base.shapes import normal_dim
+from wengert.base.size import Size
+
+__all__ = ["TensorMetadata"]
+
+
+class TensorMetadata:
+    """Questions that a tensor's payload answers."""
+
+    __slots__ = ()
+    payload: Any
+    array: Any
+    _base: Any
+
+    @property
+    def shape(self) -> Size:
+        """The sizes of the dimensions."""
+        return tuple.__new__(Size, self.payload.shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one dimension."""
+        return self.shape if dim is None else self.payload.shape[normal_dim(dim, self.ndim)]
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return from_numpy_dtype(self.payload.dtype)
+
+    @property
+    def device(self) -> device:
+        """Where the memory is: the CPU."""
+        return CPU
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        ndim: int = self.payload.ndim
+        return ndim
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return self.ndim
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return int(self.payload.size)
+
+    nelement = numel
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return int(self.payload.dtype.itemsize)
+
+    def element_size(self) -> int:
+        """Bytes per element."""
+        return self.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return int(self.payload.nbytes)
+
+    def stride(self, dim: int | None = None) -> Any:
+        """Elements, not bytes, between neighbours along each dimension, or along one."""
+        steps = tuple(step // self.itemsize for step in self.payload.strides)
+        return steps if dim is None else steps[normal_dim(dim, self.ndim)]
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in memory one after the other, the last dimension fastest."""
+        return bool(self.payload.flags.c_contiguous)
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return int(self.array().ctypes.data)
+
+    def storage_offset(self) -> int:
+        """The first element's place in the memory of the base."""
+        base = self._base
+        if base is None:
+            return 0
+        return int(self.data_ptr() - base.data_ptr()) // self.itemsize
+
+    def is_floating_point(self) -> bool:
+        """Whether the dtype is a real floating type."""
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        """Whether the dtype is complex."""
+        return bool(self.payload.dtype.kind == "c")
+
+    def is_signed(self) -> bool:
+        """Whether the dtype has negative numbers."""
+        return self.dtype.is_signed
+
+    is_cuda = False
+    is_sparse = False
+    is_quantized = False
+    is_meta = False

@@ -1,0 +1,122 @@
+"""Layer 6 · tensor: the infix operators, generated on first use.
+
+The function behind ``x * y`` is the primitive's own recorder (see NOTE [generated code]), so that
+no wrapper stands between an operator and the tape. Making all of them takes longer than importing
+the library should, so each stands in for itself until it is first called.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wengert.ops.matmul import matmul
+from wengert.prims.table import TABLE
+from wengert.tape.base import TensorBase
+from wengert.tape.lift import is_number
+from wengert.tape.record import T, record
+from wengert.tape.specialise import recorder, reflected_recorder
+
+__all__ = ["TensorOperators", "install_operators"]
+
+_BINARY = {
+    "add": "add",
+    "sub": "sub",
+    "mul": "mul",
+    "truediv": "div",
+    "pow": "pow",
+    "mod": "remainder",
+    "floordiv": "floor_divide",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+}
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+_UNARY = {"neg": "neg", "abs": "abs", "invert": "bitwise_not"}
+
+
+class TensorOperators:
+    """The operators that are written by hand; `install_operators` adds the generated ones."""
+
+    __slots__ = ()
+
+    # defining `__eq__`, below or later, would take it away; tensors are equal by identity as keys
+    __hash__ = TensorBase.__hash__
+
+    if TYPE_CHECKING:  # what `install_operators` adds, for tools that do not run the code
+
+        def _binary(self, other: Any) -> Any: ...
+        def _unary(self) -> Any: ...
+
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _binary
+        __truediv__ = __pow__ = __rpow__ = __mod__ = __rmod__ = _binary
+        __floordiv__ = __rfloordiv__ = __and__ = __rand__ = __or__ = __ror__ = _binary
+        __xor__ = __rxor__ = __lt__ = __le__ = __gt__ = __ge__ = _binary
+        __neg__ = __abs__ = __invert__ = _unary
+
+        def __eq__(self, other: Any) -> Any: ...
+        def __ne__(self, other: Any) -> Any: ...
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __matmul__(self, other: Any) -> Any:
+        return matmul(self, other) if isinstance(other, TensorBase | np.ndarray) else NotImplemented
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return matmul(other, self) if isinstance(other, np.ndarray) else NotImplemented
+
+    def __rtruediv__(self, other: Any) -> Any:
+        if is_number(other):
+            # PyTorch's two operations, and so its rounding
+            return T.reciprocal(self) * other
+        return record(TABLE["div"], (other, self), {}) if _operand(other) else NotImplemented
+
+
+def _operand(value: Any) -> bool:
+    return isinstance(value, TensorBase | np.ndarray | np.generic) or is_number(value)
+
+
+def _general(prim: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    return record(prim, args, params) if all(map(_operand, args)) else NotImplemented
+
+
+def install_operators(cls: type) -> None:
+    """Put the generated operators on the class of tensors."""
+    for symbol, name in _BINARY.items():
+        _install_binary(cls, f"__{symbol}__", name)
+        if not hasattr(cls, f"__r{symbol}__"):
+            _install_reflected(cls, f"__r{symbol}__", name)
+    for name in _COMPARISONS:
+        _install_binary(cls, f"__{name}__", name)
+    for symbol, name in _UNARY.items():
+        _install_unary(cls, f"__{symbol}__", name)
+
+
+def _install_binary(cls: type, method: str, name: str) -> None:
+    def first(self: Any, other: Any) -> Any:
+        made = recorder(TABLE[name], _general, scalars=True)
+        made.__name__ = made.__qualname__ = method
+        setattr(cls, method, made)
+        return made(self, other)
+
+    setattr(cls, method, first)
+
+
+def _install_reflected(cls: type, method: str, name: str) -> None:
+    def first(self: Any, other: Any) -> Any:
+        made = reflected_recorder(TABLE[name], _general, method)
+        setattr(cls, method, made)
+        return made(self, other)
+
+    setattr(cls, method, first)
+
+
+def _install_unary(cls: type, method: str, name: str) -> None:
+    def first(self: Any) -> Any:
+        made = getattr(T, name)
+        setattr(cls, method, made)
+        return made(self)
+
+    setattr(cls, method, first)
