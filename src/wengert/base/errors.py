@@ -107,7 +107,7 @@ def cannot_cast(result: Any, have: Any) -> RuntimeError:
 def write_to_one_of_several(tensor: Any) -> RuntimeError:
     """A write to an output of ``split``, ``chunk`` or ``unbind`` while recording."""
     node = getattr(tensor.edge, "node", tensor.edge)
-    label = getattr(node, "label", "a function")
+    label = getattr(node, "label", "a function").removesuffix("Backward0")
     return RuntimeError(
         f"Output {getattr(tensor.edge, 'index', 0)} of {label} is a view and is being modified "
         "inplace. This view is the output of a function that returns multiple views. Such "

@@ -110,6 +110,8 @@ class Primitive:
     scalar, rscalar
         For a binary primitive: the primitives of the same operation with a Python number to the
         right or to the left.
+    of_number
+        Whether this is such a form: its first parameter is the number, weaker than any array.
     view
         Whether the result shares its argument's memory.
     domain
@@ -152,6 +154,7 @@ class Primitive:
         "kernel",
         "name",
         "node",
+        "of_number",
         "outputs",
         "params",
         "promote",
@@ -183,6 +186,7 @@ class Primitive:
         into: Callable[..., None] | None = None,
         scalar: str | None = None,
         rscalar: str | None = None,
+        of_number: bool = False,
         view: bool = False,
         domain: str | Sequence[str] = "real",
         cases: Iterable[Case] = (),
@@ -205,6 +209,7 @@ class Primitive:
         self.infix = infix
         self.scalar = scalar
         self.rscalar = rscalar
+        self.of_number = of_number
         self.view = view
         self.domain = domain
         self.cases = tuple(cases)

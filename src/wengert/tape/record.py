@@ -33,17 +33,19 @@ def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> An
     if prim.scalar is not None and len(args) == 2:
         self, other = args
         if is_number(other) and isinstance(self, TensorBase | np.ndarray):
-            return _with_number(prim, TABLE[prim.scalar], self, other)
+            return _with_number(TABLE[prim.scalar], self, other)
         if is_number(self) and isinstance(other, TensorBase | np.ndarray) and prim.rscalar:
-            return _with_number(prim, TABLE[prim.rscalar], other, self)
+            return _with_number(TABLE[prim.rscalar], other, self)
+    if prim.of_number:
+        return _with_number(prim, args[0], params[prim.params[0]])
     return run(prim, lift(prim, args), params)
 
 
-def _with_number(prim: Primitive, form: Primitive, tensor: Any, number: Any) -> Any:
+def _with_number(form: Primitive, tensor: Any, number: Any) -> Any:
     if not isinstance(tensor, TensorBase):
         tensor = new_tensor(tensor)
-    tensor = cast_for_number(prim, tensor, number)
-    if isinstance(number, bool):
+    tensor = cast_for_number(form, tensor, number)
+    if isinstance(number, bool) and tensor.payload.dtype.kind != "b":
         number = int(number)
     return run(form, [tensor], {form.params[0]: number})
 

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable
+from wengert.base.shapes import expanded
 from wengert.ops.index import split_index
 from wengert.ops.pointwise import check_alpha
+from wengert.ops.select import where as choose
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inplace import check_writable, write
@@ -33,6 +35,7 @@ __all__ = [
     "setitem",
     "square_",
     "sub_",
+    "where",
     "zero_",
 ]
 
@@ -169,7 +172,7 @@ def zero_(self: Any) -> Any:
 def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
     """Set the elements where `mask` is True to `value`, a number or a 0-d tensor."""
     if isinstance(value, TensorBase):
-        return write(TABLE["where"], self, (value,), {"condition": mask}, "masked_fill_")
+        return write(TABLE["masked_fill_tensor"], self, (mask, value), {}, "masked_fill_")
     return write(TABLE["masked_fill"], self, (mask,), {"value": value}, "masked_fill_")
 
 
@@ -185,6 +188,11 @@ def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) -
     )
     params = {"indices": arrays, "accumulate": accumulate}
     return write(TABLE["index_put"], self, (values,), params, "index_put_")
+
+
+def where(self: Any, condition: Any, other: Any) -> Any:
+    """This tensor where `condition` holds, and `other` elsewhere (see `wengert.where`)."""
+    return choose(condition, self, other)
 
 
 def setitem(self: Any, index: Any, value: Any) -> None:
@@ -215,6 +223,8 @@ def setitem(self: Any, index: Any, value: Any) -> None:
             target = new_tensor(TABLE[name].kernel(target.payload, **params), None, self.vc)
     if advanced is None:
         value = _fitting(value, target.payload.shape)
+        if value.payload.shape != target.payload.shape:
+            expanded(value.payload.shape, target.payload.shape)  # says which size does not fit
         write(TABLE["assign"], target, (value,), {}, "copy_")
         return
     params = {"indices": advanced, "accumulate": False}

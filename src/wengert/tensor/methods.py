@@ -233,7 +233,6 @@ class TensorMethods:
 
     index_put = _index.index_put
 
-    where = _select.where
     clamp = _select.clamp
     clip = _select.clip
     clamp_min = _select.clamp_min
