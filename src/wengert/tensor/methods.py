@@ -275,6 +275,7 @@ class TensorMethods:
     cuda = _cast.cuda
     type_as = _cast.type_as
 
+    where = assign.where
     new_tensor = _like.new_tensor_from
     type = _cast.type_of
     float = _cast.CASTS["float"]
