@@ -107,14 +107,13 @@ len(t.tensor(1.0))
 iter(t.tensor(1.0))
 hash_ok(x).nothing
 x.nothing
-t.nothing
 x.backward()
 s.backward()
 (r * r).backward()
 (r * r).sum().backward(t.ones(3))
 (r * r).backward(t.ones(7))
 (r * r).backward('a')
-t.autograd.grad(r, x)
+t.autograd.grad(r.sum(), x)
 t.autograd.grad(x, r)
 t.autograd.grad(r * r, r)
 t.autograd.grad((r * r).sum(), s)

@@ -168,10 +168,16 @@ x.stride(); x.T.stride(); x.is_contiguous(); x.T.is_contiguous(); x.element_size
 x.nbytes
 x.device; x.shape[0]; x.shape + (1,); x.size().numel(); list(x.shape)
 x.storage_offset(); x[1:].storage_offset()
-t.is_tensor(x); t.numel(x); t.is_floating_point(x); t.result_type(x, n)
-t.promote_types(t.int32, t.float32)
-t.can_cast(t.float64, t.float32); 1 in n; [float(r.sum()) for r in x]; x.__len__()
+t.is_tensor(x); t.numel(x); t.is_floating_point(x)
+1 in n; [float(r.sum()) for r in x]; x.__len__()
 """
+
+
+# where we mean to differ, and how
+DIFFERENT = {
+    "7.5 % p": "PyTorch has no derivative of the remainder of a number",
+    "x.norm(0)": "PyTorch gives no gradient, we give the gradient zero",
+}
 
 
 def forms():
@@ -201,4 +207,9 @@ def run(form, module, dtype, names_only=False):
 def test_form(form):
     for dtype in ("float64", "float32"):
         ours, theirs = run(form, wengert, dtype), run(form, torch, dtype)
-        assert_same(ours, theirs, f"{form} ({dtype})", rtol=1e-8)
+        if form in DIFFERENT:
+            with pytest.raises(AssertionError):
+                assert_same(ours, theirs)
+            return
+        rtol = 1e-5 if "float32" in form else 1e-8
+        assert_same(ours, theirs, f"{form} ({dtype})", rtol, 1e-4 * rtol)

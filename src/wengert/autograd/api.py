@@ -149,6 +149,8 @@ def grad(
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     results = _tensors(outputs, "outputs")
     sources = _tensors(inputs, "inputs")
+    if not sources:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     keep = create_graph if retain_graph is None else retain_graph
     vectors = _gradients(grad_outputs, len(results), "grad_outputs")
     if is_grads_batched:

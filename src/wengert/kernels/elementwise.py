@@ -9,36 +9,47 @@ import numpy as np
 from wengert.kernels.special import erf, erfc
 
 __all__ = [
+    "ceil",
     "erf",
     "erfc",
+    "floor",
     "floor_divide",
     "fmod",
+    "imag",
     "power",
     "power_scalar",
+    "real",
     "reciprocal",
     "relu",
     "remainder",
+    "rint",
     "rpower_scalar",
     "rsqrt",
     "sgn",
+    "sign",
     "sigmoid",
+    "trunc",
     "trunc_divide",
 ]
 
 
 def reciprocal(self: Any) -> Any:
+    """1 / self."""
     return 1 / self
 
 
 def rsqrt(self: Any) -> Any:
+    """1 / sqrt(self)."""
     return 1 / np.sqrt(self)
 
 
 def relu(self: Any) -> Any:
+    """The larger of self and 0; NaN stays."""
     return np.maximum(self, self.dtype.type(0))
 
 
 def sigmoid(self: Any) -> Any:
+    """1 / (1 + exp(-self)), without overflow."""
     if self.dtype.kind == "c":
         return 1 / (1 + np.exp(-self))
     # exp only of what is not positive: never overflows
@@ -57,11 +68,13 @@ def _integer_power_check(base: Any, exponent: Any) -> None:
 
 
 def power(self: Any, exponent: Any) -> Any:
+    """self to the power exponent; integers refuse negative exponents."""
     _integer_power_check(self, exponent)
     return np.power(self, exponent)
 
 
 def power_scalar(self: Any, exponent: Any) -> Any:
+    """self to the power of a number; products for the common ones."""
     if exponent == 2:
         return self * self
     if exponent == 3:
@@ -82,26 +95,48 @@ def power_scalar(self: Any, exponent: Any) -> Any:
 
 
 def rpower_scalar(self: Any, base: Any) -> Any:
+    """A number to the power self."""
     _integer_power_check(self, self)
     return np.power(self.dtype.type(base), self)
 
 
+def sign(self: Any) -> Any:
+    """-1, 0 or 1; of booleans themselves."""
+    return self.copy() if self.dtype.kind == "b" else np.sign(self)
+
+
+def _rounding(function: Any) -> Any:
+    """A rounding function that leaves integers as they are, which NumPy's do not always."""
+
+    def kernel(self: Any) -> Any:
+        return self.copy() if self.dtype.kind in "iu" else function(self)
+
+    return kernel
+
+
+floor, ceil, trunc, rint = map(_rounding, (np.floor, np.ceil, np.trunc, np.rint))
+
+
 def fmod(self: Any, other: Any) -> Any:
+    """The remainder with the sign of self."""
     _integer_division_check(self, other)
     return np.fmod(self, other)
 
 
 def remainder(self: Any, other: Any) -> Any:
+    """The remainder with the sign of other."""
     _integer_division_check(self, other)
     return np.remainder(self, other)
 
 
 def floor_divide(self: Any, other: Any) -> Any:
+    """The quotient rounded down."""
     _integer_division_check(self, other)
     return np.floor_divide(self, other)
 
 
 def trunc_divide(self: Any, other: Any) -> Any:
+    """The quotient rounded towards zero."""
     _integer_division_check(self, other)
     if self.dtype.kind in "iu":
         return np.trunc(np.true_divide(self, other)).astype(self.dtype)
@@ -110,12 +145,14 @@ def trunc_divide(self: Any, other: Any) -> Any:
 
 def _integer_division_check(self: Any, other: Any) -> None:
     if self.dtype.kind in "iu" and np.any(np.equal(other, 0)):
-        raise RuntimeError("ZeroDivisionError: integer division or modulo by zero")
+        raise RuntimeError("ZeroDivisionError\n  an integer was divided by zero")
 
 
 def real(self: Any) -> Any:
+    """The real part; a real array itself."""
     return self.real if self.dtype.kind == "c" else self
 
 
 def imag(self: Any) -> Any:
+    """The imaginary part."""
     return self.imag

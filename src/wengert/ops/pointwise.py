@@ -124,7 +124,6 @@ isfinite = _unary("isfinite", '[1.0, float("inf")]', "tensor([ True, False])")
 logical_not = _unary("logical_not", "[0.0, 2.0]", "tensor([ True, False])")
 bitwise_not = _unary("bitwise_not", "[1, 2]", "tensor([-2, -3])")
 mul = _binary("mul", "[1.0, 4.0]", "[2.0, 3.0]", "tensor([ 2., 12.])")
-pow = _binary("pow", "[1.0, 4.0]", "[2.0, 3.0]", "tensor([ 1., 64.])")
 atan2 = _binary("atan2", "[1.0, 4.0]", "[2.0, 3.0]", "tensor([0.4636, 0.9273])")
 hypot = _binary("hypot", "[1.0, 4.0]", "[2.0, 3.0]", "tensor([2.2361, 5.0000])")
 fmod = _binary("fmod", "[5.0, -5.0]", "[3.0, 3.0]", "tensor([ 2., -2.])")
@@ -189,6 +188,37 @@ def sub(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
     return _scaled("sub", input, other, alpha, out)
 
 
+def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
+    """``input ** exponent``, element by element.
+
+    Parameters
+    ----------
+    input, exponent : Tensor
+        Tensors whose shapes broadcast; one of them may be a number.
+    out : Tensor, optional
+        Where to write the result, which must not be part of a graph.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable by both. At ``input = 0`` the derivative by `exponent` is 0.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not broadcast, or integers are raised to a negative power.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.pow(wg.tensor([1.0, 2.0]), 3)
+    tensor([1., 8.])
+    """
+    if isinstance(exponent, TensorBase):
+        return _result(T.pow(input, exponent), out, "pow")
+    return _result(record(TABLE["pow"], (input, exponent), {}), out, "pow")
+
+
 def _scaled(name: str, input: Any, other: Any, alpha: Any, out: Any) -> Any:
     if alpha != 1:
         check_alpha(input, other, alpha)
@@ -233,6 +263,8 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """
     if alpha != 1:
         input = record(TABLE["mul"], (input, alpha), {})
+    if isinstance(other, TensorBase):
+        return T.rsub(input, other)
     return record(TABLE["sub"], (other, input), {})
 
 
@@ -262,9 +294,9 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = 
     if rounding_mode is None:
         return _result(record(TABLE["div"], (input, other), {}), out, "div")
     if rounding_mode == "floor":
-        return _result(record(TABLE["floor_divide"], (input, other), {}), out, "div")
+        return _result(record(TABLE["div_floor"], (input, other), {}), out, "div")
     if rounding_mode == "trunc":
-        return _result(record(TABLE["trunc_divide"], (input, other), {}), out, "div")
+        return _result(record(TABLE["div_trunc"], (input, other), {}), out, "div")
     raise RuntimeError(
         "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
         f"'{rounding_mode}'"

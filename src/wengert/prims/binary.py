@@ -13,8 +13,21 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import elementwise as kernels
-from wengert.prims.families import bilinear, constant, elementwise, linear
+from wengert.prims.families import bilinear, constant, elementwise, linear, zero
 from wengert.prims.record import case
+
+_MINUS = (
+    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
+    "invert a mask, use the `~` or `logical_not()` operator instead.",
+    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+    "`logical_xor()` operator instead.",
+)
+
+
+def _refused(kernel: str, kinds: str) -> dict[str, str]:
+    """The message of PyTorch's kernels for dtypes that they do not take."""
+    return dict.fromkeys(kinds, f"\"{kernel}\" not implemented for '{{}}'")
+
 
 _SCALAR = (case((), other=2.5), case((3,), other=3.0), case((2, 3), other=-1.5))
 _BINARY = (
@@ -25,7 +38,6 @@ _BINARY = (
     case((2, 1), (1, 3)),
     case((0,), (1,)),
 )
-
 
 
 def _integers(rng: Any) -> Any:
@@ -59,6 +71,17 @@ elementwise(
     doc="self + other, a number",
 )
 linear(
+    "rsub",
+    lambda self, other: other - self,
+    args=("self", "other"),
+    vjp=(lambda F, g: -g, lambda F, g: g),
+    promote="same",
+    broadcasts=True,
+    cases=_BINARY,
+    refuses={"any b": _MINUS},
+    doc="other - self",
+)
+linear(
     "add_scaled",
     lambda self, other, alpha: self + other * alpha,
     args=("self", "other"),
@@ -80,6 +103,7 @@ linear(
     broadcasts=True,
     node="SubBackward0",
     cases=(case((2, 3), (3,), alpha=2.0), case((), (), alpha=-1.0)),
+    refuses={"any b": _MINUS},
     doc="self - alpha * other",
 )
 linear(
@@ -93,6 +117,7 @@ linear(
     scalar="sub_scalar",
     rscalar="rsub_scalar",
     cases=_BINARY,
+    refuses={"any b": _MINUS},
     doc="self - other",
 )
 elementwise(
@@ -106,6 +131,7 @@ elementwise(
     node="SubBackward0",
     blanks=1,
     cases=_SCALAR,
+    refuses={"any b": _MINUS},
     doc="self - other, a number",
 )
 elementwise(
@@ -118,6 +144,7 @@ elementwise(
     promote="same",
     node="RsubBackward1",
     cases=_SCALAR,
+    refuses={"any b": _MINUS},
     doc="other - self, other a number",
 )
 bilinear(
@@ -206,6 +233,7 @@ elementwise(
     scalar="pow_scalar",
     rscalar="rpow_scalar",
     domain=("positive", "real"),
+    refuses=_refused("pow", "b"),
     doc="self to the power exponent; at self = 0 the derivative by the exponent is 0",
 )
 elementwise(
@@ -242,6 +270,7 @@ elementwise(
         lambda F, g, self, other: g * (-self / (self * self + other * other)),
     ),
     domain=("positive", "positive"),
+    refuses=_refused("atan2_cpu", "c"),
     doc="the angle of the point (other, self)",
 )
 elementwise(
@@ -253,6 +282,7 @@ elementwise(
         lambda F, g, other, result: g * (other / result),
     ),
     domain=("positive", "positive"),
+    refuses=_refused("hypot_cpu", "bic"),
     doc="sqrt(self ** 2 + other ** 2)",
 )
 elementwise(
@@ -264,6 +294,7 @@ elementwise(
     scalar="fmod_scalar",
     domain=("fractional", "whole"),
     node="FmodBackward1",
+    refuses=_refused("fmod_cpu", "bc"),
     doc="the remainder with the sign of self",
 )
 elementwise(
@@ -287,6 +318,7 @@ elementwise(
     scalar="remainder_scalar",
     domain=("fractional", "whole"),
     node="RemainderBackward1",
+    refuses=_refused("remainder_cpu", "bc"),
     doc="the remainder with the sign of other",
 )
 elementwise(
@@ -313,6 +345,7 @@ elementwise(
     args=("self", "other"),
     lin=(_larger, lambda F, g, self, other: _larger(F, g, other, self)),
     promote="same",
+    refuses={"c": RuntimeError("maximum not implemented for complex tensors.")},
     doc="the larger of two, NaN if either is; ties share the gradient",
 )
 elementwise(
@@ -321,6 +354,7 @@ elementwise(
     args=("self", "other"),
     lin=(lambda F, g, self, other: _larger(F, g, other, self), _larger),
     promote="same",
+    refuses={"c": RuntimeError("minimum not implemented for complex tensors.")},
     doc="the smaller of two, NaN if either is; ties share the gradient",
 )
 
@@ -340,6 +374,7 @@ for _name, _kernel, _infix, _doc in (
         promote="same",
         broadcasts=True,
         infix=_infix,
+        refuses=_refused(f"{_name}_cpu", "" if _name in ("eq", "ne") else "c"),
         doc=_doc,
     )
 
@@ -362,11 +397,39 @@ for _name, _kernel, _doc in (
         promote="same",
         broadcasts=True,
         cases=(case(_integers, _integers),),
+        refuses=_refused(f"{_name}_cpu", "fc"),
         doc=_doc,
     )
 
-for _name, _kernel, _doc in (
-    ("floor_divide", kernels.floor_divide, "the quotient rounded down"),
-    ("trunc_divide", kernels.trunc_divide, "the quotient rounded towards zero"),
-):
-    constant(_name, _kernel, args=("self", "other"), promote="same", broadcasts=True, doc=_doc)
+elementwise(
+    "floor_divide",
+    kernels.floor_divide,
+    args=("self", "other"),
+    lin=(zero, zero),
+    promote="same",
+    domain=("fractional", "whole"),
+    refuses=_refused("div_floor_cpu", "bc"),
+    doc="the quotient rounded down; its derivative is 0",
+)
+elementwise(
+    "div_floor",
+    kernels.floor_divide,
+    args=("self", "other"),
+    lin=(zero, zero),
+    promote="same",
+    node="DivBackward2",
+    domain=("fractional", "whole"),
+    refuses=_refused("div_floor_cpu", "bc"),
+    doc="the quotient rounded down, as a mode of division",
+)
+elementwise(
+    "div_trunc",
+    kernels.trunc_divide,
+    args=("self", "other"),
+    lin=(zero, zero),
+    promote="same",
+    node="DivBackward2",
+    domain=("fractional", "whole"),
+    refuses=_refused("div_trunc_cpu", "bc"),
+    doc="the quotient rounded towards zero, as a mode of division",
+)

@@ -102,6 +102,10 @@ class Primitive:
         common floating type), None (as they are).
     fixed
         Array arguments that keep their dtype and have no derivative: masks and indices.
+    refuses
+        The categories of dtypes (``"b"``, ``"i"``, ``"f"``, ``"c"``) that the operation does not
+        take after promotion, each with its message, in which ``{}`` stands for the dtype; a
+        message of class RuntimeError is given as an exception. ``"any b"``: no bool at all.
     infix
         The operator that computes the kernel, where there is one: it is quicker on NumPy's scalars.
     into
@@ -158,6 +162,7 @@ class Primitive:
         "outputs",
         "params",
         "promote",
+        "refuses",
         "rscalar",
         "rules",
         "saved",
@@ -182,6 +187,7 @@ class Primitive:
         broadcasts: bool = False,
         promote: str | None = None,
         fixed: Sequence[str] = (),
+        refuses: Mapping[str, Any] = MappingProxyType({}),
         infix: str | None = None,
         into: Callable[..., None] | None = None,
         scalar: str | None = None,
@@ -206,6 +212,7 @@ class Primitive:
         self.broadcasts = broadcasts
         self.promote = promote
         self.fixed = tuple(fixed)
+        self.refuses = refuses
         self.infix = infix
         self.scalar = scalar
         self.rscalar = rscalar

@@ -14,7 +14,19 @@ _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
 _LN2 = math.log(2.0)
 _LN10 = math.log(10.0)
 
-elementwise("neg", np.negative, lin=lambda F, g: -g, promote="same", doc="-self")
+elementwise(
+    "neg",
+    np.negative,
+    lin=lambda F, g: -g,
+    promote="same",
+    refuses={
+        "b": RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+            "invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+    },
+    doc="-self",
+)
 elementwise("exp", np.exp, lin=lambda F, g, result: g * result, doc="e to the power self")
 elementwise("exp2", np.exp2, lin=lambda F, g, result: g * result * _LN2, doc="2 to the power self")
 elementwise("expm1", np.expm1, lin=lambda F, g, result: g * (result + 1), doc="exp(self) - 1")
@@ -37,6 +49,7 @@ elementwise(
     "log1p",
     np.log1p,
     lin=lambda F, g, self: g / (self + 1),
+    node="Log1PBackward0",
     domain="positive",
     doc="ln(1 + self)",
 )
@@ -116,12 +129,14 @@ elementwise(
     "erf",
     kernels.erf,
     lin=lambda F, g, self: g * (_TWO_OVER_SQRT_PI * F.exp(-(self * self))),
+    refuses={"c": "\"erf_vml_cpu\" not implemented for '{}'"},
     doc="error function",
 )
 elementwise(
     "erfc",
     kernels.erfc,
     lin=lambda F, g, self: g * (-_TWO_OVER_SQRT_PI * F.exp(-(self * self))),
+    refuses={"c": "\"erfc_vml_cpu\" not implemented for '{}'"},
     doc="complementary error function",
 )
 elementwise(
@@ -130,6 +145,10 @@ elementwise(
     lin=lambda F, g, result: F.where(result > 0, g, 0),
     promote="same",
     domain="nonzero",
+    refuses={
+        "b": RuntimeError("Boolean inputs not supported for relu"),
+        "c": "clamp is not supported for complex types",
+    },
     doc="max(self, 0); the derivative at 0 is 0",
 )
 elementwise(
@@ -138,19 +157,67 @@ elementwise(
     lin=lambda F, g, self: g * F.sgn(self),
     promote="same",
     domain="nonzero",
+    refuses={"b": "\"abs_cpu\" not implemented for '{}'"},
     doc="absolute value; the derivative at 0 is 0",
     conj="explicit",
 )
-elementwise("sign", np.sign, lin=zero, promote="same", domain="nonzero", doc="-1, 0 or 1")
-elementwise("floor", np.floor, lin=zero, promote="same", domain="fractional", doc="round down")
-elementwise("ceil", np.ceil, lin=zero, promote="same", domain="fractional", doc="round up")
-elementwise("trunc", np.trunc, lin=zero, promote="same", domain="fractional", doc="round to 0")
 elementwise(
-    "round",
-    np.rint,
+    "sign",
+    kernels.sign,
+    lin=zero,
+    promote="same",
+    domain="nonzero",
+    refuses={
+        "c": "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+    },
+    doc="-1, 0 or 1",
+)
+elementwise(
+    "floor",
+    kernels.floor,
     lin=zero,
     promote="same",
     domain="fractional",
+    refuses={
+        "b": "\"floor_vml_cpu\" not implemented for '{}'",
+        "c": "floor is not supported for complex inputs",
+    },
+    doc="round down",
+)
+elementwise(
+    "ceil",
+    kernels.ceil,
+    lin=zero,
+    promote="same",
+    domain="fractional",
+    refuses={
+        "b": "\"ceil_vml_cpu\" not implemented for '{}'",
+        "c": "ceil is not supported for complex inputs",
+    },
+    doc="round up",
+)
+elementwise(
+    "trunc",
+    kernels.trunc,
+    lin=zero,
+    promote="same",
+    domain="fractional",
+    refuses={
+        "b": "\"trunc_vml_cpu\" not implemented for '{}'",
+        "c": "trunc is not supported for complex inputs",
+    },
+    doc="round to 0",
+)
+elementwise(
+    "round",
+    kernels.rint,
+    lin=zero,
+    promote="same",
+    domain="fractional",
+    refuses={
+        "b": "\"round_vml_cpu\" not implemented for '{}'",
+        "c": "\"round_vml_cpu\" not implemented for '{}'",
+    },
     doc="round to the nearest integer, halves to even",
 )
 
@@ -162,5 +229,9 @@ constant(
     "bitwise_not",
     np.bitwise_not,
     cases=(case(lambda rng: rng.integers(-9, 9, (2, 3))),),
+    refuses={
+        "f": "\"bitwise_not_cpu\" not implemented for '{}'",
+        "c": "\"bitwise_not_cpu\" not implemented for '{}'",
+    },
     doc="bitwise complement",
 )

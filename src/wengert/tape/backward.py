@@ -258,10 +258,13 @@ def run_grad(
     create_graph: bool,
 ) -> list[Any]:
     """The gradients of `outputs` by `inputs`; None where there is no path."""
-    for tensor in inputs:
-        if tensor.edge is None:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
     seeds = _seeds(outputs, grads, create_graph)
+    for i, tensor in enumerate(inputs):
+        if tensor.edge is None:
+            raise RuntimeError(
+                f"One of the differentiated Tensors does not require grad\n  inputs[{i}], "
+                f"{errors.describe(tensor.payload)}"
+            )
     edges = [edge_of(tensor) for tensor in inputs]
     walked = _Walk(seeds, keep, create_graph)
     pending = walked.run({_node_of(edge) for edge in edges})

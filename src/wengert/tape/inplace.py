@@ -22,7 +22,7 @@ from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import LEAF, TensorBase, new_tensor
-from wengert.tape.lift import cast, is_number
+from wengert.tape.lift import cast, check_dtypes, is_number
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.record import make_node, save_result
@@ -51,6 +51,8 @@ def write(
     """
     number = None
     form = prim
+    if prim.refuses:
+        check_dtypes(prim, (tensor, *others), params)
     others = tuple(other.item() if isinstance(other, np.generic) else other for other in others)
     if prim.scalar is not None and len(others) == 1 and is_number(others[0]):
         form = TABLE[prim.scalar]
@@ -209,6 +211,9 @@ class CopySlices(Node):
     label: ClassVar[str] = "CopySlices"
     inner: Any
     chain: tuple[Step, ...]
+
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
 
     def release(self) -> None:
         self.inner.release()

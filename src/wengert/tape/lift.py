@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from wengert.base.dtypes import promote
+from wengert.base.dtypes import category, promote
+from wengert.base.errors import long_name
 from wengert.prims.record import Primitive
 from wengert.tape.base import TensorBase, new_tensor
 
-__all__ = ["cast", "cast_for_number", "is_number", "lift"]
+__all__ = ["cast", "cast_for_number", "check_dtypes", "is_number", "lift", "public"]
 
 
 _PLAIN = frozenset({bool, int, float, complex})
@@ -88,6 +89,30 @@ def lift(prim: Primitive, values: Sequence[Any]) -> list[Any]:
         else:
             lifted[i] = cast(lifted[i], dtype)
     return lifted
+
+
+def check_dtypes(prim: Primitive, args: Sequence[Any], params: Mapping[str, Any]) -> None:
+    """Refuse the dtypes that the operation does not take (see `Primitive`)."""
+    values = [*args, params[prim.params[0]]] if prim.of_number else args
+    arrays, scalars = [], []
+    for value in values:
+        if isinstance(value, TensorBase):
+            arrays.append(value.payload)
+        elif isinstance(value, np.ndarray):
+            arrays.append(value)
+        elif is_number(value) or isinstance(value, np.generic):
+            scalars.append(value)
+    if not arrays:
+        return
+    refused = prim.refuses.get("any b")
+    if refused is not None and any(a.dtype.kind == "b" for a in arrays):
+        raise RuntimeError(refused[all(a.dtype.kind == "b" for a in arrays)])
+    dtype = promote(arrays, scalars, prim.promote == "float")
+    refused = prim.refuses.get("bifc"[category(dtype)])
+    if refused is not None:
+        if isinstance(refused, str):
+            raise NotImplementedError(refused.format(long_name(dtype)))
+        raise type(refused)(*refused.args)
 
 
 def _uniform(prim: Primitive, values: Sequence[Any]) -> bool:

@@ -342,7 +342,11 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
             continue
         if sandwich:
             grad = F.conj(grad)
-        if complexes is not None and not complexes[i] and getattr(grad, "payload", grad).dtype.kind == "c":
+        if (
+            complexes is not None
+            and not complexes[i]
+            and getattr(grad, "payload", grad).dtype.kind == "c"
+        ):
             grad = F.real(grad)
         grads[i] = grad if shapes is None else F.sum_to(grad, shape=shapes[i])
     return tuple(grads)

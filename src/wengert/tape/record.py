@@ -12,7 +12,7 @@ from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import OutputEdge, TensorBase, new_tensor, version_of
-from wengert.tape.lift import cast_for_number, is_number, lift
+from wengert.tape.lift import cast_for_number, check_dtypes, is_number, lift
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.specialise import lifted_class, node_class, recorder
@@ -27,6 +27,8 @@ def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> An
     Numbers, arrays and mixed dtypes are lifted and promoted first (see `wengert.tape.lift`); a
     binary operation with a Python number goes to its form for numbers.
     """
+    if prim.refuses:
+        check_dtypes(prim, args, params)
     if prim.promote is not None:
         # NumPy's scalars count as Python numbers, as they do in PyTorch
         args = tuple(arg.item() if isinstance(arg, np.generic) else arg for arg in args)
@@ -66,9 +68,13 @@ def run(prim: Primitive, tensors: list[Any], params: dict[str, Any]) -> Any:
     recording = mode is None or mode.grad
     single = prim.outputs == 1
     outs = [new_tensor(r) for r in ((results,) if single else results)]
-    if recording and is_differentiable(outs[0].payload.dtype) and any(
-        tensor.edge is not None and rule is not None
-        for tensor, rule in zip(tensors, _rules(prim, len(tensors)), strict=True)
+    if (
+        recording
+        and is_differentiable(outs[0].payload.dtype)
+        and any(
+            tensor.edge is not None and rule is not None
+            for tensor, rule in zip(tensors, _rules(prim, len(tensors)), strict=True)
+        )
     ):
         _attach_node(prim, tensors, payloads, params, outs)
     if prim.view:

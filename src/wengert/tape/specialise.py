@@ -220,6 +220,8 @@ def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -
         Whether a Python number to the right goes to the primitive's form for numbers.
     """
     args = prim.args
+    if "f" in prim.refuses:
+        return lambda *values: slow(prim, values, {})
     signature = ", ".join([*args, *(["*", *prim.params] if prim.params else [])])
     params = ", ".join(f"{p}={p}" for p in prim.params)
     named = "{" + ", ".join(f"{p!r}: {p}" for p in prim.params) + "}"

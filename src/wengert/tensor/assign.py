@@ -103,7 +103,7 @@ def _scaled(name: str, self: Any, other: Any, alpha: Any) -> Any:
 
 def div_(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     """``self /= other``, in place, rounded if asked for (see `wengert.div`)."""
-    forms = {None: "div", "floor": "floor_divide", "trunc": "trunc_divide"}
+    forms = {None: "div", "floor": "div_floor", "trunc": "div_trunc"}
     if rounding_mode not in forms:
         raise RuntimeError(
             "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
@@ -213,7 +213,6 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     steps, advanced = split_index(self, index)
     recorded = is_grad_enabled() and (self.edge is not None or value.edge is not None)
     if recorded and is_differentiable(self.payload.dtype):
-        check_writable(self, recorded)
         target = self
         for name, params in steps:
             target = getattr(T, name)(target, **params)

@@ -33,13 +33,14 @@ _BINARY = {
     "xor": "bitwise_xor",
 }
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-_UNARY = {"neg": "neg", "abs": "abs", "invert": "bitwise_not"}
+_UNARY = {"neg": "neg", "abs": "abs"}
 
 
 class TensorOperators:
     """The operators that are written by hand; `install_operators` adds the generated ones."""
 
     __slots__ = ()
+    payload: Any
 
     # defining `__eq__`, below or later, would take it away; tensors are equal by identity as keys
     __hash__ = TensorBase.__hash__
@@ -53,13 +54,20 @@ class TensorOperators:
         __truediv__ = __pow__ = __rpow__ = __mod__ = __rmod__ = _binary
         __floordiv__ = __rfloordiv__ = __and__ = __rand__ = __or__ = __ror__ = _binary
         __xor__ = __rxor__ = __lt__ = __le__ = __gt__ = __ge__ = _binary
-        __neg__ = __abs__ = __invert__ = _unary
+        __neg__ = __abs__ = _unary
 
         def __eq__(self, other: Any) -> Any: ...
         def __ne__(self, other: Any) -> Any: ...
 
     def __pos__(self) -> Any:
         return self
+
+    def __invert__(self) -> Any:
+        if self.payload.dtype.kind in "fc":
+            raise TypeError(
+                "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
+            )
+        return T.bitwise_not(self)
 
     def __matmul__(self, other: Any) -> Any:
         return matmul(self, other) if isinstance(other, TensorBase | np.ndarray) else NotImplemented

@@ -341,18 +341,23 @@ class Tensor(TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, Tens
         )
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._number())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._number())
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._number())
 
     def __index__(self) -> int:
         if self.payload.size != 1 or self.payload.dtype.kind not in "iub":
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.payload.item())
+
+    def _number(self) -> Any:
+        if self.payload.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self.payload.item()
 
     def item(self) -> Any:
         """The value of a tensor with one element, as a Python number.
