@@ -8,6 +8,7 @@ import math as _math
 from wengert import autograd as autograd
 from wengert import linalg as linalg
 from wengert import nn as nn
+from wengert import random as random
 from wengert.base.device import device as device
 from wengert.base.dtypes import DTYPES as _DTYPES
 from wengert.base.dtypes import dtype as dtype
@@ -16,7 +17,6 @@ from wengert.base.dtypes import get_default_dtype as get_default_dtype
 from wengert.base.dtypes import iinfo as iinfo
 from wengert.base.dtypes import set_default_dtype as set_default_dtype
 from wengert.base.size import Size as Size
-from wengert.ops import generator as random
 from wengert.ops import return_types as return_types
 from wengert.ops.activations import celu as celu
 from wengert.ops.activations import selu as selu
@@ -249,7 +249,7 @@ from wengert.tape.modes import enable_grad as enable_grad
 from wengert.tape.modes import is_grad_enabled as is_grad_enabled
 from wengert.tape.modes import no_grad as no_grad
 from wengert.tape.modes import set_grad_enabled as set_grad_enabled
-from wengert.tensor import numpy_functions as _numpy_functions
+from wengert.tensor import numpy_functions as numpy_functions
 from wengert.tensor.predicates import allclose as allclose
 from wengert.tensor.predicates import can_cast as can_cast
 from wengert.tensor.predicates import equal as equal

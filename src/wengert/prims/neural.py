@@ -109,6 +109,7 @@ elementwise(
     lin=lambda F, g, self, negative_slope: F.where(self > 0, g, g * negative_slope),
     domain="nonzero",
     cases=_activations(negative_slope=0.1),
+    refuses={"c": "\"leaky_relu_cpu\" not implemented for '{}'"},
     doc="self where positive, negative_slope * self elsewhere",
 )
 elementwise(
@@ -118,6 +119,7 @@ elementwise(
     lin=_slope_of_elu,
     domain="nonzero",
     cases=_activations(alpha=1.5, scale=1.25, input_scale=0.75),
+    refuses={"c": "\"elu_cpu\" not implemented for '{}'"},
     doc="scale * self where positive, alpha * scale * expm1(input_scale * self) elsewhere",
 )
 elementwise(
@@ -129,6 +131,7 @@ elementwise(
     ),
     promote="same",
     cases=_activations(min_val=-0.5, max_val=0.75),
+    refuses={"c": "clamp is not supported for complex types"},
     doc="self, kept between two bounds",
 )
 
@@ -251,6 +254,7 @@ _loss(
         for reduction in ("none", "mean", "sum")
         if reduction != "mean" or shape != (0,)
     ),
+    refuses={"c": "\"binary_cross_entropy\" not implemented for '{}'"},
     doc="the cross entropy of a probability and a target probability",
 )
 _loss(

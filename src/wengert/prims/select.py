@@ -53,6 +53,7 @@ general(
         case((4,), min=0.5, max=-0.5),
         case((0,), min=0, max=1),
     ),
+    refuses={"c": "clamp is not supported for complex types"},
     doc="self kept between two numbers; at a bound the derivative is 1",
 )
 general(
@@ -85,6 +86,7 @@ general(
     node="ClampBackward0",
     blanks=1,
     cases=_BOUNDED,
+    refuses={"c": "clamp is not supported for complex types"},
     doc="self, but at least min; where they are equal the gradient is self's",
 )
 general(
@@ -100,6 +102,7 @@ general(
     node="ClampBackward0",
     blanks=1,
     cases=_BOUNDED,
+    refuses={"c": "clamp is not supported for complex types"},
     doc="self, but at most max; where they are equal the gradient is self's",
 )
 general(
@@ -115,5 +118,6 @@ general(
     broadcasts=True,
     node="ClampBackward0",
     cases=(case((2, 3), (3,), ()), case((), (), ()), case((3,), (2, 1), (3,))),
+    refuses={"c": "clamp is not supported for complex types"},
     doc="self kept between min and max; where min > max it is max",
 )

@@ -168,7 +168,8 @@ elementwise(
     promote="same",
     domain="nonzero",
     refuses={
-        "c": "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+        "c": "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use "
+        "torch.sgn instead."
     },
     doc="-1, 0 or 1",
 )

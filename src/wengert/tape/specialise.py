@@ -148,7 +148,8 @@ def _apply_of(prim: Primitive, recorded: bool) -> Callable[..., Any]:
                 f"    if s_{name} is not None:",
                 f"        edge = s_{name}.edge",
                 f"        if (s_{name} if edge is LEAF else edge) is not node.edges[{position}]:",
-                f"            s_{name} = new_tensor(s_{name}.payload, node.edges[{position}], s_{name}.vc)",
+                f"            s_{name} = "
+                f"new_tensor(s_{name}.payload, node.edges[{position}], s_{name}.vc)",
             ]
         freed.append(f"node.s_{name} = FREED")
     if "result" in prim.saved:
@@ -284,7 +285,8 @@ def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -
         "    try:",
         *[f"        {line}" for line in load],
         f"        _dtype = a{typed[0]}.dtype",
-        f"        _plain = (_dtype is F32 or _dtype is F64){same} and (_m is None or _m is NO_GRAD)",
+        f"        _plain = (_dtype is F32 or _dtype is F64){same}",
+        "        _plain = _plain and (_m is None or _m is NO_GRAD)",
         "    except AttributeError:",
         "        _plain = False",
         "    if not _plain:",

@@ -27,6 +27,7 @@ from wengert.ops import (
     split,
 )
 from wengert.ops.affine import inner, outer
+from wengert.ops.create import clone
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.lift import is_number
 from wengert.tensor.numpy_protocol import FUNCTIONS, implements
@@ -95,7 +96,7 @@ FUNCTIONS.update(
         np.vstack: lambda tup: join.vstack(_tensors(tup)),
         np.outer: lambda a, b: outer(_tensor(a), _tensor(b)),
         np.inner: lambda a, b: inner(_tensor(a), _tensor(b)),
-        np.clip: lambda a, a_min=None, a_max=None, *, min=None, max=None: select.clamp(  # noqa: A006
+        np.clip: lambda a, a_min=None, a_max=None, *, min=None, max=None: select.clamp(
             a, a_min if min is None else min, a_max if max is None else max
         ),
         np.reshape: lambda a, shape, order="C": shape_in_order(a, shape, order),
@@ -119,7 +120,7 @@ FUNCTIONS.update(
         ),
         np.real: pointwise.real,
         np.imag: pointwise.imag,
-        np.copy: lambda a: pointwise.T.clone(a),
+        np.copy: lambda a: clone(a),
         np.zeros_like: lambda a: like.zeros_like(a),
         np.ones_like: lambda a: like.ones_like(a),
         np.full_like: lambda a, fill_value: like.full_like(a, fill_value),

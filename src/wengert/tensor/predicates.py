@@ -141,8 +141,9 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
     >>> wg.result_type(wg.tensor([1, 2]), 1.0)
     torch.float32
     """
-    arrays, numbers = zip(_operand(tensor1), _operand(tensor2), strict=True)
-    return from_numpy_dtype(promote(sum(arrays, []), sum(numbers, [])))
+    arrays1, numbers1 = _operand(tensor1)
+    arrays2, numbers2 = _operand(tensor2)
+    return from_numpy_dtype(promote(arrays1 + arrays2, numbers1 + numbers2))
 
 
 def promote_types(type1: Any, type2: Any) -> dtype:
