@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -270,10 +271,12 @@ class Function:
     _node_class: ClassVar[type[FunctionNode]]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise RuntimeError(
+        warnings.warn(
             f"{type(self).__name__} should not be instantiated. Methods on autograd functions are "
-            f"all static, so you should invoke them on the class itself: {type(self).__name__}"
-            ".apply(...)"
+            "all static, so you should invoke them on the class itself: "
+            f"{type(self).__name__}.apply(...)",
+            DeprecationWarning,
+            stacklevel=2,
         )
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -318,8 +321,15 @@ class Function:
         )
 
     @classmethod
-    def apply(cls, *args: Any) -> Any:
-        """Run `forward` on `args` and record the call as one node."""
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run `forward` on `args` and record the call as one node.
+
+        Arguments by name take the places that `forward` gives them.
+        """
+        if kwargs:
+            context = (None,) if cls.setup_context is Function.setup_context else ()
+            bound = inspect.signature(cls.forward).bind(*context, *args, **kwargs)
+            args = bound.args[len(context) :]
         mode = current_mode()
         recording = mode is None or mode.grad
         needs = tuple(isinstance(a, TensorBase) and a.edge is not None for a in args)

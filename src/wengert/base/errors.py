@@ -41,9 +41,10 @@ def modified_in_place(
 ) -> RuntimeError:
     """A saved value was written to between the forward and the backward pass."""
     origin = f", which is {origin}," if origin else ""
+    kind = f"torch.{long_name(array.dtype)}Tensor {list(array.shape)}"
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace "
-        f"operation: [{describe(array)}]{origin} is at version {cell[0]}; expected version "
+        f"operation: [{kind}]{origin} is at version {cell[0]}; expected version "
         f"{expected} instead.\n"
         f"  needed by {node}, as its '{name}'; changed by {cell[1] or 'an in-place operation'}. "
         "Use an operation that is not in place, or clone() the tensor before changing it."

@@ -25,7 +25,7 @@ linear(
     args=("self", "src"),
     vjp=(zero, lambda F, g: g),
     broadcasts=True,
-    node="CopyBackwards",
+    node="torch::autograd::CopyBackwards",
     cases=(case((2, 3), (2, 3)), case((2, 3), (3,)), case((3,), ())),
     doc="src in the shape and the place of self",
 )

@@ -62,6 +62,7 @@ general(
     params=("min",),
     vjp=(lambda F, g, self, min: F.where(self >= min, g, 0),),
     cases=(case((2, 3), min=0.1), case((), min=0)),
+    refuses={"c": "clamp is not supported for complex types"},
     doc="self, but at least a number; at the number the derivative is 1",
 )
 general(
@@ -70,6 +71,7 @@ general(
     params=("max",),
     vjp=(lambda F, g, self, max: F.where(self <= max, g, 0),),
     cases=(case((2, 3), max=0.1), case((), max=0)),
+    refuses={"c": "clamp is not supported for complex types"},
     doc="self, but at most a number; at the number the derivative is 1",
 )
 _BOUNDED = (case((2, 3), (3,)), case((), (2,)), case((3,), ()), case((0,), (1,)))

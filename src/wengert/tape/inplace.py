@@ -67,7 +67,9 @@ def write(
     if form.broadcasts:
         _check_shape(payload, payloads[1:])
     mode = current_mode()
-    recording = (mode is None or mode.grad) and any(t.edge is not None for t in lifted)
+    recording = (mode is None or mode.grad) and (
+        any(t.edge is not None for t in lifted) or _base_requires_grad(tensor)
+    )
     recording = recording and form.is_differentiable and is_differentiable(payload.dtype)
     check_writable(tensor, recording)
     node = None
@@ -92,6 +94,12 @@ def write(
     if node is not None:
         _set_history(tensor, node, "result" in form.saved)
     return tensor
+
+
+def _base_requires_grad(tensor: Any) -> bool:
+    """Whether a view that was made while nothing was recorded hides a base with a history."""
+    ext = tensor.ext
+    return ext is not None and ext.base is not None and ext.base.edge is not None
 
 
 def bump(tensor: Any, name: str) -> None:
@@ -209,11 +217,9 @@ class CopySlices(Node):
 
     __slots__ = ("chain", "inner")
     label: ClassVar[str] = "CopySlices"
+    full_name: ClassVar[str] = "torch::autograd::CopySlices"
     inner: Any
     chain: tuple[Step, ...]
-
-    def name(self) -> str:
-        return "torch::autograd::CopySlices"
 
     def release(self) -> None:
         self.inner.release()

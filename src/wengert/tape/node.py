@@ -88,6 +88,7 @@ class Node:
     blanks: ClassVar[int] = 0
     hidden: ClassVar[tuple[int, ...]] = ()
     label: ClassVar[str]
+    full_name: ClassVar[str] = ""
 
     # -- what the engine calls --------------------------------------------------------------------
 
@@ -126,7 +127,7 @@ class Node:
         >>> wg.ones(2, requires_grad=True).exp().grad_fn.name()
         'ExpBackward0'
         """
-        return self.label
+        return self.full_name or self.label
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:

@@ -76,12 +76,14 @@ def node_class(prim: Primitive) -> type[Node]:
     """The class of the nodes that `prim` records, made on first use."""
     cls = _CLASSES.get(prim.name)
     if cls is None:
+        label = prim.node.rsplit("::", 1)[-1]
         body: dict[str, Any] = {
             "__slots__": saved_slots(prim),
             "__module__": "wengert.autograd",
             "__doc__": f"{prim.doc} (recorded)",
             "prim": prim,
-            "label": prim.node,
+            "label": label,
+            "full_name": prim.node,
             "blanks": prim.blanks,
             "hidden": tuple(i for i, arg in enumerate(prim.args) if arg in prim.fixed),
             "several": prim.differentiable != 1,
@@ -91,7 +93,7 @@ def node_class(prim: Primitive) -> type[Node]:
         body["apply"] = _apply_of(prim, recorded=False) if plain else apply_rules
         # made when a graph of the backward pass is first asked for
         body["apply_in"] = _first_apply_in if plain else apply_rules
-        cls = _CLASSES.setdefault(prim.name, type(prim.node, (Node,), body))
+        cls = _CLASSES.setdefault(prim.name, type(label, (Node,), body))
     return cls
 
 
@@ -105,7 +107,9 @@ def lifted_class(prim: Primitive) -> type[Node]:
             "apply": apply_rules,
             "apply_in": apply_rules,
         }
-        cls = _LIFTED.setdefault(prim.name, type(prim.node, (node_class(prim),), body))
+        cls = _LIFTED.setdefault(
+            prim.name, type(node_class(prim).__name__, (node_class(prim),), body)
+        )
     return cls
 
 
