@@ -4,6 +4,7 @@ The package is the torch-style surface: ``import wengert as wg`` (or ``as torch`
 """
 
 import math as _math
+import warnings as _warnings
 
 from wengert import autograd as autograd
 from wengert import linalg as linalg
@@ -266,6 +267,10 @@ from wengert.tensor.printing import set_printoptions as set_printoptions
 from wengert.tensor.tensor import Tensor as Tensor
 
 __version__ = "0.1.0"
+
+# Infinities and NaNs come without a warning, as in PyTorch. This concerns the library's own frames
+# alone: NumPy warns in the user's code as before, and np.errstate(all="raise") still raises.
+_warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"wengert\.")
 
 float16 = half = _DTYPES["float16"]
 float32 = float = _DTYPES["float32"]

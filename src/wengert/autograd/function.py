@@ -371,7 +371,7 @@ def _finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: bo
     made: list[Any] = []
     for i, out in enumerate(outputs):
         if not isinstance(out, TensorBase):
-            if not several and out is not None:
+            if not several and recorded:
                 raise TypeError(
                     f"{name}.forward: expected to return a Tensor or a tuple of Tensors, but got "
                     f"{type(out).__name__}"

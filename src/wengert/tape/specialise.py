@@ -40,6 +40,7 @@ _LIFTED: dict[str, type[Node]] = {}
 def _compile(source: str, name: str, scope: dict[str, Any]) -> Any:
     """The function `name` of generated `source`, whose lines show in tracebacks."""
     filename = f"<wengert {name}>"
+    scope["__name__"] = "wengert.tape.generated"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     exec(compile(source, filename, "exec"), scope)
     return scope[name]
