@@ -68,6 +68,14 @@ def not_a_scalar(shape: tuple[int, ...]) -> RuntimeError:
     )
 
 
+def gradient_shape(leaf: Any, grad: Any) -> RuntimeError:
+    """A gradient of another shape than its leaf arrived: some derivative rule is wrong."""
+    return RuntimeError(
+        f"a gradient of shape {list(grad.shape)} arrived at a leaf of shape {list(leaf.shape)}: "
+        "the derivative rule of an operation that was applied to it is wrong"
+    )
+
+
 def hook_shape(hook: Any, before: Any, after: Any) -> RuntimeError:
     """A hook returned a gradient of another shape."""
     return RuntimeError(

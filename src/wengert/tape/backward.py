@@ -180,25 +180,44 @@ def run_backward(
     walked = _Walk(seeds, keep, create_graph)
     pending = walked.run(targets)
     leaves: list[tuple[Any, Any]] = []
-    for leaf in list(pending):
-        g = pending.pop(leaf)
+    while pending:
+        leaf, g = pending.popitem()
         if targets is None or leaf in targets:
             leaves.append((leaf, g))
-    del pending
+    leaf = g = None
     _finish(leaves, walked.retained, create_graph)
 
 
 def _finish(leaves: list[tuple[Any, Any]], retained: list[tuple[Any, Any]], graph: bool) -> None:
-    leaves = [
-        (leaf, _hooked(leaf, g, graph) if leaf.ext is not None and leaf.ext.hooks else g)
-        for leaf, g in leaves
-    ]
+    """Add to ``.grad``; `leaves` is used up, so that nothing else holds its gradients."""
+    for i, (leaf, g) in enumerate(leaves):
+        if g.shape != leaf.payload.shape:
+            raise errors.gradient_shape(leaf.payload, g)
+        if leaf.ext is not None and leaf.ext.hooks:
+            leaves[i] = (leaf, _hooked(leaf, g, graph))
+    leaf = g = None
     with _accumulating:
-        for tensor, g in retained:
-            _add_to_grad(tensor, _private(g) if not graph else g, graph)
+        for tensor, kept in retained:
+            _add_to_grad(tensor, kept if graph else _private(kept), graph)
         while leaves:
             leaf, g = leaves.pop()
-            _accumulate(leaf, g, graph)
+            # nobody else may come to hold the memory of a gradient
+            if (
+                not graph
+                and g.__class__ is np.ndarray
+                and (sys.getrefcount(g) > _ALONE or g.base is not None or not g.flags.writeable)
+            ):
+                g = _private(g)
+            _add_to_grad(leaf, g, graph)
+
+
+def _references(pairs: list[tuple[Any, Any]]) -> int:
+    _, g = pairs.pop()
+    return sys.getrefcount(g)
+
+
+# counted as `_finish` counts, since interpreters differ in what they count
+_ALONE = _references([(None, np.empty(1))])
 
 
 def _hooked(leaf: Any, g: Any, graph: bool) -> Any:
@@ -212,23 +231,8 @@ def _hooked(leaf: Any, g: Any, graph: bool) -> Any:
         MODE.set(before)
 
 
-# references to an array that nobody else holds: the local name, the caller's and the argument
-_ALONE = 3
-
-
 def _private(g: Any) -> Any:
     return np.array(g, copy=True, order="K")
-
-
-def _accumulate(leaf: Any, g: Any, graph: bool) -> None:
-    # nobody else may come to hold the memory of a gradient
-    if (
-        not graph
-        and g.__class__ is np.ndarray
-        and (sys.getrefcount(g) > _ALONE or g.base is not None or not g.flags.writeable)
-    ):
-        g = _private(g)
-    _add_to_grad(leaf, g, graph)
 
 
 def _add_to_grad(tensor: Any, g: Any, graph: bool) -> None:
