@@ -7,6 +7,7 @@ import math as _math
 import warnings as _warnings
 
 from wengert import autograd as autograd
+from wengert import cuda as cuda
 from wengert import linalg as linalg
 from wengert import nn as nn
 from wengert import random as random
