@@ -55,17 +55,18 @@ def evaluator(func: Callable[..., Any], inputs: Sequence[Any], eps: float) -> Ev
 
 
 def _changed(before: list[Any], after: list[Any], eps: float) -> str:
-    if len(before) != len(after):
-        what, was, now = "number", len(before), len(after)
-        plural = "numbers"
-    else:
+    """What is said of outputs that differ in number, or in a shape or dtype (None: no tensor)."""
+    what, was, now = "number", str(len(before)), str(len(after))
+    if len(before) == len(after):
         a, b = next(pair for pair in zip(before, after, strict=True) if pair[0] != pair[1])
-        index = int(a is not None and b is not None and a[0] == b[0])
-        what, plural = (("shape", "shapes"), ("dtype", "dtypes"))[index]
-        was, now = (None if x is None else x[index] for x in (a, b))
+        if a is None or b is None:
+            what, was, now = "kind", *("no tensor" if x is None else "a tensor" for x in (a, b))
+        else:
+            i = int(a[0] == b[0])
+            what, was, now = ("shape", "dtype")[i], str(a[i]), str(b[i])
     return (
         f"Expected `func` to return outputs with the same {what} when inputs are perturbed by "
-        f"{eps}, but got: {plural} {was} and {now}."
+        f"{eps}, but got: {what}s {was} and {now}."
     )
 
 
