@@ -178,6 +178,9 @@ DIFFERENT = {
     "7.5 % p": "PyTorch has no derivative of the remainder of a number",
     "t.div(x, p, rounding_mode=None)": "one node for all quotients, not one for each overload",
     "t.nn.functional.cross_entropy(x, p)": "one node for all quotients, not one for each overload",
+    "x // 2": "PyTorch refuses to differentiate, we give the gradient zero, as of floor",
+    "x // p": "PyTorch refuses to differentiate, we give the gradient zero, as of floor",
+    "t.floor_divide(x, p)": "PyTorch refuses to differentiate, we give the gradient zero",
     "x.norm(0)": "PyTorch gives no gradient, we give the gradient zero",
 }
 

@@ -70,6 +70,8 @@ def _integer_power_check(base: Any, exponent: Any) -> None:
 def power(self: Any, exponent: Any) -> Any:
     """self to the power exponent; integers refuse negative exponents."""
     _integer_power_check(self, exponent)
+    if self.dtype.kind == "b":
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
     return np.power(self, exponent)
 
 

@@ -241,7 +241,12 @@ def _unwrap(data: Any, arrays: set[np.dtype[Any]], numbers: set[type], depth: in
             raise ValueError(f"too many dimensions '{type(data).__name__}'")
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     if _is_sequence(data):
-        return [_unwrap(item, arrays, numbers, depth + 1) for item in _items(data)]
+        items = list(_items(data))
+        for item in items[1:]:
+            # the first element decides on the depth, so that a later string is an element
+            if isinstance(item, str | bytes):
+                raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
+        return [_unwrap(item, arrays, numbers, depth + 1) for item in items]
     plain: Any
     for plain in (bool, int, float, complex):
         if isinstance(data, plain):

@@ -18,7 +18,7 @@ from wengert.ops.convert import check_array, narrow, to_array
 from wengert.ops.options import float_type, made, number, shape_of, type_of
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.lift import cast
+from wengert.tape.lift import cast, is_number
 from wengert.tape.record import T
 
 __all__ = [
@@ -434,6 +434,10 @@ def full(
     if isinstance(size, int):
         raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
     value = number(fill_value)
+    if not is_number(value):
+        raise TypeError(
+            f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
+        )
     if dtype is not None:
         kind = type_of(dtype)
     elif isinstance(value, bool | int):

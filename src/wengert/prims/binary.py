@@ -233,7 +233,6 @@ elementwise(
     scalar="pow_scalar",
     rscalar="rpow_scalar",
     domain=("positive", "real"),
-    refuses=_refused("pow", "b"),
     doc="self to the power exponent; at self = 0 the derivative by the exponent is 0",
 )
 elementwise(
