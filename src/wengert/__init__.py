@@ -3,13 +3,15 @@
 The package is the torch-style surface: ``import wengert as wg`` (or ``as torch``).
 """
 
+import importlib as _importlib
 import math as _math
 import warnings as _warnings
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from wengert import autograd as autograd
 from wengert import cuda as cuda
 from wengert import linalg as linalg
-from wengert import nn as nn
 from wengert import random as random
 from wengert.base.device import device as device
 from wengert.base.dtypes import DTYPES as _DTYPES
@@ -20,8 +22,6 @@ from wengert.base.dtypes import iinfo as iinfo
 from wengert.base.dtypes import set_default_dtype as set_default_dtype
 from wengert.base.size import Size as Size
 from wengert.ops import return_types as return_types
-from wengert.ops.activations import celu as celu
-from wengert.ops.activations import selu as selu
 from wengert.ops.affine import addmm as addmm
 from wengert.ops.affine import addmv as addmv
 from wengert.ops.affine import baddbmm as baddbmm
@@ -293,3 +293,19 @@ nan = _math.nan
 pi = _math.pi
 e = _math.e
 newaxis = None
+
+_LATER = frozenset({"nn", "testing"})
+
+if _TYPE_CHECKING:
+    from wengert import nn as nn
+
+
+def __getattr__(name: str) -> _Any:
+    """The parts that few programs use are imported when they are first named."""
+    if name in _LATER:
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

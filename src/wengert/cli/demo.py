@@ -6,6 +6,7 @@ hand; afterwards its gradient is checked against finite differences, weight by w
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from typing import Any, TextIO
@@ -148,6 +149,7 @@ def demo(epochs: int = 30, seed: int = 0, stream: TextIO | None = None) -> int:
     start = time.perf_counter()
     check(data, w1, w2)
     checked = time.perf_counter() - start
+    command = "wengert" if shutil.which("wengert") else f"{sys.executable} -m wengert"
     stream.write(
         " done.\n\n"
         f"In {seconds:.1f} seconds and {epochs * BATCHES:,} steps the network learned to read "
@@ -157,8 +159,8 @@ def demo(epochs: int = 30, seed: int = 0, stream: TextIO | None = None) -> int:
         f"through the graph that the forward pass had recorded; gradcheck then compared all "
         f"{count:,}\n"
         f"derivatives with finite differences in {checked:.1f} seconds, and they agree.\n\n"
-        "Next:  wengert ops    the operations and what each one saves\n"
-        "       wengert check  gradcheck for a function of your own\n"
-        "       the program you just ran is wengert/cli/demo.py, 150 lines\n\n"
+        f"Next:  {command} ops           the operations, and what each one saves\n"
+        f"       {command} check --help  this check, for a function of your own\n"
+        f"The program that you just ran is the module {__name__}.\n\n"
     )
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import os
 import platform
 import sys
 from collections.abc import Sequence
@@ -42,17 +43,23 @@ def _info() -> int:
 
 def _ops(part: str) -> int:
     rows = [
-        (prim.name, prim.family, prim.node if prim.is_differentiable else "-", prim.saved, prim.doc)
+        (
+            name,
+            prim.family,
+            prim.node if prim.is_differentiable else "-",
+            ", ".join(prim.saved) or "-",
+            prim.doc,
+        )
         for name, prim in sorted(TABLE.items())
         if part in name
     ]
     if not rows:
         raise BadRequest(f"no primitive has {part!r} in its name")
-    wide, node_wide = max(len(row[0]) for row in rows), max(len(row[2]) for row in rows)
-    print(f"{'primitive':{wide}}  {'family':11}  {'node':{node_wide}}  saves")
-    for name, family, node, saved, doc in rows:
-        line = f"{name:{wide}}  {family:11}  {node:{node_wide}}  {', '.join(saved) or '-'}"
-        print(f"{line:{wide + node_wide + 45}}  {doc}".rstrip())
+    rows.insert(0, ("primitive", "family", "node", "saves", "computes"))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())
     return 0
 
 
@@ -129,7 +136,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     --------
     >>> from wengert.cli.main import main
     >>> main(["ops", "rsqrt"])
-    primitive  family       node            saves
+    primitive  family       node            saves   computes
     rsqrt      elementwise  RsqrtBackward0  result  1 / sqrt(self)
     0
     """
@@ -154,3 +161,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BadRequest as error:
         print(f"wengert {options.command}: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        # the reader (`wengert ops | head`) has seen enough; what is left in the buffer goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0

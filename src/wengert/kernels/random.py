@@ -13,7 +13,7 @@ Functions named after a distribution return ``count`` numbers in a flat array of
 from __future__ import annotations
 
 import math
-import threading
+from _thread import RLock  # the module `threading` takes as long to import as a kernel
 from typing import Any
 
 import numpy as np
@@ -77,7 +77,7 @@ class Stream:
     __slots__ = ("_bits", "_legacy", "ahead", "lock", "raw", "seed")
 
     def __init__(self, seed: int) -> None:
-        self.lock = threading.RLock()
+        self.lock = RLock()
         self._bits: Any = np.random.MT19937(0)
         self._legacy = np.random.RandomState(self._bits)
         self.raw = self._bits.random_raw

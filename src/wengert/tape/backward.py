@@ -7,7 +7,7 @@ anything raises, no gradient has changed.
 from __future__ import annotations
 
 import sys
-import threading
+from _thread import allocate_lock  # not `threading`, which takes long to import
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,7 +25,7 @@ from wengert.tape.record import T
 
 __all__ = ["run_backward", "run_grad"]
 
-_accumulating = threading.Lock()
+_accumulating = allocate_lock()
 
 
 def _seeds(

@@ -9,7 +9,6 @@ and only those are formatted.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -25,13 +24,13 @@ _FLOATING, _COMPLEX = 2, 3
 _INT64, _BOOL = np.dtype(np.int64), np.dtype(bool)
 
 
-@dataclasses.dataclass
 class _Options:
-    precision: int = 4
-    threshold: float = 1000
-    edgeitems: int = 3
-    linewidth: int = 80
-    sci_mode: bool | None = None
+    def __init__(self) -> None:
+        self.precision = 4
+        self.threshold: float = 1000
+        self.edgeitems = 3
+        self.linewidth = 80
+        self.sci_mode: bool | None = None
 
 
 _OPTIONS = _Options()
@@ -106,7 +105,7 @@ def get_printoptions() -> dict[str, Any]:
     >>> wg.get_printoptions()["precision"]
     4
     """
-    return dataclasses.asdict(_OPTIONS)
+    return dict(vars(_OPTIONS))
 
 
 @contextlib.contextmanager
