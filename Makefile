@@ -37,6 +37,7 @@ clean:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "wengert needs Python 3.11")'
 	$(PYTHON) -m venv .venv
 	.venv/bin/python $(PIP) install --editable .
+	.venv/bin/python -m compileall -q src
 	touch $@
 
 .venv/developing: .venv/installed
