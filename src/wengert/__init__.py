@@ -43,6 +43,9 @@ from wengert.ops.choice import multinomial as multinomial
 from wengert.ops.choice import randint as randint
 from wengert.ops.choice import randint_like as randint_like
 from wengert.ops.choice import randperm as randperm
+from wengert.ops.compare import allclose as allclose
+from wengert.ops.compare import equal as equal
+from wengert.ops.compare import isclose as isclose
 from wengert.ops.create import as_tensor as as_tensor
 from wengert.ops.create import asarray as asarray
 from wengert.ops.create import clone as clone
@@ -252,13 +255,10 @@ from wengert.tape.modes import is_grad_enabled as is_grad_enabled
 from wengert.tape.modes import no_grad as no_grad
 from wengert.tape.modes import set_grad_enabled as set_grad_enabled
 from wengert.tensor import numpy_functions as numpy_functions
-from wengert.tensor.predicates import allclose as allclose
 from wengert.tensor.predicates import can_cast as can_cast
-from wengert.tensor.predicates import equal as equal
 from wengert.tensor.predicates import is_complex as is_complex
 from wengert.tensor.predicates import is_floating_point as is_floating_point
 from wengert.tensor.predicates import is_tensor as is_tensor
-from wengert.tensor.predicates import isclose as isclose
 from wengert.tensor.predicates import numel as numel
 from wengert.tensor.predicates import promote_types as promote_types
 from wengert.tensor.predicates import result_type as result_type

@@ -356,3 +356,34 @@ def test_second_derivatives_through_writes_to_views():
 
     assert wg.autograd.gradcheck(f, (x,))
     assert wg.autograd.gradgradcheck(f, (x,))
+
+
+def test_a_constant_written_in_place_ends_the_history():
+    x = wg.tensor([1.0, 3.0], requires_grad=True)
+    y = x * 1
+    y.gt_(2.0)
+    y.sum().backward()
+    assert y.tolist() == [0.0, 1.0]
+    assert x.grad.tolist() == [0.0, 0.0]
+
+
+def test_what_is_rewritten_in_place_keeps_its_gradient():
+    x = wg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = x * 1
+    assert y.cumsum_(0) is y
+    assert y.unsqueeze_(0) is y
+    (y * y).sum().backward()
+    assert x.grad.tolist() == [[10.0, 16.0], [8.0, 12.0]]
+
+
+def test_a_view_may_be_transposed_in_place():
+    x = wg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = x * 1
+    v = y[0:1]
+    v.squeeze_(0)
+    v.mul_(3.0)
+    y.t_()
+    y[0] = 0.0
+    (y * y).sum().backward()
+    assert v.tolist() == [0.0, 6.0]
+    assert x.grad.tolist() == [[0.0, 36.0], [0.0, 8.0]]

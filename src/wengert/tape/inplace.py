@@ -70,8 +70,13 @@ def write(
     recording = (mode is None or mode.grad) and (
         any(t.edge is not None for t in lifted) or _base_requires_grad(tensor)
     )
-    recording = recording and form.is_differentiable and is_differentiable(payload.dtype)
+    recording = recording and is_differentiable(payload.dtype)
     check_writable(tensor, recording)
+    if recording and not form.is_differentiable:
+        # what is written depends on nothing, and the history ends here
+        value = form.kernel(*payloads, *(() if number is None else (number,)), **params)
+        constant = new_tensor(np.asarray(value, dtype=payload.dtype))
+        return write(TABLE["assign"], tensor, (constant,), {}, name)
     node = None
     if recording:
         old = tensor

@@ -15,6 +15,12 @@ from wengert.ops import (
     cast as _cast,
 )
 from wengert.ops import (
+    choice as _choice,
+)
+from wengert.ops import (
+    compare as _compare,
+)
+from wengert.ops import (
     create as _create,
 )
 from wengert.ops import (
@@ -62,7 +68,7 @@ from wengert.ops import (
 from wengert.ops import (
     split as _split,
 )
-from wengert.tensor import assign
+from wengert.tensor import assign, rewrite
 
 __all__ = ["TensorMethods"]
 
@@ -265,6 +271,13 @@ class TensorMethods:
 
     clone = _create.clone
 
+    allclose = _compare.allclose
+    equal = _compare.equal
+    isclose = _compare.isclose
+
+    bernoulli = _choice.bernoulli
+    multinomial = _choice.multinomial
+
     new_zeros = _like.new_zeros
     new_ones = _like.new_ones
     new_empty = _like.new_empty
@@ -316,6 +329,22 @@ class TensorMethods:
     zero_ = assign.zero_
     masked_fill_ = assign.masked_fill_
     index_put_ = assign.index_put_
+    cumsum_ = rewrite.computed(_reduce.cumsum)
+    cumprod_ = rewrite.computed(_reduce.cumprod)
+    tril_ = rewrite.computed(_arrange.tril)
+    triu_ = rewrite.computed(_arrange.triu)
+    index_add_ = rewrite.computed(_gather.index_add)
+    scatter_ = rewrite.computed(_gather.scatter)
+    scatter_add_ = rewrite.computed(_gather.scatter_add)
+    addmm_ = rewrite.computed(_affine.addmm)
+    addmv_ = rewrite.computed(_affine.addmv)
+    baddbmm_ = rewrite.computed(_affine.baddbmm)
+    squeeze_ = rewrite.reshaped(_shape.squeeze)
+    unsqueeze_ = rewrite.reshaped(_shape.unsqueeze)
+    transpose_ = rewrite.reshaped(_permute.transpose)
+    swapaxes_ = rewrite.reshaped(_permute.swapaxes)
+    swapdims_ = rewrite.reshaped(_permute.swapdims)
+    t_ = rewrite.reshaped(_permute.t)
     uniform_ = assign.random_in_place("uniform_", _sample.draw_uniform)
     normal_ = assign.random_in_place("normal_", _sample.draw_normal)
     random_ = assign.random_in_place("random_", _sample.draw_integers)
@@ -391,3 +420,18 @@ class TensorMethods:
     tan_ = assign.in_place("tan")
     tanh_ = assign.in_place("tanh")
     trunc_ = assign.in_place("trunc")
+    absolute_ = assign.in_place("abs")
+    arccos_ = assign.in_place("acos")
+    arccosh_ = assign.in_place("acosh")
+    arcsin_ = assign.in_place("asin")
+    arcsinh_ = assign.in_place("asinh")
+    arctan_ = assign.in_place("atan")
+    arctan2_ = assign.in_place("atan2")
+    arctanh_ = assign.in_place("atanh")
+    fix_ = assign.in_place("trunc")
+    greater_ = assign.in_place("gt")
+    greater_equal_ = assign.in_place("ge")
+    less_ = assign.in_place("lt")
+    less_equal_ = assign.in_place("le")
+    negative_ = assign.in_place("neg")
+    not_equal_ = assign.in_place("ne")

@@ -1,0 +1,57 @@
+"""Layer 6 · tensor: in-place forms of operations that cannot write while they compute.
+
+`computed` computes on a copy of the tensor and writes the result over it, which the graph shows as
+a copy of the result. `reshaped` gives the tensor another shape over the same memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.base.dtypes import is_differentiable
+from wengert.prims.table import TABLE
+from wengert.tape.base import new_tensor
+from wengert.tape.inplace import bump, check_writable, write
+from wengert.tape.modes import is_grad_enabled
+
+__all__ = ["computed", "reshaped"]
+
+
+def computed(operation: Callable[..., Any]) -> Callable[..., Any]:
+    """The method that writes what `operation` gives over its tensor."""
+    name = f"{operation.__name__}_"
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_writable(self, is_grad_enabled() and self.edge is not None)
+        before = new_tensor(self.array().copy(), self.edge)
+        result = operation(before, *args, **kwargs)
+        return write(TABLE["assign"], self, (result,), {}, name)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"`{operation.__name__}`, written into this tensor, which is returned."
+    return method
+
+
+def reshaped(operation: Callable[..., Any]) -> Callable[..., Any]:
+    """The method that gives its tensor the shape of the view that `operation` returns."""
+    name = f"{operation.__name__}_"
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        recorded = is_grad_enabled() and self.edge is not None
+        if recorded and is_differentiable(self.payload.dtype):
+            check_writable(self, recorded)
+        before = new_tensor(self.array(), self.edge, self.share_version())
+        own = self.ext
+        if own is not None:
+            before.extra().base, before.ext.chain = own.base, own.chain
+        after = operation(before, *args, **kwargs)
+        if own is not None and own.base is not None:
+            own.chain = after.ext.chain
+        self.payload, self.edge = after.payload, after.edge
+        bump(self, name)
+        return self
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"`{operation.__name__}`, of this tensor itself, which is returned."
+    return method
