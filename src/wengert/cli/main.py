@@ -20,7 +20,6 @@ from wengert.prims.table import TABLE
 
 __all__ = ["main"]
 
-EXTRAS = ("scipy", "graphviz", "llvmlite")
 PEERS = ("torch", "autograd", "mygrad", "jax")
 
 
@@ -30,7 +29,7 @@ def _info() -> int:
         ("Python", f"{platform.python_version()} ({platform.system()} {platform.machine()})"),
         ("NumPy", np.__version__),
     ]
-    for name in EXTRAS + PEERS:
+    for name in PEERS:
         try:
             found = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
