@@ -270,7 +270,8 @@ from wengert.tensor.tensor import Tensor as Tensor
 __version__ = "0.1.0"
 
 # Infinities and NaNs come without a warning, as in PyTorch. This concerns the library's own frames
-# alone: NumPy warns in the user's code as before, and np.errstate(all="raise") still raises.
+# alone: NumPy warns in the user's code as before, and np.errstate(all="raise") still raises in the
+# forward pass.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"wengert\.")
 
 float16 = half = _DTYPES["float16"]

@@ -387,3 +387,21 @@ def test_a_view_may_be_transposed_in_place():
     (y * y).sum().backward()
     assert v.tolist() == [0.0, 6.0]
     assert x.grad.tolist() == [[0.0, 36.0], [0.0, 8.0]]
+
+
+def test_a_write_that_reads_a_part_of_its_own_memory_is_refused():
+    y = wg.arange(4.0)
+    with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to"):
+        y[1:].copy_(y[:-1])
+    assert y.tolist() == [0.0, 1.0, 2.0, 3.0] and y._version == 0
+    y[:] = y[0]
+    assert y.tolist() == [0.0] * 4
+
+
+def test_a_tensor_times_itself_in_place_has_the_right_gradient():
+    # PyTorch refuses the backward pass here
+    x = leaf([1.0, 3.0])
+    y = x * 1
+    y.mul_(y)
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 6.0]

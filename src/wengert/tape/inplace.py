@@ -66,6 +66,8 @@ def write(
     payloads = [payload, *[other.payload for other in lifted[1:]]]
     if form.broadcasts:
         _check_shape(payload, payloads[1:])
+        for other in payloads[1:]:
+            _check_overlap(payload, other)
     mode = current_mode()
     recording = (mode is None or mode.grad) and (
         any(t.edge is not None for t in lifted) or _base_requires_grad(tensor)
@@ -156,6 +158,28 @@ def _check_shape(payload: Any, others: list[Any]) -> None:
             f"output with shape {list(payload.shape)} doesn't match the broadcast shape "
             f"{list(common)}: an in-place operation cannot enlarge the tensor that it writes to"
         )
+
+
+def _check_overlap(target: Any, source: Any) -> None:
+    """Refuse, as PyTorch does, to read an array that shares some but not all of the memory."""
+    if (
+        target is source
+        or not isinstance(source, np.ndarray)
+        or not np.may_share_memory(target, source)
+        or not (_is_dense(target) and _is_dense(source))
+    ):
+        return
+    same_place = target.ctypes.data == source.ctypes.data
+    if not (same_place and target.size == source.size and target.strides == source.strides):
+        raise RuntimeError(
+            "unsupported operation: some elements of the input tensor and the written-to tensor "
+            "refer to a single memory location. Please clone() the tensor before performing the "
+            "operation."
+        )
+
+
+def _is_dense(array: Any) -> bool:
+    return bool(array.flags.c_contiguous or array.flags.f_contiguous)
 
 
 def check_writable(tensor: Any, recording: bool) -> None:

@@ -223,7 +223,10 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     if advanced is None:
         value = _fitting(value, target.payload.shape)
         if value.payload.shape != target.payload.shape:
-            expanded(value.payload.shape, target.payload.shape)  # says which size does not fit
+            # says which size does not fit
+            shape = expanded(value.payload.shape, target.payload.shape)
+            if np.may_share_memory(value.payload, target.payload):
+                value = T.expand(value, shape=shape)
         write(TABLE["assign"], target, (value,), {}, "copy_")
         return
     params = {"indices": advanced, "accumulate": False}
