@@ -13,7 +13,7 @@ from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_of
 from wengert.tape.inplace import bump
-from wengert.tape.modes import MODE, NO_GRAD, current_mode
+from wengert.tape.modes import is_grad_enabled, no_grad
 from wengert.tape.node import USER_CODE, Node, edge_of, next_sequence
 from wengert.tape.record import T
 from wengert.tape.views import ONE_OF_SEVERAL, move_edge, refresh_views
@@ -310,7 +310,7 @@ class Function:
     @staticmethod
     def vjp(ctx: Any, *grad_outputs: Any) -> Any:
         """Another name for `backward`."""
-        raise NotImplementedError("define backward")
+        raise NotImplementedError("define backward, or vjp in its place")
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
@@ -330,16 +330,12 @@ class Function:
             context = (None,) if cls.setup_context is Function.setup_context else ()
             bound = inspect.signature(cls.forward).bind(*context, *args, **kwargs)
             args = bound.args[len(context) :]
-        mode = current_mode()
-        recording = mode is None or mode.grad
+        recording = is_grad_enabled()
         needs = tuple(isinstance(a, TensorBase) and a.edge is not None for a in args)
         recorded = recording and any(needs)
         node = cls._node_class(needs)
-        MODE.set(NO_GRAD)
-        try:
+        with no_grad():
             output = cls._call_forward(node, args)
-        finally:
-            MODE.set(mode)
         return _finish(node, args, output, recorded)
 
     @classmethod
@@ -473,13 +469,9 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(backward)
     def wrapped(ctx: Any, *grads: Any) -> Any:
-        mode = current_mode()
-        MODE.set(NO_GRAD)
-        try:
+        with no_grad():
             outputs = backward(ctx, *grads)
-        finally:
-            MODE.set(mode)
-        if not (mode is None or mode.grad):
+        if not is_grad_enabled():
             return outputs
         single = not isinstance(outputs, tuple)
         guarded = []

@@ -17,7 +17,7 @@ from typing import Any
 
 from wengert.base.dtypes import is_differentiable
 from wengert.tape.base import LEAF, TensorBase, new_tensor
-from wengert.tape.modes import MODE, current_mode
+from wengert.tape.modes import enable_grad
 
 __all__ = ["Suspects"]
 
@@ -85,15 +85,12 @@ def _dependent(function: Any, node: Any, arguments: list[Any]) -> list[str]:
         else a
         for a, need in zip(arguments, node.needs_input_grad, strict=True)
     )
-    mode = current_mode()
-    MODE.set(None)
     try:
-        output = function._call_forward(again, copies)
+        with enable_grad():
+            output = function._call_forward(again, copies)
     except Exception:
         # forward cannot be recorded (it leaves the graph through NumPy, say): nothing to find
         return []
-    finally:
-        MODE.set(mode)
     outputs = output if isinstance(output, tuple | list) else (output,)
     saved = list(again._to_save)
     return [

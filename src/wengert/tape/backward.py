@@ -19,7 +19,7 @@ from wengert.tape.base import OutputEdge, TensorBase, new_tensor
 from wengert.tape.engine import walk
 from wengert.tape.hooks import retain_grad, run_leaf_hooks, visitor
 from wengert.tape.lift import cast
-from wengert.tape.modes import MODE, NO_GRAD, current_mode
+from wengert.tape.modes import MODE, NO_GRAD, current_mode, no_grad
 from wengert.tape.node import USER_CODE, edge_of
 from wengert.tape.record import T
 
@@ -223,12 +223,8 @@ _ALONE = _references([(None, np.empty(1))])
 def _hooked(leaf: Any, g: Any, graph: bool) -> Any:
     if graph:
         return run_leaf_hooks(leaf, g)
-    before = current_mode()
-    MODE.set(NO_GRAD)
-    try:
+    with no_grad():
         return run_leaf_hooks(leaf, new_tensor(g)).payload
-    finally:
-        MODE.set(before)
 
 
 def _private(g: Any) -> Any:

@@ -82,7 +82,7 @@ def write(
     node = None
     if recording:
         old = tensor
-        if "self" in form.saved:
+        if _old_value_needed(form, lifted):
             old = new_tensor(payload.copy(), tensor.edge)
         sources = [old if other is tensor else other for other in lifted]
         node = make_node(form, sources, payloads, params, payload)
@@ -101,6 +101,16 @@ def write(
     if node is not None:
         _set_history(tensor, node, "result" in form.saved)
     return tensor
+
+
+def _old_value_needed(prim: Primitive, tensors: list[Any]) -> bool:
+    """Whether a rule that will run names what is about to be overwritten."""
+    if any(other is tensors[0] for other in tensors[1:]):
+        return True
+    return any(
+        rule is not None and "self" in rule.names and tensor.edge is not None
+        for rule, tensor in zip(prim.rules, tensors, strict=True)
+    )
 
 
 def _base_requires_grad(tensor: Any) -> bool:
