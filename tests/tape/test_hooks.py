@@ -146,3 +146,13 @@ def test_a_hook_may_be_added_while_hooks_run():
     seen.clear()
     (x * 1).backward()
     assert seen == ["late"]
+
+
+def test_hooks_of_leaves_record_only_if_the_walk_does():
+    x = wg.tensor([1.0, 2.0], requires_grad=True)
+    seen = []
+    x.register_hook(lambda g: seen.append(wg.is_grad_enabled()))
+    (x * x).sum().backward()
+    (x * x).sum().backward(create_graph=True)
+    assert seen == [False, True]
+    assert wg.is_grad_enabled()

@@ -105,8 +105,6 @@ def write(
 
 def _old_value_needed(prim: Primitive, tensors: list[Any]) -> bool:
     """Whether a rule that will run names what is about to be overwritten."""
-    if any(other is tensors[0] for other in tensors[1:]):
-        return True
     return any(
         rule is not None and "self" in rule.names and tensor.edge is not None
         for rule, tensor in zip(prim.rules, tensors, strict=True)
