@@ -9,22 +9,31 @@ from typing import Any
 from wengert.base import errors
 from wengert.tape.backward import run_backward, run_grad
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.node import GradientEdge
 from wengert.tensor.tensor import Tensor
 
 __all__ = ["Variable", "backward", "grad"]
 
 
-def _tensors(value: Any, what: str, optional: bool = False) -> list[Any]:
-    """One tensor or a sequence of them, as a list."""
-    values = [value] if isinstance(value, TensorBase) or value is None else list(value)
+def _sources(value: Any, what: str) -> list[Any]:
+    """One tensor or gradient edge, or a sequence of them, as a list."""
+    values = [value] if isinstance(value, TensorBase | GradientEdge) else list(value)
     for i, item in enumerate(values):
-        if not isinstance(item, TensorBase) and not (optional and item is None):
-            raise TypeError(f"{what}[{i}] must be a Tensor, but got {type(item).__name__}")
+        if not isinstance(item, TensorBase | GradientEdge):
+            raise TypeError(
+                f"{what}[{i}] must be a Tensor or a GradientEdge, but got {type(item).__name__}"
+            )
     return values
 
 
 def _gradients(value: Any, count: int, what: str) -> list[Any]:
-    return [None] * count if value is None else _tensors(value, what, optional=True)
+    if value is None:
+        return [None] * count
+    values = [value] if isinstance(value, TensorBase) else list(value)
+    for i, item in enumerate(values):
+        if not isinstance(item, TensorBase) and item is not None:
+            raise TypeError(f"{what}[{i}] must be a Tensor, but got {type(item).__name__}")
+    return values
 
 
 def backward(
@@ -39,7 +48,7 @@ def backward(
 
     Parameters
     ----------
-    tensors : Tensor or sequence of Tensor
+    tensors : Tensor, GradientEdge, or sequence of them
         The outputs, floating or complex.
     grad_tensors : Tensor, None, or sequence of them, optional
         The vector of each vector-Jacobian product, of the output's shape; may be None for an
@@ -48,7 +57,7 @@ def backward(
         Keep what the graph saved, for another backward pass; default: the value of `create_graph`.
     create_graph : bool
         Record the pass itself, so that gradients can be differentiated.
-    inputs : Tensor or sequence of Tensor, optional
+    inputs : Tensor, GradientEdge, or sequence of them, optional
         Add to ``.grad`` of these only, leaves or not.
 
     Raises
@@ -72,10 +81,10 @@ def backward(
                 "`backward()`. Please only use `grad_tensors`."
             )
         grad_tensors = grad_variables
-    outputs = _tensors(tensors, "tensors")
+    outputs = _sources(tensors, "tensors")
     targets = None
     if inputs is not None:
-        targets = _tensors(inputs, "inputs")
+        targets = _sources(inputs, "inputs")
         if not targets:
             raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
     keep = create_graph if retain_graph is None else retain_graph
@@ -98,7 +107,7 @@ def grad(
 
     Parameters
     ----------
-    outputs, inputs : Tensor or sequence of Tensor
+    outputs, inputs : Tensor, GradientEdge, or sequence of them
         What to differentiate, and by what: leaves or not.
     grad_outputs : Tensor, None, or sequence of them, optional
         The vector of each vector-Jacobian product; may be None for an output with one element.
@@ -147,8 +156,8 @@ def grad(
             stacklevel=2,
         )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
-    results = _tensors(outputs, "outputs")
-    sources = _tensors(inputs, "inputs")
+    results = _sources(outputs, "outputs")
+    sources = _sources(inputs, "inputs")
     if not sources:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     keep = create_graph if retain_graph is None else retain_graph
@@ -197,15 +206,24 @@ def _used(
 ) -> Any:
     if gradient is not None:
         return gradient
+    edge = isinstance(source, GradientEdge)
     if materialize:
-        payload = source.payload
+        shape, dtype = (
+            (source.shape, source.np_dtype) if edge else (source.payload.shape, source.payload.dtype)
+        )
+        if shape is None:
+            raise RuntimeError(
+                f"materialize_grads needs the shape of inputs[{index}], a GradientEdge made by "
+                "hand: make it with get_gradient_edge(tensor)"
+            )
         count = next((v.shape[:1] for v in vectors if v is not None), ())
-        return TensorBase.namespace.zeros(shape=(*count, *payload.shape), dtype=payload.dtype)
+        return TensorBase.namespace.zeros(shape=(*count, *shape), dtype=dtype)
     if not allow:
+        what = source.node.name() if edge else errors.describe(source.payload)
         raise RuntimeError(
             f"The differentiated Tensor at index {index} appears to not have been used in the "
             "graph. Set allow_unused=True if this is the desired behavior. (It is "
-            f"{errors.describe(source.payload)}; no path leads to it from the outputs.)"
+            f"{what}; no path leads to it from the outputs.)"
         )
     return None
 

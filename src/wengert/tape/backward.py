@@ -6,26 +6,24 @@ anything raises, no gradient has changed.
 
 from __future__ import annotations
 
-import sys
-from _thread import allocate_lock  # not `threading`, which takes long to import
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
+from wengert.tape.accumulate import add_gradients, private
 from wengert.tape.base import OutputEdge, TensorBase, new_tensor
 from wengert.tape.engine import walk
-from wengert.tape.hooks import retain_grad, run_leaf_hooks, visitor
+from wengert.tape.handles import WATCHED
+from wengert.tape.hooks import retain_grad
 from wengert.tape.lift import cast
-from wengert.tape.modes import MODE, NO_GRAD, current_mode, no_grad
-from wengert.tape.node import USER_CODE, edge_of
-from wengert.tape.record import T
+from wengert.tape.modes import MODE, current_mode, mode_for_walk
+from wengert.tape.node import USER_CODE, AccumulateGrad, GradientEdge, edge_of
+from wengert.tape.watch import CURRENT, Watch
 
 __all__ = ["run_backward", "run_grad"]
-
-_accumulating = allocate_lock()
 
 
 def _seeds(
@@ -38,46 +36,58 @@ def _seeds(
         )
     seeds: list[tuple[Any, Any]] = []
     for i, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
-        payload = output.payload
+        if isinstance(output, GradientEdge):
+            shape, dtype = output.shape, output.np_dtype
+        else:
+            shape, dtype = output.payload.shape, output.payload.dtype
+            if output.edge is None and (grad is None or isinstance(grad, TensorBase)):
+                raise errors.no_gradient(i, errors.describe(output.payload))
         if grad is None:
-            if output.edge is None:
-                raise errors.no_gradient(i, errors.describe(payload))
-            if payload.size != 1:
-                raise errors.not_a_scalar(payload.shape)
-            if not is_differentiable(payload.dtype) or payload.dtype.kind == "c":
-                raise RuntimeError(
-                    "grad can be implicitly created only for real scalar outputs but got "
-                    f"{payload.dtype}"
-                )
-            g: Any = payload.dtype.type(1) if payload.ndim == 0 else np.ones_like(payload)
+            g = _implicit_seed(i, shape, dtype)
             grad = new_tensor(g) if create_graph else g
         else:
-            _check_seed(i, payload, grad)
-            if output.edge is None:
-                raise errors.no_gradient(i, errors.describe(payload))
-            grad = cast(grad, payload.dtype)
+            _check_seed(i, shape, dtype, grad)
+            if dtype is not None:
+                grad = cast(grad, dtype)
             if not create_graph:
                 grad = grad.payload
-        seeds.append((edge_of(output), grad))
+        seeds.append((_edge_of(output), grad))
     return seeds
 
 
-def _check_seed(i: int, payload: Any, grad: Any) -> None:
+def _implicit_seed(i: int, shape: tuple[int, ...] | None, dtype: Any) -> Any:
+    if shape is None:
+        raise RuntimeError(
+            f"output {i} is a GradientEdge whose shape is not known: pass its gradient, or make "
+            "the edge with get_gradient_edge(tensor)"
+        )
+    if any(size != 1 for size in shape):
+        raise errors.not_a_scalar(shape)
+    if not is_differentiable(dtype) or dtype.kind == "c":
+        raise RuntimeError(
+            f"grad can be implicitly created only for real scalar outputs but got {dtype}"
+        )
+    return np.ones(shape, dtype) if shape else dtype.type(1)
+
+
+def _check_seed(i: int, shape: tuple[int, ...] | None, dtype: Any, grad: Any) -> None:
     if not isinstance(grad, TensorBase):
         raise TypeError(
             f"gradients can be either Tensors or None, but got {type(grad).__name__} for output {i}"
         )
-    if grad.payload.shape != payload.shape:
+    if shape is None:
+        return
+    if grad.payload.shape != shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{i}] has a shape of "
             f"torch.Size({list(grad.payload.shape)}) and output[{i}] has a shape of "
-            f"torch.Size({list(payload.shape)})."
+            f"torch.Size({list(shape)})."
         )
-    if (grad.payload.dtype.kind == "c") != (payload.dtype.kind == "c"):
+    if (grad.payload.dtype.kind == "c") != (dtype.kind == "c"):
         raise RuntimeError(
             "For complex Tensors, both grad_output and output are required to have the same "
             f"dtype. Mismatch in dtype: grad_output[{i}] has a dtype of {grad.payload.dtype} and "
-            f"output[{i}] has a dtype of {payload.dtype}."
+            f"output[{i}] has a dtype of {dtype}."
         )
 
 
@@ -113,6 +123,18 @@ def _node_of(edge: Any) -> Any:
     return edge.node if edge.seq == 0 else edge
 
 
+def _edge_of(source: Any) -> Any:
+    """The edge of a tensor, or the one that a `GradientEdge` stands for."""
+    if not isinstance(source, GradientEdge):
+        return edge_of(source)
+    node, index = source.node, source.output_nr
+    if isinstance(node, AccumulateGrad):
+        return node.variable
+    if not 0 <= index < (node.width() if node.several else 1):
+        raise RuntimeError(f"a GradientEdge names output {index} of {node.name()}, which has fewer")
+    return OutputEdge(node, index) if node.several else node
+
+
 class _Walk:
     """One walk with its modes: recording on for ``create_graph``, off otherwise."""
 
@@ -120,43 +142,71 @@ class _Walk:
         self.seeds = seeds
         self.keep = keep
         self.raw = not create_graph
-        self.retained: list[tuple[Any, Any]] = []
         self.captured: dict[tuple[Any, int], Any] = {}
 
-    def run(self, targets: set[Any] | None) -> dict[Any, Any]:
-        """Walk to all leaves, or to `targets` only, gathering what non-leaf targets get."""
-        wanted = None if targets is None else _restricted(self.seeds, targets)
-        inner = visitor(self.raw, lambda tensor, g: self.retained.append((tensor, g)))
-        postponed = not self.keep and bool(USER_CODE)
+    def run(self, targets: set[Any] | None, accumulate: bool) -> None:
+        """Walk to all leaves, or to `targets` only, and add to ``.grad`` or capture gradients."""
         before = current_mode()
-        MODE.set(NO_GRAD if self.raw else None)
+        anomaly = None if before is None else before.anomaly
+        watched = bool(WATCHED) or anomaly is not None
+        if targets is not None and not watched:
+            watched = any(target.seq < 0 for target in targets)
+        wanted = None if targets is None else _restricted(self.seeds, targets)
+        MODE.set(mode_for_walk(before, not self.raw))
         try:
             with np.errstate(all="ignore"):
-                keep = self.keep or postponed
-                if targets is None:
-                    pending = walk(self.seeds, keep, self.raw, None, inner)
+                if watched:
+                    self._watched(wanted, targets, accumulate, anomaly)
                 else:
-                    pending = self._capturing(wanted, targets, inner, keep)
+                    self._unwatched(wanted, targets, accumulate)
         finally:
             MODE.set(before)
+
+    def _unwatched(self, wanted: Any, targets: set[Any] | None, accumulate: bool) -> None:
+        postponed = not self.keep and bool(USER_CODE)
+        pending = walk(self.seeds, self.keep or postponed, self.raw, wanted)
         if postponed:
-            for node in _reachable(self.seeds) if wanted is None else wanted:
-                node.release()
-        return pending
+            _release(_reachable(self.seeds) if wanted is None else wanted)
+        if not accumulate:
+            self.captured = {(leaf, 0): g for leaf, g in pending.items()}
+            return
+        leaves: list[tuple[Any, Any]] = []
+        while pending:
+            leaf, g = pending.popitem()
+            if targets is None or leaf in targets:
+                if g.shape != leaf.payload.shape:
+                    raise errors.gradient_shape(leaf.payload, g)
+                leaves.append((leaf, g))
+        leaf = g = None
+        add_gradients(leaves, not self.raw)
 
-    def _capturing(self, wanted: Any, targets: set[Any], inner: Any, keep: bool) -> dict[Any, Any]:
-        def visit(node: Any, g: Any) -> Any:
-            g = inner(node, g) if node.ext is not None else g
-            if node in targets:
-                for i, part in enumerate(g if node.several else (g,)):
-                    if part is not None:
-                        self.captured[node, i] = part
-            return g
+    def _watched(
+        self, wanted: Any, targets: set[Any] | None, accumulate: bool, anomaly: Any
+    ) -> None:
+        nodes = wanted
+        if nodes is None:
+            nodes = {node: node.edges for node in _reachable(self.seeds)}
+        watch = Watch(self.raw, nodes, targets, accumulate, anomaly)
+        token = CURRENT.set(watch)
+        try:
+            # what was saved is let go of at the end only, so that a walk that a hook broke off can
+            # be repeated
+            walk(self.seeds, True, self.raw, wanted, watch)
+        except BaseException:
+            watch.undo()
+            raise
+        finally:
+            CURRENT.reset(token)
+        if anomaly is not None:
+            anomaly.end()
+        if not self.keep:
+            _release(nodes)
+        self.captured = watch.captured
 
-        for node in targets:
-            if node.seq < 0:
-                node.extra()
-        return walk(self.seeds, keep, self.raw, wanted, visit)
+
+def _release(nodes: Iterable[Any]) -> None:
+    for node in nodes:
+        node.release()
 
 
 def run_backward(
@@ -170,84 +220,17 @@ def run_backward(
     seeds = _seeds(outputs, grads, create_graph)
     targets: set[Any] | None = None
     if inputs is not None:
-        for i, tensor in enumerate(inputs):
-            if tensor.edge is None:
+        for i, source in enumerate(inputs):
+            # an edge may lead to a leaf; of another tensor it keeps nothing that has a .grad
+            if isinstance(source, GradientEdge):
+                continue
+            if source.edge is None:
                 raise RuntimeError(
                     f"One of the differentiated Tensors does not require grad: inputs[{i}]"
                 )
-            retain_grad(tensor)
-        targets = {_node_of(edge_of(tensor)) for tensor in inputs}
-    walked = _Walk(seeds, keep, create_graph)
-    pending = walked.run(targets)
-    leaves: list[tuple[Any, Any]] = []
-    while pending:
-        leaf, g = pending.popitem()
-        if targets is None or leaf in targets:
-            leaves.append((leaf, g))
-    leaf = g = None
-    _finish(leaves, walked.retained, create_graph)
-
-
-def _finish(leaves: list[tuple[Any, Any]], retained: list[tuple[Any, Any]], graph: bool) -> None:
-    """Add to ``.grad``; `leaves` is used up, so that nothing else holds its gradients."""
-    for i, (leaf, g) in enumerate(leaves):
-        if g.shape != leaf.payload.shape:
-            raise errors.gradient_shape(leaf.payload, g)
-        if leaf.ext is not None and leaf.ext.hooks:
-            leaves[i] = (leaf, _hooked(leaf, g, graph))
-    leaf = g = None
-    with _accumulating:
-        for tensor, kept in retained:
-            _add_to_grad(tensor, kept if graph else _private(kept), graph)
-        while leaves:
-            leaf, g = leaves.pop()
-            # nobody else may come to hold the memory of a gradient
-            if (
-                not graph
-                and g.__class__ is np.ndarray
-                and (sys.getrefcount(g) > _ALONE or g.base is not None or not g.flags.writeable)
-            ):
-                g = _private(g)
-            _add_to_grad(leaf, g, graph)
-
-
-def _references(pairs: list[tuple[Any, Any]]) -> int:
-    _, g = pairs.pop()
-    return sys.getrefcount(g)
-
-
-# counted as `_finish` counts, since interpreters differ in what they count
-_ALONE = _references([(None, np.empty(1))])
-
-
-def _hooked(leaf: Any, g: Any, graph: bool) -> Any:
-    if graph:
-        return run_leaf_hooks(leaf, g)
-    with no_grad():
-        return run_leaf_hooks(leaf, new_tensor(g)).payload
-
-
-def _private(g: Any) -> Any:
-    return np.array(g, copy=True, order="K")
-
-
-def _add_to_grad(tensor: Any, g: Any, graph: bool) -> None:
-    ext = tensor.extra()
-    have = ext.grad
-    if graph:
-        # a copy, under the name that PyTorch's graph gives it
-        ext.grad = T.assign(new_tensor(tensor.payload), g) if have is None else T.add(have, g)
-    elif have is None:
-        ext.grad = new_tensor(g)
-    elif have.edge is None and have.payload.__class__ is np.ndarray and have.payload.ndim:
-        np.add(have.payload, g, have.payload)
-        if have.vc is not None:
-            have.vc[0] += 1
-            have.vc[1] = "accumulation of gradients"
-        else:
-            have.vc = [1, "accumulation of gradients"]
-    else:
-        ext.grad = new_tensor(have.payload + g)
+            retain_grad(source)
+        targets = {_node_of(_edge_of(source)) for source in inputs}
+    _Walk(seeds, keep, create_graph).run(targets, accumulate=True)
 
 
 def run_grad(
@@ -259,27 +242,18 @@ def run_grad(
 ) -> list[Any]:
     """The gradients of `outputs` by `inputs`; None where there is no path."""
     seeds = _seeds(outputs, grads, create_graph)
-    for i, tensor in enumerate(inputs):
-        if tensor.edge is None:
+    for i, source in enumerate(inputs):
+        if not isinstance(source, GradientEdge) and source.edge is None:
             raise RuntimeError(
                 f"One of the differentiated Tensors does not require grad\n  inputs[{i}], "
-                f"{errors.describe(tensor.payload)}"
+                f"{errors.describe(source.payload)}"
             )
-    edges = [edge_of(tensor) for tensor in inputs]
+    edges = [_edge_of(source) for source in inputs]
     walked = _Walk(seeds, keep, create_graph)
-    pending = walked.run({_node_of(edge) for edge in edges})
-    hooked: dict[Any, Any] = {}
+    walked.run({_node_of(edge) for edge in edges}, accumulate=False)
     results = []
     for edge in edges:
-        if edge.seq > 0:
-            g = pending.get(edge)
-            if g is not None and edge.ext is not None and edge.ext.hooks:
-                if edge not in hooked:
-                    hooked[edge] = _hooked(edge, g, create_graph)
-                g = hooked[edge]
-        else:
-            index = edge.index if isinstance(edge, OutputEdge) else 0
-            g = walked.captured.get((_node_of(edge), index))
-        results.append(g if g is None or create_graph else new_tensor(_private(g)))
-    _finish([], walked.retained, create_graph)
+        index = edge.index if isinstance(edge, OutputEdge) else 0
+        g = walked.captured.get((_node_of(edge), index))
+        results.append(g if g is None or create_graph else new_tensor(private(g)))
     return results

@@ -62,8 +62,12 @@ class Extra:
         several), or None.
     level
         The transform that the tensor belongs to.
+    post_hooks
+        Hooks of a leaf to run once its gradient has been added to, by handle id.
+    watchpoint
+        What stands for a leaf with hooks (see `wengert.tape.handles`).
     accumulator
-        Weak reference to the node that stands for the leaf in pictures of the graph.
+        Reference to the node that stands for the leaf, weak unless the node has hooks.
     name
         A name given by the user.
     """
@@ -71,6 +75,8 @@ class Extra:
     # defaults on the class: a view sets three of these, and pays for no more
     grad: TensorBase | None = None
     hooks: dict[int, Any] | None = None
+    post_hooks: dict[int, Any] | None = None
+    watchpoint: Any = None
     retains = False
     base: TensorBase | None = None
     chain: tuple[Any, ...] = ()

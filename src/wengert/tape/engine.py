@@ -14,7 +14,7 @@ engine's own, and later ones are added into that in place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from heapq import heappop, heappush, heapreplace
 from typing import Any
 
@@ -28,7 +28,7 @@ def walk(
     keep: bool,
     raw: bool,
     wanted: dict[Any, tuple[Any, ...]] | None = None,
-    visit: Callable[[Any, Any], Any] | None = None,
+    watch: Any = None,
 ) -> dict[Any, Any]:
     """Carry cotangents from `roots` down the graph; the result holds those of the leaves.
 
@@ -42,8 +42,8 @@ def walk(
         Whether cotangents are raw arrays: then nodes apply their rules directly.
     wanted
         The nodes to run, each with its edges (None for those that nobody asks for); None: all.
-    visit
-        Called with each node that has hooks and with its cotangent, which it may replace.
+    watch
+        What goes on beside the walk (see `wengert.tape.watch.Watch`), if anything.
     """
     pending: dict[Any, Any] = {}
     owned: set[Any] = set()
@@ -51,18 +51,22 @@ def walk(
     g_following: Any = None
     for edge, g in roots:
         _deliver(edge, g, pending, owned, heap)
+    if watch is not None:
+        watch.begin(pending)
     add = np.add
     while heap:
         node = heappop(heap)[1]
         g = pending.pop(node)
         while True:
-            if node.ext is not None and visit is not None:
-                g = visit(node, g)
             edges = node.edges if wanted is None else wanted.get(node)
             following = None
-            if edges is not None:
-                step = node.apply if raw else node.apply_in
-                grads = step(g, keep, edges)
+            if watch is not None:
+                grads = watch.step(node, g, keep, edges)
+            elif edges is not None:
+                grads = node.apply(g, keep, edges) if raw else node.apply_in(g, keep, edges)
+            else:
+                grads = None
+            if grads is not None:
                 for edge, grad in zip(edges, grads, strict=True):
                     if edge is None or grad is None:
                         continue
@@ -87,6 +91,8 @@ def walk(
                         else:
                             pending[edge] = grad
                             heappush(heap, (seq, edge))
+            if watch is not None:
+                watch.finished(node, pending)
             if following is None:
                 break
             if heap and heap[0][0] < following.seq:

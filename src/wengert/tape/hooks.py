@@ -8,37 +8,22 @@ on the sum of all that arrived in the walk; hooks of any other tensor before its
 
 from __future__ import annotations
 
-import itertools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.base import errors
-from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor
+from wengert.tape.base import LEAF, OutputEdge, TensorBase
+from wengert.tape.handles import WATCHED, RemovableHandle, Watchpoint, register
 from wengert.tape.node import USER_CODE
 
-__all__ = ["RemovableHandle", "register_hook", "retain_grad", "run_leaf_hooks", "visitor"]
-
-_ids = itertools.count()
-
-
-class RemovableHandle:
-    """What `register_hook` returns: `remove` takes the hook away; also a context manager."""
-
-    def __init__(self, hooks: dict[Any, Any], key: Any) -> None:
-        self._hooks = hooks
-        self._key = key
-        self.id = key[-1] if isinstance(key, tuple) else key
-
-    def remove(self) -> None:
-        """Take the hook away; doing so twice does no harm."""
-        self._hooks.pop(self._key, None)
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.remove()
+__all__ = [
+    "call_hook",
+    "call_node_hook",
+    "register_hook",
+    "register_post_accumulate_grad_hook",
+    "retain_grad",
+]
 
 
 def register_hook(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
@@ -46,20 +31,38 @@ def register_hook(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
     edge = tensor.edge
     if edge is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if not callable(hook):
-        raise TypeError(f"register_hook(): hook must be callable, not {type(hook).__name__}")
-    key = next(_ids)
     if edge is LEAF:
         ext = tensor.extra()
         if ext.hooks is None:
             ext.hooks = {}
-        ext.hooks[key] = hook
-        return RemovableHandle(ext.hooks, key)
+        _watch_leaf(ext)
+        return register(ext.hooks, hook, "register_hook")
     node, index = (edge.node, edge.index) if isinstance(edge, OutputEdge) else (edge, 0)
-    hooks = node.extra().tensor_hooks
-    hooks[index, key] = hook
+    ext = node.extra()
+    if ext.tensor_hooks is None:
+        ext.tensor_hooks = {}
+    WATCHED.add(node)
     USER_CODE.add(node)
-    return RemovableHandle(hooks, (index, key))
+    return register(ext.tensor_hooks, hook, "register_hook", index)
+
+
+def register_post_accumulate_grad_hook(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
+    """Call `hook` with `tensor` once its ``.grad`` has been added to (see `Tensor`)."""
+    if tensor.edge is None:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if tensor.edge is not LEAF:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    ext = tensor.extra()
+    if ext.post_hooks is None:
+        ext.post_hooks = {}
+    _watch_leaf(ext)
+    return register(ext.post_hooks, hook, "register_post_accumulate_grad_hook")
+
+
+def _watch_leaf(ext: Any) -> None:
+    if ext.watchpoint is None:
+        ext.watchpoint = Watchpoint()
+    WATCHED.add(ext.watchpoint)
 
 
 def retain_grad(tensor: Any) -> None:
@@ -71,55 +74,66 @@ def retain_grad(tensor: Any) -> None:
         return
     node, index = (edge.node, edge.index) if isinstance(edge, OutputEdge) else (edge, 0)
     tensor.extra().retains = True
-    node.extra().retained[index] = weakref.ref(tensor)
+    ext = node.extra()
+    if ext.retained is None:
+        ext.retained = {}
+    ext.retained[index] = weakref.ref(tensor)
+    WATCHED.add(node)
 
 
-def _call(hook: Callable[[Any], Any], grad: Any) -> Any:
+def call_hook(hook: Callable[[Any], Any], grad: Any) -> Any:
+    """What a hook of a tensor makes of its gradient, a tensor."""
     result = hook(grad)
     if result is None:
         return grad
-    if not isinstance(result, TensorBase):
-        raise TypeError(
-            f"expected a tensor or None from a gradient hook, got {type(result).__name__}"
-        )
-    if result.payload.shape != grad.payload.shape:
-        raise errors.hook_shape(hook, grad.payload, result.payload)
+    _check_result(hook, grad, result)
     return result
 
 
-def run_leaf_hooks(leaf: TensorBase, grad: Any) -> Any:
-    """What the hooks of a leaf make of its gradient, a tensor."""
-    hooks = leaf.ext.hooks if leaf.ext is not None else None
-    for hook in list(hooks.values()) if hooks else ():
-        grad = _call(hook, grad)
-    return grad
+def call_node_hook(
+    hook: Callable[..., Any], grads: tuple[Any, ...], *more: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """What a hook of a node makes of the gradients `grads`, tensors or None."""
+    results = hook(grads, *more)
+    if results is None:
+        return grads
+    if not isinstance(results, tuple):
+        raise TypeError(
+            f"expected tuple, but hook returned '{type(results).__name__}': hook '{_name(hook)}' "
+            f"must return a tuple of {len(grads)}, or None to leave the gradients as they are"
+        )
+    if len(results) != len(grads):
+        raise RuntimeError(
+            f"hook '{_name(hook)}' has returned an incorrect number of values (got "
+            f"{len(results)}, but expected {len(grads)})"
+        )
+    for grad, result in zip(grads, results, strict=True):
+        if result is None:
+            continue
+        if grad is None:
+            raise RuntimeError(
+                "can't replace a None gradient with a non-None value: no gradient is asked for "
+                f"there, so hook '{_name(hook)}' must return None in its place"
+            )
+        _check_result(hook, grad, result)
+    return results
 
 
-def visitor(raw: bool, collect: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
-    """What the engine calls at each node with `NodeExtra`: runs hooks, hands on retained gradients.
+def _check_result(hook: Any, grad: Any, result: Any) -> None:
+    if not isinstance(result, TensorBase):
+        raise TypeError(
+            f"expected Variable, but hook returned '{type(result).__name__}': hook "
+            f"'{_name(hook)}' must return a tensor, or None to leave the gradient as it is"
+        )
+    if result.payload.dtype != grad.payload.dtype:
+        raise RuntimeError(
+            f"hook '{_name(hook)}' has changed the type of value (was "
+            f"torch.{errors.long_name(grad.payload.dtype)}Tensor got "
+            f"torch.{errors.long_name(result.payload.dtype)}Tensor)"
+        )
+    if result.payload.shape != grad.payload.shape:
+        raise errors.hook_shape(hook, grad.payload, result.payload)
 
-    Parameters
-    ----------
-    raw
-        Whether cotangents are raw arrays.
-    collect
-        ``collect(tensor, gradient)`` for each tensor that retains its gradient.
-    """
 
-    def visit(node: Any, g: Any) -> Any:
-        ext = node.ext
-        if not ext.tensor_hooks and not ext.retained:
-            return g
-        parts = list(g) if node.several else [g]
-        for (index, _), hook in list(ext.tensor_hooks.items()):
-            part = parts[index]
-            if part is not None:
-                result = _call(hook, new_tensor(part) if raw else part)
-                parts[index] = result.payload if raw else result
-        for index, reference in list(ext.retained.items()):
-            tensor = reference()
-            if tensor is not None and parts[index] is not None:
-                collect(tensor, parts[index])
-        return parts if node.several else parts[0]
-
-    return visit
+def _name(hook: Any) -> str:
+    return str(getattr(hook, "__name__", hook))

@@ -69,7 +69,7 @@ def write(
         for other in payloads[1:]:
             _check_overlap(payload, other)
     mode = current_mode()
-    recording = (mode is None or mode.grad) and (
+    recording = (mode is None or mode.records) and (
         any(t.edge is not None for t in lifted) or _base_requires_grad(tensor)
     )
     recording = recording and is_differentiable(payload.dtype)

@@ -1,7 +1,9 @@
-"""Layer 4 · tape: whether operations are recorded, per thread and per context.
+"""Layer 4 · tape: whether and how operations are recorded, per thread and per context.
 
-The mode is one immutable object in a context variable; None stands for the default (record), so
-that the path of one operation tests it with a single ``is``.
+The mode is one immutable object in a context variable; None stands for the default (record, nothing
+else) and `NO_GRAD` for the default without recording, so that the path of one operation tests it
+with an ``is`` or two. Whatever else may be asked for (see `Mode`) makes another object, and sends
+operations along the general path.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import warnings
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -17,31 +20,125 @@ __all__ = [
     "MODE",
     "NO_GRAD",
     "Mode",
+    "Switch",
+    "change_mode",
     "current_mode",
     "enable_grad",
-    "grad_mode",
+    "full_mode",
     "is_grad_enabled",
+    "is_multithreading_enabled",
+    "is_recording",
+    "mode_for_walk",
     "no_grad",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Mode:
-    """What differs from the default: ``grad`` is whether operations are recorded."""
+    """What may differ from the default.
 
-    __slots__ = ("grad",)
+    Attributes
+    ----------
+    grad
+        Whether operations are recorded.
+    inference
+        What computes operations in inference mode, or None (see `wengert.tape.inference`).
+    anomaly
+        What computes and checks operations while anomalies are looked for, or None (see
+        `wengert.tape.anomaly`).
+    hooks
+        Pairs of hooks that pack and unpack saved tensors; the last one counts.
+    refusal
+        Why there must be no such hooks, or None.
+    mutation
+        Keeps saved tensors as they were when they are written to, or None (see
+        `wengert.tape.saving`).
+    multithreading
+        Noted and reported; it has no effect.
+    """
 
-    def __init__(self, grad: bool) -> None:
+    __slots__ = (
+        "anomaly",
+        "grad",
+        "hooks",
+        "inference",
+        "multithreading",
+        "mutation",
+        "records",
+        "refusal",
+        "special",
+    )
+
+    def __init__(
+        self,
+        grad: bool = True,
+        inference: Any = None,
+        anomaly: Any = None,
+        hooks: tuple[tuple[Any, Any], ...] = (),
+        refusal: str | None = None,
+        mutation: Any = None,
+        multithreading: bool = True,
+    ) -> None:
         self.grad = grad
+        self.inference = inference
+        self.anomaly = anomaly
+        self.hooks = hooks
+        self.refusal = refusal
+        self.mutation = mutation
+        self.multithreading = multithreading
+        self.records = grad and inference is None
+        self.special = inference if anomaly is None else anomaly
+
+    def fields(self) -> dict[str, Any]:
+        """The arguments that make an equal mode."""
+        return {name: getattr(self, name) for name in _FIELDS}
 
 
+_FIELDS = ("grad", "inference", "anomaly", "hooks", "refusal", "mutation", "multithreading")
+_DEFAULT = Mode()
+_DEFAULT_FIELDS = _DEFAULT.fields()
 NO_GRAD = Mode(grad=False)
 """The mode of ``no_grad``."""
 
 MODE: ContextVar[Mode | None] = ContextVar("wengert_mode", default=None)
 current_mode = MODE.get
+
+
+def full_mode() -> Mode:
+    """The current mode, as an object also where it is the default."""
+    mode = current_mode()
+    return _DEFAULT if mode is None else mode
+
+
+def changed(mode: Mode | None, **changes: Any) -> Mode | None:
+    """`mode` with other values of some of its fields."""
+    fields = {**(_DEFAULT if mode is None else mode).fields(), **changes}
+    if {**fields, "grad": True} == _DEFAULT_FIELDS:
+        return None if fields["grad"] else NO_GRAD
+    return Mode(**fields)
+
+
+def change_mode(**changes: Any) -> None:
+    """Set some fields of the current mode."""
+    MODE.set(changed(current_mode(), **changes))
+
+
+def _set_grad(enabled: bool) -> None:
+    mode = current_mode()
+    if mode is None or mode is NO_GRAD:
+        MODE.set(None if enabled else NO_GRAD)
+    else:
+        MODE.set(changed(mode, grad=enabled))
+
+
+def mode_for_walk(mode: Mode | None, create_graph: bool) -> Mode | None:
+    """The mode of a backward pass that starts in `mode`."""
+    if mode is None or mode is NO_GRAD:
+        return None if create_graph else NO_GRAD
+    return changed(mode, grad=create_graph)
 
 
 def is_grad_enabled() -> bool:
@@ -57,45 +154,67 @@ def is_grad_enabled() -> bool:
     return mode is None or mode.grad
 
 
-def grad_mode(enabled: bool) -> Mode | None:
-    """The current mode with recording switched on or off."""
-    return None if enabled else NO_GRAD
+def is_recording() -> bool:
+    """Whether operations are recorded: as `is_grad_enabled`, and never in inference mode."""
+    mode = current_mode()
+    return mode is None or mode.records
 
 
-class _Switch:
-    """A context manager and decorator that sets the mode and restores what was before.
+def is_multithreading_enabled() -> bool:
+    """What `set_multithreading_enabled` was last told."""
+    return full_mode().multithreading
 
-    One object may be entered several times, also by itself, as PyTorch's may.
+
+class Switch:
+    """A context manager and decorator that changes one field of the mode.
+
+    What it finds when it is entered is restored when it is left, whatever other fields have become
+    in between. One object may be entered several times, also by itself, as PyTorch's may.
     """
 
-    def __init__(self, enabled: bool) -> None:
-        self._enabled = enabled
-        self._before: list[Mode | None] = []
+    field = "grad"
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+        self._before: list[Any] = []
 
     def __enter__(self) -> None:
-        self._before.append(current_mode())
-        MODE.set(grad_mode(self._enabled))
+        self._before.append(getattr(full_mode(), self.field))
+        change_mode(**{self.field: self._value})
 
     def __exit__(self, *exc: object) -> None:
-        MODE.set(self._before.pop())
+        change_mode(**{self.field: self._before.pop()})
 
-    def _fresh(self) -> _Switch:
-        return _Switch(self._enabled)
+    def clone(self) -> Switch:
+        """Another one that does the same; a decorated function enters one at each call."""
+        return type(self)(self._value)
 
     def __call__(self, function: F) -> F:
-        """`function` run in this mode: also a generator function, for each of its steps."""
-        fresh = self._fresh
-        if inspect.isgeneratorfunction(function):
+        """`function` run in this mode: also a generator function, for each of its steps.
+
+        A class becomes a function that makes its instances in this mode, with a warning, as in
+        PyTorch.
+        """
+        clone = self.clone
+        if inspect.isclass(function):
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You "
+                "should only decorate functions or methods: only the making of an instance runs "
+                "in the mode, so decorate __init__ instead.",
+                FutureWarning,
+                stacklevel=2,
+            )
+        elif inspect.isgeneratorfunction(function):
 
             @functools.wraps(function)
             def generate(*args: Any, **kwargs: Any) -> Any:
-                return _stepwise(function(*args, **kwargs), fresh)
+                return _stepwise(function(*args, **kwargs), clone)
 
             return generate  # type: ignore[return-value]  # keeps the signature of `function`
 
-        @functools.wraps(function)
+        @functools.wraps(function, updated=())
         def call(*args: Any, **kwargs: Any) -> Any:
-            with fresh():
+            with clone():
                 return function(*args, **kwargs)
 
         return call  # type: ignore[return-value]  # keeps the signature of `function`
@@ -121,7 +240,22 @@ def _stepwise(generator: Any, mode: Callable[[], contextlib.AbstractContextManag
             send = functools.partial(generator.throw, error)
 
 
-class no_grad(_Switch):
+class _GradSwitch(Switch):
+    """A switch of recording, which is quick where nothing else is asked for."""
+
+    def __enter__(self) -> None:
+        mode = current_mode()
+        self._before.append(mode is None or mode.grad)
+        _set_grad(self._value)
+
+    def __exit__(self, *exc: object) -> None:
+        _set_grad(self._before.pop())
+
+    def clone(self) -> Switch:
+        return _GradSwitch(self._value)
+
+
+class no_grad(_GradSwitch):
     """Record nothing: a context manager, and a decorator with or without parentheses.
 
     The mode belongs to the thread and the context: another thread records unless it says so too.
@@ -140,13 +274,13 @@ class no_grad(_Switch):
         """The context manager, or `function` decorated by it."""
         if function is None:
             return super().__new__(cls)
-        return _Switch(False)(function)
+        return _GradSwitch(False)(function)
 
     def __init__(self) -> None:
         super().__init__(False)
 
 
-class enable_grad(_Switch):
+class enable_grad(_GradSwitch):
     """Record again, inside `no_grad`: a context manager and a decorator.
 
     Examples
@@ -163,13 +297,40 @@ class enable_grad(_Switch):
         """The context manager, or `function` decorated by it."""
         if function is None:
             return super().__new__(cls)
-        return _Switch(True)(function)
+        return _GradSwitch(True)(function)
 
     def __init__(self) -> None:
         super().__init__(True)
 
 
-class set_grad_enabled(_Switch):
+class _AtOnce(Switch):
+    """A switch that is thrown when it is made: used as a function, it stays so.
+
+    As a context manager it goes back to what was before it was made; as a decorator it has switched
+    nothing.
+    """
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(value)
+        self._at_once = getattr(full_mode(), self.field)
+        self._used = False
+        change_mode(**{self.field: value})
+
+    def __enter__(self) -> None:
+        self._before.append(getattr(full_mode(), self.field) if self._used else self._at_once)
+        self._used = True
+        change_mode(**{self.field: self._value})
+
+    def __call__(self, function: F) -> F:
+        """Decorate `function`; making the decorator has not switched anything then."""
+        change_mode(**{self.field: self._at_once})
+        return super().__call__(function)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(mode={self._value})"
+
+
+class set_grad_enabled(_AtOnce):
     """Switch recording on or off: at once as a function, or as a context manager or decorator.
 
     Examples
@@ -182,20 +343,20 @@ class set_grad_enabled(_Switch):
 
     def __init__(self, mode: bool) -> None:
         super().__init__(bool(mode))
-        self._at_once: Mode | None = current_mode()
-        self._used = False
-        MODE.set(grad_mode(self._enabled))
 
-    def __enter__(self) -> None:
-        # the constructor has switched already: leave to what was before it
-        self._before.append(current_mode() if self._used else self._at_once)
-        self._used = True
-        MODE.set(grad_mode(self._enabled))
 
-    def __call__(self, function: F) -> F:
-        """Decorate `function`; making the decorator has not switched anything then."""
-        MODE.set(self._at_once)
-        return super().__call__(function)
+class set_multithreading_enabled(_AtOnce):
+    """Accepted and reported by `is_multithreading_enabled`; a backward pass never starts threads.
 
-    def __repr__(self) -> str:
-        return f"set_grad_enabled(mode={self._enabled})"
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> with wg.autograd.set_multithreading_enabled(False):
+    ...     wg.autograd.grad_mode.is_multithreading_enabled()
+    False
+    """
+
+    field = "multithreading"
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(bool(mode))

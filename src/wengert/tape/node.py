@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections import namedtuple
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ import numpy as np
 from wengert.base import errors
 from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
+from wengert.tape.handles import WATCHED, RemovableHandle, register
 from wengert.tape.base import (
     FREED,
     LEAF,
@@ -24,6 +26,7 @@ from wengert.tape.base import (
 __all__ = [
     "USER_CODE",
     "AccumulateGrad",
+    "GradientEdge",
     "Node",
     "NodeExtra",
     "accumulator_of",
@@ -53,20 +56,25 @@ class NodeExtra:
         Hooks of the output tensors: ``(output index, handle id) -> hook``, in order.
     retained
         Weak references to output tensors that keep their gradient, by output index.
+    prehooks, posthooks
+        Hooks of the node itself, by handle id.
     metadata
         A dictionary for users.
+    site
+        Where the user's program recorded the node, if that was noted.
     result_edge
         For a node inside another (see `wengert.tape.inplace.CopySlices`): makes the edge of its
         result, which is no edge to the node itself.
     """
 
-    __slots__ = ("metadata", "result_edge", "retained", "tensor_hooks")
-
-    def __init__(self) -> None:
-        self.tensor_hooks: dict[tuple[int, int], Any] = {}
-        self.retained: dict[int, weakref.ref[TensorBase]] = {}
-        self.metadata: dict[Any, Any] = {}
-        self.result_edge: Callable[[], Any] | None = None
+    # defaults on the class: most have one or two of these
+    tensor_hooks: dict[tuple[int, int], Any] | None = None
+    retained: dict[int, weakref.ref[TensorBase]] | None = None
+    prehooks: dict[int, Any] | None = None
+    posthooks: dict[int, Any] | None = None
+    metadata: dict[Any, Any] | None = None
+    site: Any = None
+    result_edge: Callable[[], Any] | None = None
 
 
 class Node:
@@ -138,10 +146,60 @@ class Node:
             edges = tuple(edge for i, edge in enumerate(edges) if i not in self.hidden)
         return tuple(target_of(edge) for edge in edges) + ((None, 0),) * self.blanks
 
+    def register_hook(self, fn: Callable[[Any, Any], Any]) -> RemovableHandle:
+        """Call ``fn(grad_inputs, grad_outputs)`` each time the node has been run backwards.
+
+        Both are tuples of tensors or None: the gradients of the arguments, as in `next_functions`,
+        and of the outputs. What `fn` returns, if not None, takes the place of `grad_inputs`.
+
+        Returns
+        -------
+        RemovableHandle
+            Whose ``remove()`` takes the hook away.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> x = wg.ones(2, requires_grad=True)
+        >>> y = x * 3
+        >>> handle = y.grad_fn.register_hook(lambda inputs, outputs: (inputs[0] * 10, None))
+        >>> y.sum().backward()
+        >>> x.grad
+        tensor([30., 30.])
+        """
+        ext = self.extra()
+        if ext.posthooks is None:
+            ext.posthooks = {}
+        self._watch()
+        return register(ext.posthooks, fn, "register_hook")
+
+    def register_prehook(self, fn: Callable[[Any], Any]) -> RemovableHandle:
+        """Call ``fn(grad_outputs)`` each time before the node is run backwards.
+
+        `grad_outputs` is a tuple of tensors or None. What `fn` returns, if not None, takes its
+        place. Hooks of the output tensors run earlier.
+
+        Returns
+        -------
+        RemovableHandle
+            Whose ``remove()`` takes the hook away.
+        """
+        ext = self.extra()
+        if ext.prehooks is None:
+            ext.prehooks = {}
+        self._watch()
+        return register(ext.prehooks, fn, "register_prehook")
+
+    def _watch(self) -> None:
+        WATCHED.add(self)
+
     @property
     def metadata(self) -> dict[Any, Any]:
         """A dictionary for the user's own notes on the node."""
-        return self.extra().metadata
+        ext = self.extra()
+        if ext.metadata is None:
+            ext.metadata = {}
+        return ext.metadata
 
     def extra(self) -> NodeExtra:
         """The node's rare attributes, made on first use."""
@@ -168,22 +226,29 @@ class Node:
         raise AttributeError(f"'{self.label}' object has no attribute '{name}'")
 
 
-class AccumulateGrad:
-    """The node that stands for a leaf: the end of a path, where ``.grad`` is added to."""
+class AccumulateGrad(Node):
+    """The node that stands for a leaf: the end of a path, where ``.grad`` is added to.
 
-    __slots__ = ("__weakref__", "variable")
+    Edges to a leaf are the leaf itself; this node is made for those who ask for it.
+    """
+
+    __slots__ = ("variable",)
+    label: ClassVar[str] = "AccumulateGrad"
+    full_name: ClassVar[str] = "torch::autograd::AccumulateGrad"
+    variable: TensorBase
 
     def __init__(self, variable: TensorBase) -> None:
         self.variable = variable
+        self.edges = ()
+        self.ext = None
+        self.versions = None
+        # what its turn in a walk is: as soon as the gradient is complete
+        self.seq = 1 - 2**64
 
-    def name(self) -> str:
-        """The node's name, as PyTorch has it."""
-        return "torch::autograd::AccumulateGrad"
-
-    next_functions: ClassVar[tuple[Any, ...]] = ()
-
-    def __repr__(self) -> str:
-        return f"<AccumulateGrad object at {id(self):#x}>"
+    def _watch(self) -> None:
+        WATCHED.add(self)
+        # the hooks are the leaf's, however long somebody holds the node
+        self.variable.extra().accumulator = lambda: self
 
 
 def accumulator_of(leaf: TensorBase) -> AccumulateGrad:
@@ -194,6 +259,31 @@ def accumulator_of(leaf: TensorBase) -> AccumulateGrad:
         node = AccumulateGrad(leaf)
         ext.accumulator = weakref.ref(node)
     return node
+
+
+class GradientEdge(namedtuple("GradientEdge", ["node", "output_nr", "ownership_token"])):  # noqa: PYI024  # for the attribute that a NamedTuple cannot have
+    """Where the gradient of a tensor arrives: a node and the number of one of its outputs.
+
+    It stands for the tensor among the arguments of `backward` and `grad`, without keeping its
+    values.
+
+    Parameters
+    ----------
+    node : Node
+        What recorded the tensor; for a leaf, the node that adds to its ``.grad``.
+    output_nr : int
+        Which of the node's outputs the tensor is.
+    ownership_token : object, optional
+        Accepted for PyTorch's sake: an edge keeps its graph alive by its node.
+    """
+
+    shape: tuple[int, ...] | None = None
+    """The shape of the gradient, where it is known."""
+    np_dtype: Any = None
+
+    def __new__(cls, node: Any, output_nr: int, ownership_token: Any = None) -> GradientEdge:
+        """An edge to output `output_nr` of `node`."""
+        return super().__new__(cls, node, output_nr, ownership_token)
 
 
 def target_of(edge: Any) -> tuple[Any, int]:

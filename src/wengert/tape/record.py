@@ -65,7 +65,7 @@ def run(prim: Primitive, tensors: list[Any], params: dict[str, Any]) -> Any:
             broadcast(*[p.shape for p in payloads])  # says which sizes differ
         raise
     mode = current_mode()
-    recording = mode is None or mode.grad
+    recording = mode is None or mode.records
     single = prim.outputs == 1
     outs = [new_tensor(r) for r in ((results,) if single else results)]
     if (

@@ -1,0 +1,218 @@
+"""Layer 4 · tape: what goes on beside a walk: hooks, gradients that are kept, leaves as they end.
+
+NOTE [leaves during a watched walk]
+A leaf's gradient is complete when the last node that adds to it has run. Nodes run by falling
+sequence number, so that is the oldest of the nodes that the walk will come to and that have an edge
+to the leaf; it is known beforehand, and the engine still needs no counts. The leaf's hooks then run
+at once and its ``.grad`` is added to, so that hooks which run later see it, as they do in PyTorch.
+If the walk does not come to its end, every ``.grad`` is put back as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from wengert.base import errors
+from wengert.tape.accumulate import add_gradients, add_retained
+from wengert.tape.base import new_tensor
+from wengert.tape.hooks import call_hook, call_node_hook
+
+__all__ = ["CURRENT", "Watch"]
+
+CURRENT: ContextVar[Watch | None] = ContextVar("wengert_walk", default=None)
+"""The watched walk that is under way."""
+
+
+class Watch:
+    """The watcher of one walk.
+
+    Parameters
+    ----------
+    raw
+        Whether cotangents are raw arrays.
+    nodes
+        The nodes that the walk may come to, each with its edges that count.
+    targets
+        The nodes and leaves whose gradients are asked for; None: all leaves.
+    accumulate
+        Whether leaves add to their ``.grad``; otherwise their gradients are captured.
+    anomaly
+        What looks for anomalies, or None.
+    """
+
+    def __init__(
+        self,
+        raw: bool,
+        nodes: dict[Any, tuple[Any, ...]],
+        targets: set[Any] | None,
+        accumulate: bool,
+        anomaly: Any,
+    ) -> None:
+        self.raw = raw
+        self.nodes = nodes
+        self.targets = targets
+        self.accumulate = accumulate
+        self.anomaly = anomaly
+        self.captured: dict[tuple[Any, int], Any] = {}
+        self._journal: list[tuple[Any, Any, Any, int]] = []
+        self._last: dict[Any, list[Any]] = {}
+        self._leaves: set[Any] = set()
+        self._plan()
+
+    def _plan(self) -> None:
+        """Find the node after which each leaf is complete."""
+        oldest: dict[Any, Any] = {}
+        for node, edges in self.nodes.items():
+            for edge in edges:
+                if edge is not None and edge.seq > 0:
+                    known = oldest.get(edge)
+                    if known is None or node.seq > known.seq:
+                        oldest[edge] = node
+        for leaf, node in oldest.items():
+            self._last.setdefault(node, []).append(leaf)
+        self._leaves.update(oldest)
+
+    def executes(self, target: Any) -> bool:
+        """Whether the walk will come to a node, or to a leaf."""
+        if target.seq > 0:
+            return target in self._leaves and (self.targets is None or target in self.targets)
+        return target in self.nodes or (self.targets is not None and target in self.targets)
+
+    # -- what the engine calls --------------------------------------------------------------------
+
+    def begin(self, pending: dict[Any, Any]) -> None:
+        """Settle leaves that are outputs themselves and that no node adds to."""
+        for leaf in [edge for edge in pending if edge.seq > 0]:
+            if leaf not in self._leaves:
+                self._leaves.add(leaf)
+                self._settle(leaf, pending)
+
+    def step(self, node: Any, g: Any, keep: bool, edges: Any) -> tuple[Any, ...] | None:
+        """Run `node` backwards with all that belongs to it; None if nobody asks for more."""
+        ext = node.ext
+        if ext is not None and (ext.tensor_hooks or ext.retained):
+            g = self._arrived(node, ext, g)
+        if self.targets is not None and node in self.targets:
+            for i, part in enumerate(g if node.several else (g,)):
+                if part is not None:
+                    self.captured[node, i] = part
+        if edges is None:
+            return None
+        if ext is not None and ext.prehooks:
+            g = self._before(node, ext, g)
+        apply = node.apply if self.raw else node.apply_in
+        if self.anomaly is None:
+            grads = apply(g, keep, edges)
+        else:
+            grads = self.anomaly.step(node, apply, g, keep, edges)
+        if ext is not None and ext.posthooks:
+            grads = self._after(node, ext, g, grads)
+        return grads
+
+    def finished(self, node: Any, pending: dict[Any, Any]) -> None:
+        """Settle the leaves that `node` was the last to add to."""
+        leaves = self._last.get(node)
+        if leaves is not None:
+            for leaf in leaves:
+                if leaf in pending:
+                    self._settle(leaf, pending)
+
+    # -- nodes ------------------------------------------------------------------------------------
+
+    def _wrap(self, part: Any) -> Any:
+        return new_tensor(part) if self.raw and part is not None else part
+
+    def _unwrap(self, part: Any) -> Any:
+        return part.payload if self.raw and part is not None else part
+
+    def _arrived(self, node: Any, ext: Any, g: Any) -> Any:
+        parts = list(g) if node.several else [g]
+        for (index, _), hook in list((ext.tensor_hooks or {}).items()):
+            if parts[index] is not None:
+                parts[index] = self._unwrap(call_hook(hook, self._wrap(parts[index])))
+        for index, reference in list((ext.retained or {}).items()):
+            tensor = reference()
+            if tensor is not None and parts[index] is not None:
+                self._note(tensor)
+                add_retained(tensor, parts[index], not self.raw)
+        return parts if node.several else parts[0]
+
+    def _before(self, node: Any, ext: Any, g: Any) -> Any:
+        parts = tuple(map(self._wrap, g if node.several else (g,)))
+        for hook in list(ext.prehooks.values()):
+            parts = call_node_hook(hook, parts)
+        results = [self._unwrap(part) for part in parts]
+        return results if node.several else results[0]
+
+    def _after(self, node: Any, ext: Any, g: Any, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+        outputs = tuple(map(self._wrap, g if node.several else (g,)))
+        shown = [i for i in range(len(grads)) if i not in node.hidden]
+        inputs = tuple(self._wrap(grads[i]) for i in shown) + (None,) * node.blanks
+        for hook in list(ext.posthooks.values()):
+            inputs = call_node_hook(hook, inputs, outputs)
+        results: list[Any] = [None] * len(grads)
+        for i, part in zip(shown, inputs, strict=False):
+            results[i] = self._unwrap(part)
+        return tuple(results)
+
+    # -- leaves -----------------------------------------------------------------------------------
+
+    def _settle(self, leaf: Any, pending: dict[Any, Any]) -> None:
+        """Run the hooks of a leaf and add to its ``.grad``, or capture its gradient."""
+        if self.targets is not None and leaf not in self.targets:
+            del pending[leaf]
+            return
+        g = pending.pop(leaf)
+        if g.shape != leaf.payload.shape:
+            raise errors.gradient_shape(leaf.payload, g)
+        ext = leaf.extra()
+        g = self._hooked(ext.hooks, call_hook, g)
+        if not self.accumulate:
+            self.captured[leaf, 0] = g
+            return
+        accumulator = None if ext.accumulator is None else ext.accumulator()
+        node_ext = None if accumulator is None else accumulator.ext
+        if node_ext is not None:
+            g = self._hooked(node_ext.prehooks, lambda hook, g: call_node_hook(hook, (g,))[0], g)
+        if g is None:
+            return
+        self._note(leaf)
+        shown = self._wrap(g) if node_ext is not None and node_ext.posthooks else None
+        leaves = [(leaf, g)]
+        g = None
+        add_gradients(leaves, not self.raw)
+        for hook in list((ext.post_hooks or {}).values()):
+            hook(leaf)
+        if shown is not None:
+            for hook in list(node_ext.posthooks.values()):
+                call_node_hook(hook, (), (shown,))
+
+    def _hooked(self, hooks: dict[Any, Any] | None, call: Callable[[Any, Any], Any], g: Any) -> Any:
+        if not hooks:
+            return g
+        g = self._wrap(g)
+        for hook in list(hooks.values()):
+            if g is not None:
+                g = call(hook, g)
+        return self._unwrap(g)
+
+    # -- exceptions -------------------------------------------------------------------------------
+
+    def _note(self, tensor: Any) -> None:
+        """Remember the gradient that `tensor` has, to put it back if the walk breaks off."""
+        have = tensor.extra().grad
+        values = None
+        if have is not None and have.payload.__class__ is np.ndarray:
+            values = have.payload.copy()
+        self._journal.append((tensor, have, values, 0 if have is None or not have.vc else have.vc[0]))
+
+    def undo(self) -> None:
+        """Put every gradient back as it was before the walk."""
+        for tensor, have, values, version in reversed(self._journal):
+            if values is not None and have.vc is not None and have.vc[0] != version:
+                np.copyto(have.payload, values)
+            tensor.extra().grad = have

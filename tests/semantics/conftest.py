@@ -1,0 +1,17 @@
+"""Each test here runs twice: on wengert and, where it is installed, on PyTorch.
+
+A test takes the module as `t` and says what both must do, so that every claim of equality is
+checked on both sides.
+"""
+
+import pytest
+
+import wengert
+
+
+@pytest.fixture(params=["wengert", pytest.param("torch", marks=pytest.mark.torch)])
+def t(request):
+    """The module under test."""
+    if request.param == "wengert":
+        return wengert
+    return pytest.importorskip("torch")
