@@ -251,8 +251,11 @@ from wengert.ops.split import tensor_split as tensor_split
 from wengert.ops.split import unbind as unbind
 from wengert.ops.split import vsplit as vsplit
 from wengert.tape.modes import enable_grad as enable_grad
+from wengert.tape.inference import inference_mode as inference_mode
+from wengert.tape.inference import is_inference_mode_enabled as is_inference_mode_enabled
 from wengert.tape.modes import is_grad_enabled as is_grad_enabled
 from wengert.tape.modes import no_grad as no_grad
+from wengert.tape.versions import is_inference as is_inference
 from wengert.tape.modes import set_grad_enabled as set_grad_enabled
 from wengert.tensor import numpy_functions as numpy_functions
 from wengert.tensor.predicates import can_cast as can_cast
@@ -296,6 +299,10 @@ e = _math.e
 newaxis = None
 
 _LATER = frozenset({"nn", "testing"})
+_FROM_LATER = {
+    "is_anomaly_check_nan_enabled": "autograd.anomaly_mode",
+    "is_anomaly_enabled": "autograd.anomaly_mode",
+}
 
 if _TYPE_CHECKING:
     from wengert import nn as nn
@@ -305,8 +312,11 @@ def __getattr__(name: str) -> _Any:
     """The parts that few programs use are imported when they are first named."""
     if name in _LATER:
         return _importlib.import_module(f"{__name__}.{name}")
+    if name in _FROM_LATER:
+        module = _importlib.import_module(f"{__name__}.{_FROM_LATER[name]}")
+        return globals().setdefault(name, getattr(module, name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LATER, *_FROM_LATER})

@@ -1,5 +1,8 @@
 """Layer 7 · autograd: `backward`, `grad`, `Function`, `gradcheck`, under PyTorch's names."""
 
+import importlib as _importlib
+from typing import Any as _Any
+
 from wengert.autograd import function as function
 from wengert.autograd.api import Variable as Variable
 from wengert.autograd.api import backward as backward
@@ -7,6 +10,28 @@ from wengert.autograd.api import grad as grad
 from wengert.autograd.function import Function as Function
 from wengert.autograd.gradcheck import gradcheck as gradcheck
 from wengert.autograd.gradcheck import gradgradcheck as gradgradcheck
+from wengert.tape.inference import inference_mode as inference_mode
 from wengert.tape.modes import enable_grad as enable_grad
 from wengert.tape.modes import no_grad as no_grad
 from wengert.tape.modes import set_grad_enabled as set_grad_enabled
+from wengert.tape.modes import set_multithreading_enabled as set_multithreading_enabled
+
+# imported when they are first named, since few programs need them
+_LAZY = {
+    "anomaly_mode": "anomaly_mode",
+    "detect_anomaly": "anomaly_mode",
+    "explain": "explanation",
+    "functional": "functional",
+    "grad_mode": "grad_mode",
+    "graph": "graph",
+    "set_detect_anomaly": "anomaly_mode",
+}
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'wengert.autograd' has no attribute {name!r}")
+    module = _importlib.import_module(f"wengert.autograd.{_LAZY[name]}")
+    value = module if _LAZY[name] == name else getattr(module, name)
+    globals()[name] = value
+    return value

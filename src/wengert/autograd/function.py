@@ -13,9 +13,10 @@ from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_of
 from wengert.tape.inplace import bump
-from wengert.tape.modes import is_grad_enabled, no_grad
-from wengert.tape.node import USER_CODE, Node, edge_of, next_sequence
+from wengert.tape.modes import current_mode, is_grad_enabled, is_recording, no_grad
+from wengert.tape.node import USER_CODE, Node, edge_of, next_sequence, sites_of
 from wengert.tape.record import T
+from wengert.tape.saving import keeps_aside, stand_in, unpacked
 from wengert.tape.views import ONE_OF_SEVERAL, move_edge, refresh_views
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
@@ -127,6 +128,9 @@ class FunctionNode(Node, FunctionCtx):
     def _unpack(self, position: int, entry: Any) -> Any:
         if entry is None:
             return None
+        if len(entry) == 3:
+            saved, own, edge = entry
+            return unpacked(saved, edge if own is None else self._edge(own))
         source, index, payload, cell, version = entry
         have = version_of(source) if source is not None else cell[0]
         if have != version:
@@ -137,10 +141,14 @@ class FunctionNode(Node, FunctionCtx):
                 version,
                 self.label,
                 f"saved_tensors[{position}]",
+                *sites_of(self, source.vc if source is not None else cell),
             )
         if source is not None:
             return source
-        return new_tensor(payload, OutputEdge(self, index) if self.several else self, cell)
+        return new_tensor(payload, self._edge(index), cell)
+
+    def _edge(self, index: int) -> Any:
+        return OutputEdge(self, index) if self.several else self
 
     # -- backward ---------------------------------------------------------------------------------
 
@@ -330,7 +338,7 @@ class Function:
             context = (None,) if cls.setup_context is Function.setup_context else ()
             bound = inspect.signature(cls.forward).bind(*context, *args, **kwargs)
             args = bound.args[len(context) :]
-        recording = is_grad_enabled()
+        recording = is_recording()
         needs = tuple(isinstance(a, TensorBase) and a.edge is not None for a in args)
         recorded = recording and any(needs)
         node = cls._node_class(needs)
@@ -408,6 +416,9 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
         move_edge(out, edge)
         refresh_views(out)
     USER_CODE.add(node)
+    mode = current_mode()
+    if mode is not None and mode.anomaly is not None:
+        node.extra().site = mode.anomaly.site()
 
 
 def _is_dirty(node: Any, tensor: Any) -> bool:
@@ -418,14 +429,22 @@ def _save(node: Any, made: list[Any]) -> None:
     """Save outputs as payload and version cell, which makes no cycle, and others as they are."""
     entries: list[Any] = []
     results = [i for i, out in enumerate(made) if isinstance(out, TensorBase)]
+    mode = current_mode()
+    aside = keeps_aside(mode)
     for tensor in node._to_save:
         entry: Any = None
         if tensor is not None:
-            entry = (tensor, 0, tensor.payload, None, version_of(tensor))
-            for index, i in enumerate(results):
-                if tensor is made[i] and tensor.edge is not None:
-                    cell = tensor.share_version()
-                    entry = (None, index, tensor.payload, cell, cell[0])
+            own = next(
+                (i for i, r in enumerate(results) if tensor is made[r] and tensor.edge is not None),
+                None,
+            )
+            if aside:
+                entry = (stand_in(mode, tensor), own, None if own is not None else edge_of(tensor))
+            elif own is None:
+                entry = (tensor, 0, tensor.payload, None, version_of(tensor))
+            else:
+                cell = tensor.share_version()
+                entry = (None, own, tensor.payload, cell, cell[0])
         entries.append(entry)
     node._saved = tuple(entries)
     node._to_save = ()

@@ -1,5 +1,8 @@
 """Layer 7 · autograd: the recording modes, under the name that PyTorch has them."""
 
+from wengert.tape.inference import inference_mode as inference_mode
 from wengert.tape.modes import enable_grad as enable_grad
+from wengert.tape.modes import is_multithreading_enabled as is_multithreading_enabled
 from wengert.tape.modes import no_grad as no_grad
 from wengert.tape.modes import set_grad_enabled as set_grad_enabled
+from wengert.tape.modes import set_multithreading_enabled as set_multithreading_enabled

@@ -37,7 +37,14 @@ def backward_twice(node: str) -> RuntimeError:
 
 
 def modified_in_place(
-    array: Any, origin: str, cell: Any, expected: int, node: str, name: str
+    array: Any,
+    origin: str,
+    cell: Any,
+    expected: int,
+    node: str,
+    name: str,
+    saved_at: str = "",
+    written_at: str = "",
 ) -> RuntimeError:
     """A saved value was written to between the forward and the backward pass."""
     origin = f", which is {origin}," if origin else ""
@@ -46,8 +53,11 @@ def modified_in_place(
         "one of the variables needed for gradient computation has been modified by an inplace "
         f"operation: [{kind}]{origin} is at version {cell[0]}; expected version "
         f"{expected} instead.\n"
-        f"  needed by {node}, as its '{name}'; changed by {cell[1] or 'an in-place operation'}. "
-        "Use an operation that is not in place, or clone() the tensor before changing it."
+        f"  needed by {node}, as its '{name}'{f': {saved_at}' if saved_at else ''}\n"
+        f"  changed by {cell[1] or 'an in-place operation'}"
+        f"{f': {written_at}' if written_at else ''}\n"
+        "  Use an operation that is not in place, or clone() the tensor before changing it."
+        + ("" if saved_at else " Within autograd.detect_anomaly() both lines are shown.")
     )
 
 
@@ -125,12 +135,12 @@ def write_to_one_of_several(tensor: Any) -> RuntimeError:
     )
 
 
-def write_to_unrecorded_view() -> RuntimeError:
+def write_to_unrecorded_view(mode: str) -> RuntimeError:
     """A write, while recording, to a view that was made while nothing was recorded."""
+    where = "with grad mode enabled" if mode == "no_grad" else "in normal mode"
     return RuntimeError(
-        "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
-        "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
-        "your code by moving both the view and the inplace either both inside the no_grad block "
-        "(if you don't want the inplace to be tracked) or both outside (if you want the inplace to "
-        "be tracked)."
+        f"A view was created in {mode} mode and is being modified inplace {where}. Given that this "
+        "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+        f"moving both the view and the inplace either both inside the {mode} block (if you don't "
+        "want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
     )

@@ -18,6 +18,8 @@ from wengert.ops.convert import check_array, narrow, to_array
 from wengert.ops.options import float_type, made, number, shape_of, type_of
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.inference import made_in_inference
+from wengert.tape.modes import current_mode
 from wengert.tape.lift import cast, is_number
 from wengert.tape.record import T
 
@@ -95,7 +97,7 @@ def tensor(
         payload = copied(data, dtype)
     else:
         payload = to_array(data, None if dtype is None else type_of(dtype))
-    if device is None and not requires_grad:
+    if device is None and not requires_grad and current_mode() is None:
         return new_tensor(payload)
     return made(payload, device, requires_grad)
 
@@ -145,7 +147,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
         return data if target is None else cast(data, target)
     if isinstance(data, np.ndarray) and (target is None or target == data.dtype):
         return from_numpy(data)
-    return new_tensor(to_array(data, target))
+    return made_in_inference(new_tensor(to_array(data, target)))
 
 
 def asarray(
@@ -252,7 +254,7 @@ def from_numpy(ndarray: Any) -> Any:
             UserWarning,
             stacklevel=2,
         )
-    return new_tensor(np.asarray(ndarray))
+    return made_in_inference(new_tensor(np.asarray(ndarray)))
 
 
 def scalar_tensor(

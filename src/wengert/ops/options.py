@@ -12,6 +12,7 @@ import numpy as np
 from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype, default_float, dtype, is_differentiable
 from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.inference import made_in_inference
 
 __all__ = ["float_type", "input_tensor", "integer", "made", "number", "shape_of", "type_of"]
 
@@ -23,8 +24,8 @@ def made(array: Any, device: Any = None, requires_grad: bool = False) -> Any:
     if requires_grad:
         if not is_differentiable(array.dtype):
             raise _not_differentiable(array.dtype)
-        return new_tensor(array, LEAF)
-    return new_tensor(array)
+        return made_in_inference(new_tensor(array, LEAF))
+    return made_in_inference(new_tensor(array))
 
 
 def _not_differentiable(kind: Any) -> RuntimeError:

@@ -14,6 +14,7 @@ import numpy as np
 from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
 from wengert.tape.accumulate import add_gradients, private
+from wengert.tape.anomaly import AnomalyWatch
 from wengert.tape.base import OutputEdge, TensorBase, new_tensor
 from wengert.tape.engine import walk
 from wengert.tape.handles import WATCHED
@@ -148,24 +149,30 @@ class _Walk:
         """Walk to all leaves, or to `targets` only, and add to ``.grad`` or capture gradients."""
         before = current_mode()
         anomaly = None if before is None else before.anomaly
-        watched = bool(WATCHED) or anomaly is not None
+        watched = bool(WATCHED)
         if targets is not None and not watched:
             watched = any(target.seq < 0 for target in targets)
         wanted = None if targets is None else _restricted(self.seeds, targets)
         MODE.set(mode_for_walk(before, not self.raw))
         try:
             with np.errstate(all="ignore"):
-                if watched:
-                    self._watched(wanted, targets, accumulate, anomaly)
+                go = self._watched if watched else self._unwatched
+                if anomaly is None:
+                    go(wanted, targets, accumulate, None)
                 else:
-                    self._unwatched(wanted, targets, accumulate)
+                    with anomaly.walk():
+                        go(wanted, targets, accumulate, AnomalyWatch(anomaly, self.raw))
         finally:
             MODE.set(before)
 
-    def _unwatched(self, wanted: Any, targets: set[Any] | None, accumulate: bool) -> None:
-        postponed = not self.keep and bool(USER_CODE)
-        pending = walk(self.seeds, self.keep or postponed, self.raw, wanted)
-        if postponed:
+    def _unwatched(
+        self, wanted: Any, targets: set[Any] | None, accumulate: bool, look: Any
+    ) -> None:
+        postponed = not self.keep and (bool(USER_CODE) or look is not None)
+        pending = walk(self.seeds, self.keep or postponed, self.raw, wanted, look)
+        if postponed and look is not None:
+            _release(look.met)
+        elif postponed:
             _release(_reachable(self.seeds) if wanted is None else wanted)
         if not accumulate:
             self.captured = {(leaf, 0): g for leaf, g in pending.items()}
@@ -181,12 +188,12 @@ class _Walk:
         add_gradients(leaves, not self.raw)
 
     def _watched(
-        self, wanted: Any, targets: set[Any] | None, accumulate: bool, anomaly: Any
+        self, wanted: Any, targets: set[Any] | None, accumulate: bool, look: Any
     ) -> None:
         nodes = wanted
         if nodes is None:
             nodes = {node: node.edges for node in _reachable(self.seeds)}
-        watch = Watch(self.raw, nodes, targets, accumulate, anomaly)
+        watch = Watch(self.raw, nodes, targets, accumulate, look)
         token = CURRENT.set(watch)
         try:
             # what was saved is let go of at the end only, so that a walk that a hook broke off can
@@ -197,8 +204,6 @@ class _Walk:
             raise
         finally:
             CURRENT.reset(token)
-        if anomaly is not None:
-            anomaly.end()
         if not self.keep:
             _release(nodes)
         self.captured = watch.captured

@@ -27,7 +27,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-__all__ = ["FREED", "LEAF", "Extra", "Leaf", "OutputEdge", "TensorBase", "new_tensor", "version_of"]
+__all__ = [
+    "FREED",
+    "LEAF",
+    "UNCHANGED",
+    "Extra",
+    "Leaf",
+    "OutputEdge",
+    "TensorBase",
+    "new_tensor",
+    "version_of",
+]
 
 
 class Leaf:
@@ -159,6 +169,8 @@ class Freed:
 
 
 FREED = Freed()
+UNCHANGED = (0, None)
+"""The version cell of memory that nobody else can write to."""
 
 
 def version_of(tensor: TensorBase) -> int:

@@ -26,7 +26,9 @@ from wengert.tape.lift import cast, check_dtypes, is_number
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.record import make_node, save_result
+from wengert.tape.versions import InferenceCell, refuse_inference_write
 from wengert.tape.views import (
+    MADE_IN_INFERENCE,
     MADE_UNRECORDED,
     ONE_OF_SEVERAL,
     Step,
@@ -80,6 +82,8 @@ def write(
         constant = new_tensor(np.asarray(value, dtype=payload.dtype))
         return write(TABLE["assign"], tensor, (constant,), {}, name)
     node = None
+    if mode is not None and mode.mutation is not None:
+        mode.mutation.before_write(tensor)
     if recording:
         old = tensor
         if _old_value_needed(form, lifted):
@@ -99,6 +103,8 @@ def write(
         np.copyto(payload, form.kernel(*payloads, **params), casting="same_kind")
     bump(tensor, name)
     if node is not None:
+        if mode is not None and mode.anomaly is not None:
+            node.extra().site = mode.anomaly.site()
         _set_history(tensor, node, "result" in form.saved)
     return tensor
 
@@ -120,8 +126,15 @@ def _base_requires_grad(tensor: Any) -> bool:
 def bump(tensor: Any, name: str) -> None:
     """Note a write to the memory of `tensor` by the operation `name`."""
     vc = tensor.share_version()
+    if vc.__class__ is InferenceCell:
+        return
     vc[0] += 1
     vc[1] = name
+    mode = current_mode()
+    if mode is not None and mode.anomaly is not None:
+        vc[2:] = [mode.anomaly.site()]
+    elif len(vc) > 2:
+        del vc[2:]
 
 
 def _check_dtype(prim: Primitive, tensor: Any, scalars: list[Any], *arrays: Any) -> None:
@@ -203,6 +216,10 @@ def check_writable(tensor: Any, recording: bool) -> None:
         raise RuntimeError(
             "the tensor shares the memory of a NumPy array that is read-only: clone() it first"
         )
+    if tensor.vc.__class__ is InferenceCell:
+        mode = current_mode()
+        if mode is None or mode.inference is None:
+            raise refuse_inference_write()
     if not recording:
         return
     ext = tensor.ext
@@ -210,7 +227,9 @@ def check_writable(tensor: Any, recording: bool) -> None:
         if ext.no_write == ONE_OF_SEVERAL:
             raise errors.write_to_one_of_several(tensor)
         if ext.no_write == MADE_UNRECORDED:
-            raise errors.write_to_unrecorded_view()
+            raise errors.write_to_unrecorded_view("no_grad")
+        if ext.no_write == MADE_IN_INFERENCE:
+            raise errors.write_to_unrecorded_view("inference")
         if ext.base.edge is LEAF:
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place "

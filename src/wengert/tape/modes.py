@@ -58,6 +58,9 @@ class Mode:
         `wengert.tape.saving`).
     multithreading
         Noted and reported; it has no effect.
+    records, special, inner
+        What follows: whether operations are recorded, what computes them if not the common way, and
+        the mode in which that has them computed.
     """
 
     __slots__ = (
@@ -65,6 +68,7 @@ class Mode:
         "grad",
         "hooks",
         "inference",
+        "inner",
         "multithreading",
         "mutation",
         "records",
@@ -91,6 +95,11 @@ class Mode:
         self.multithreading = multithreading
         self.records = grad and inference is None
         self.special = inference if anomaly is None else anomaly
+        self.inner: Mode | None = None
+        if anomaly is not None:
+            self.inner = changed(self, anomaly=None)
+        elif inference is not None:
+            self.inner = changed(self, inference=None, grad=False)
 
     def fields(self) -> dict[str, Any]:
         """The arguments that make an equal mode."""

@@ -14,6 +14,8 @@ from wengert.base import errors
 from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
 from wengert.tape.handles import WATCHED, RemovableHandle, register
+from wengert.tape.saving import Guarded, Packed
+from wengert.tape.sites import shown
 from wengert.tape.base import (
     FREED,
     LEAF,
@@ -314,7 +316,13 @@ def check_saved(node: Node, name: str, saved: Any) -> None:
     expected = 0 if node.versions is None else node.versions[position]
     if version_of(saved) != expected:
         raise errors.modified_in_place(
-            saved.payload, _origin(node, name), saved.vc, expected, node.label, name
+            saved.payload,
+            _origin(node, name),
+            saved.vc,
+            expected,
+            node.label,
+            name,
+            *sites_of(node, saved.vc),
         )
 
 
@@ -329,7 +337,14 @@ def check_result(node: Any) -> None:
         node.result_at,
         node.label,
         "result",
+        *sites_of(node, node.result_vc),
     )
+
+
+def sites_of(node: Any, cell: Any) -> tuple[str, str]:
+    """Where `node` was recorded and where memory was last written to, if that was noted."""
+    recorded = None if node.ext is None else node.ext.site
+    return shown(recorded), shown(cell[2] if len(cell) > 2 else None)
 
 
 def _position(node: Node, name: str) -> int:
@@ -355,16 +370,20 @@ def unpack(node: Any, name: str, raw: bool) -> Any:
             return None
         return _unpack_argument(node, name, saved, raw, node.edges[prim.args.index(name)])
     if name == "result":
-        if node.result is FREED or node.result_vc[0] != node.result_at:
+        result = node.result
+        if result is FREED or node.result_vc[0] != node.result_at:
             check_result(node)
+        if isinstance(result, Packed | Guarded):
+            result = result.payload
         if raw:
-            return node.result
+            return result
         ext = node.ext
         if ext is not None and ext.result_edge is not None:
             edge = ext.result_edge()
         else:
             edge = OutputEdge(node, 0) if node.several else node
-        return new_tensor(node.result, edge, node.result_vc)
+        # the payload of a packed one is nobody else's
+        return new_tensor(result, edge, None if result is not node.result else node.result_vc)
     if name in prim.params:
         return getattr(node, f"p_{name}")
     return getattr(node, name)

@@ -11,10 +11,11 @@ from wengert.base.shapes import broadcast
 from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
-from wengert.tape.base import OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.base import UNCHANGED, OutputEdge, TensorBase, new_tensor, version_of
 from wengert.tape.lift import cast_for_number, check_dtypes, is_number, lift
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
+from wengert.tape.saving import keeps_aside, stand_in
 from wengert.tape.specialise import lifted_class, node_class, recorder
 from wengert.tape.views import attach_view
 
@@ -27,6 +28,9 @@ def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> An
     Numbers, arrays and mixed dtypes are lifted and promoted first (see `wengert.tape.lift`); a
     binary operation with a Python number goes to its form for numbers.
     """
+    mode = current_mode()
+    if mode is not None and mode.special is not None:
+        return mode.special.record(prim, args, params)
     if prim.refuses:
         check_dtypes(prim, args, params)
     if prim.promote is not None:
@@ -114,7 +118,9 @@ def make_node(
     complexes = tuple(p.dtype.kind == "c" for p in payloads)
     plain = not any(complexes) and (prim.conj == "explicit" or result.dtype.kind != "c")
     lifted = any(not isinstance(p, np.ndarray | np.generic) for p in payloads)
-    cls = node_class(prim) if plain and not lifted else lifted_class(prim)
+    mode = current_mode()
+    aside = keeps_aside(mode)
+    cls = lifted_class(prim) if lifted or aside or not plain else node_class(prim)
     node: Any = object.__new__(cls)
     rules = _rules(prim, len(tensors))
     node.edges = tuple(
@@ -127,7 +133,8 @@ def make_node(
         node.complexes = None if plain else complexes
     if prim.variadic:
         for name in prim.saved_args:
-            setattr(node, f"s_{name}", tuple(tensors))
+            saved = tuple(stand_in(mode, t) for t in tensors) if aside else tuple(tensors)
+            setattr(node, f"s_{name}", saved)
         node.versions = None
     else:
         by_name = dict(zip(prim.args, tensors, strict=True))
@@ -137,9 +144,14 @@ def make_node(
             if rule is not None and edge is not None
             for name in rule.names
         }
+        node.versions = tuple(
+            version_of(by_name[name]) if name in wanted else 0 for name in prim.saved_args
+        )
         for name in prim.saved_args:
-            setattr(node, f"s_{name}", by_name[name] if name in wanted else None)
-        node.versions = tuple(version_of(by_name[name]) for name in prim.saved_args)
+            tensor = by_name[name] if name in wanted else None
+            if aside and tensor is not None:
+                tensor = stand_in(mode, tensor)
+            setattr(node, f"s_{name}", tensor)
     for name in prim.saved:
         if name in prim.params:
             setattr(node, f"p_{name}", params[name])
@@ -156,8 +168,13 @@ def make_node(
 
 def save_result(node: Any, out: Any) -> None:
     """Save an output in its node: as payload and version cell, which makes no cycle."""
-    node.result = out.payload
-    node.result_vc = out.share_version()
+    mode = current_mode()
+    if keeps_aside(mode):
+        node.result = stand_in(mode, out)
+        node.result_vc = UNCHANGED
+    else:
+        node.result = out.payload
+        node.result_vc = out.share_version()
     node.result_at = node.result_vc[0]
 
 

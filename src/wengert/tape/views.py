@@ -20,6 +20,7 @@ from wengert.tape.base import LEAF, Extra, OutputEdge, TensorBase
 from wengert.tape.node import Node, edge_of, next_sequence
 
 __all__ = [
+    "MADE_IN_INFERENCE",
     "MADE_UNRECORDED",
     "ONE_OF_SEVERAL",
     "Step",
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 MADE_UNRECORDED = "no_grad"
+MADE_IN_INFERENCE = "inference"
 ONE_OF_SEVERAL = "several"
 
 

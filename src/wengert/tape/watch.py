@@ -41,7 +41,7 @@ class Watch:
     accumulate
         Whether leaves add to their ``.grad``; otherwise their gradients are captured.
     anomaly
-        What looks for anomalies, or None.
+        What watches for anomalies (`wengert.tape.anomaly.AnomalyWatch`), or None.
     """
 
     def __init__(
@@ -104,11 +104,10 @@ class Watch:
             return None
         if ext is not None and ext.prehooks:
             g = self._before(node, ext, g)
-        apply = node.apply if self.raw else node.apply_in
-        if self.anomaly is None:
-            grads = apply(g, keep, edges)
+        if self.anomaly is not None:
+            grads = self.anomaly.step(node, g, keep, edges)
         else:
-            grads = self.anomaly.step(node, apply, g, keep, edges)
+            grads = node.apply(g, keep, edges) if self.raw else node.apply_in(g, keep, edges)
         if ext is not None and ext.posthooks:
             grads = self._after(node, ext, g, grads)
         return grads

@@ -21,8 +21,10 @@ from wengert.ops.index import getitem
 from wengert.tape import hooks
 from wengert.tape.backward import run_backward
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.inference import is_inference_mode_enabled
 from wengert.tape.lift import is_number
-from wengert.tape.node import target_of
+from wengert.tape.node import GradientEdge, target_of
+from wengert.tape.versions import is_inference
 from wengert.tensor.metadata import TensorMetadata
 from wengert.tensor.methods import TensorMethods
 from wengert.tensor.numpy_protocol import NumpyProtocol
@@ -78,6 +80,11 @@ class Tensor(TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, Tens
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
         if self.is_leaf:
+            if value and is_inference(self) and not is_inference_mode_enabled():
+                raise RuntimeError(
+                    "Setting requires_grad=True on inference tensor outside InferenceMode is not "
+                    "allowed: clone() gives an ordinary tensor."
+                )
             if value and not is_differentiable(self.payload.dtype):
                 raise RuntimeError(
                     "only Tensors of floating point dtype can require gradients, but this one is "
@@ -204,6 +211,34 @@ class Tensor(TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, Tens
         """
         return hooks.register_hook(self, hook)
 
+    def register_post_accumulate_grad_hook(
+        self, hook: Callable[[Any], Any]
+    ) -> hooks.RemovableHandle:
+        """Call ``hook(tensor)`` whenever a backward pass has added to `grad` of this leaf.
+
+        It runs as soon as the leaf's gradient is complete, and may use it up: update the tensor
+        under ``no_grad`` and set `grad` to None, say.
+
+        Returns
+        -------
+        RemovableHandle
+            Whose ``remove()`` takes the hook away.
+
+        Raises
+        ------
+        RuntimeError
+            If the tensor is not a leaf that requires a gradient.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> x = wg.ones(2, requires_grad=True)
+        >>> handle = x.register_post_accumulate_grad_hook(lambda leaf: print(leaf.grad))
+        >>> (3 * x).sum().backward()
+        tensor([3., 3.])
+        """
+        return hooks.register_post_accumulate_grad_hook(self, hook)
+
     def backward(
         self,
         gradient: Any = None,
@@ -232,7 +267,8 @@ class Tensor(TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, Tens
             freed, if a saved tensor was changed in place. No ``.grad`` has changed then.
         """
         if inputs is not None:
-            inputs = [inputs] if isinstance(inputs, TensorBase) else list(inputs)
+            single = isinstance(inputs, TensorBase | GradientEdge)
+            inputs = [inputs] if single else list(inputs)
             if not inputs:
                 raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
         if gradient is not None and is_number(gradient) and self.payload.ndim == 0:
@@ -286,7 +322,13 @@ class Tensor(TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, Tens
 
     @property
     def _version(self) -> int:
+        if is_inference(self):
+            raise RuntimeError("Inference tensors do not track version counter.")
         return version_of(self)
+
+    def is_inference(self) -> bool:
+        """Whether the tensor was made in inference mode (see `wengert.inference_mode`)."""
+        return is_inference(self)
 
     @property
     def _base(self) -> Any:

@@ -1,0 +1,109 @@
+"""Layer 7 · autograd: finding out where gradients go wrong: `detect_anomaly`."""
+
+from __future__ import annotations
+
+import warnings
+
+from wengert.tape.anomaly import Anomaly
+from wengert.tape.modes import change_mode, full_mode
+
+__all__ = [
+    "detect_anomaly",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
+    "set_detect_anomaly",
+]
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether anomalies are looked for here and now."""
+    return full_mode().anomaly is not None
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether values are looked at, while anomalies are looked for; True otherwise."""
+    anomaly = full_mode().anomaly
+    return anomaly is None or anomaly.check_nan
+
+
+class set_detect_anomaly:
+    """Switch the search for anomalies on or off: at once, and as a context until it is left.
+
+    See `detect_anomaly` for what it does.
+
+    Parameters
+    ----------
+    mode : bool
+        Whether to look.
+    check_nan : bool
+        Whether to look at values, too.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> with wg.autograd.set_detect_anomaly(True):
+    ...     wg.is_anomaly_enabled()
+    True
+    """
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self._before = full_mode().anomaly
+        change_mode(anomaly=Anomaly(check_nan) if mode else None)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        change_mode(anomaly=self._before)
+
+
+class detect_anomaly:
+    """Look for the place where values stop being finite, and for what made a backward pass fail.
+
+    * The first operation of the forward pass that makes a NaN or an infinity out of finite
+      arguments is named in a warning: with the element, the arguments there, and the source line.
+    * The first NaN of a backward pass raises, and the message tells the node, the element, what it
+      was made of, the line that recorded the node, and what was infinite before.
+    * An exception in a backward pass comes with a warning that shows where the node was recorded.
+    * The error for a tensor that was changed in place shows the line of the write.
+
+    It belongs to the thread and the context, and makes a program take about twice its time.
+    PyTorch does the second and the third of these, without element and values, for all threads.
+
+    Parameters
+    ----------
+    check_nan : bool
+        Whether to look at values; if not, only the lines are noted.
+
+    Raises
+    ------
+    RuntimeError
+        In a backward pass, at the first NaN.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import wengert as wg
+    >>> warnings.simplefilter("ignore")
+    >>> x = wg.zeros(2, requires_grad=True)
+    >>> with wg.autograd.detect_anomaly():
+    ...     (x.sqrt() * 0).sum().backward()
+    Traceback (most recent call last):
+    RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.
+    ...
+    """
+
+    def __init__(self, check_nan: bool = True) -> None:
+        self._before = full_mode().anomaly
+        self._check_nan = check_nan
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should "
+            "only be enabled for debugging.",
+            stacklevel=2,
+        )
+
+    def __enter__(self) -> None:
+        change_mode(anomaly=Anomaly(self._check_nan))
+
+    def __exit__(self, *exc: object) -> None:
+        change_mode(anomaly=self._before)

@@ -1,0 +1,365 @@
+"""Layer 7 · autograd: work on the recorded graph itself, under the names of ``torch.autograd.graph``.
+
+Nodes and their hooks, edges that stand for tensors, hooks for what nodes save, and hooks for several
+gradients together.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.tape.base import OutputEdge, TensorBase, new_tensor
+from wengert.tape.handles import RemovableHandle
+from wengert.tape.hooks import register_hook
+from wengert.tape.inplace import bump
+from wengert.tape.modes import Switch, change_mode, full_mode
+from wengert.tape.node import GradientEdge as GradientEdge
+from wengert.tape.node import Node as Node
+from wengert.tape.node import edge_of, target_of
+from wengert.tape.saving import Mutation
+from wengert.tape.watch import CURRENT
+
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "allow_mutation_on_saved_tensors",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+]
+
+
+def get_gradient_edge(tensor: Any) -> GradientEdge:
+    """The edge along which the gradient of `tensor` arrives.
+
+    It can stand for the tensor in `backward` and `grad`, and keeps the graph but not the values of
+    the tensor.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        A tensor that requires a gradient, leaf or not.
+
+    Raises
+    ------
+    RuntimeError
+        If the tensor does not require a gradient.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.ones(2, requires_grad=True)
+    >>> y = x * 3
+    >>> edge = wg.autograd.graph.get_gradient_edge(y)
+    >>> wg.autograd.grad((y * y).sum(), edge)
+    (tensor([6., 6.]),)
+    """
+    if tensor.edge is None:
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require "
+            "gradients"
+        )
+    edge = GradientEdge(*target_of(edge_of(tensor)))
+    edge.shape, edge.np_dtype = tensor.payload.shape, tensor.payload.dtype
+    return edge
+
+
+def increment_version(tensor: Any) -> None:
+    """Tell the graph that the memory of tensors was written to behind its back.
+
+    A backward pass that needs the old values then raises instead of using the new ones. Call it
+    after code that writes to the memory through NumPy or C.
+
+    Parameters
+    ----------
+    tensor : Tensor or iterable of Tensor
+        What was written to.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.zeros(2)
+    >>> x.numpy()[0] = 1.0
+    >>> wg.autograd.graph.increment_version(x)
+    >>> x._version
+    1
+    """
+    tensors: Iterable[Any] = (tensor,) if isinstance(tensor, TensorBase) else tuple(tensor)
+    for item in tensors:
+        if not isinstance(item, TensorBase):
+            raise TypeError(
+                "increment_version expects each element of the iterable to be a tensor, not "
+                f"{type(item).__name__}"
+            )
+    for item in tensors:
+        bump(item, "a write outside the library")
+
+
+# -- what nodes save -----------------------------------------------------------------------------
+
+
+class saved_tensors_hooks:
+    """Pack what operations save for the backward pass, and unpack it when it is needed.
+
+    ``pack_hook(tensor)`` runs, without recording, whenever an operation or a custom Function saves
+    a tensor; the graph keeps what it returns. ``unpack_hook(packed)`` runs whenever the backward
+    pass, or an access like ``grad_fn._saved_self``, needs the tensor, and must give it back in its
+    shape; another dtype is converted. Of nested contexts the inner one counts. Writes to the
+    original are not noticed any more: the hooks answer for the values.
+
+    Raises
+    ------
+    RuntimeError
+        If such hooks are disabled (`disable_saved_tensors_hooks`), if `pack_hook` writes to its
+        argument, or at the backward pass if `unpack_hook` returns another shape.
+    TypeError
+        At the backward pass, if `unpack_hook` does not return a tensor.
+
+    Examples
+    --------
+    Save at half precision:
+
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    >>> with wg.autograd.graph.saved_tensors_hooks(lambda t: t.half(), lambda p: p.float()):
+    ...     y = (x * x).sum()
+    >>> y.backward()
+    >>> x.grad
+    tensor([2., 4., 6.])
+    """
+
+    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        mode = full_mode()
+        if mode.refusal is not None:
+            raise RuntimeError(mode.refusal)
+        change_mode(hooks=(*mode.hooks, (self.pack_hook, self.unpack_hook)))
+
+    def __exit__(self, *exc: object) -> None:
+        change_mode(hooks=full_mode().hooks[:-1])
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Keep saved tensors in main memory, where all tensors are; or, with `directory`, on disk.
+
+    Parameters
+    ----------
+    pin_memory : bool
+        Accepted for PyTorch's sake; there is no other device to copy to.
+    device_type : str
+        Accepted for PyTorch's sake.
+    directory : path, optional
+        Write saved tensors to files there, which are deleted when the graph lets go of them, and
+        read them back when they are needed; not in PyTorch.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.ones(2, requires_grad=True)
+    >>> with wg.autograd.graph.save_on_cpu():
+    ...     y = (x * x).sum()
+    >>> y.backward()
+    >>> x.grad
+    tensor([2., 2.])
+    """
+
+    def __init__(
+        self, pin_memory: bool = False, device_type: str = "cuda", *, directory: Any = None
+    ) -> None:
+        if directory is None:
+            super().__init__(lambda tensor: tensor.detach(), lambda packed: packed)
+        else:
+            os.makedirs(directory, exist_ok=True)
+            super().__init__(lambda tensor: _Stored(tensor, directory), _Stored.read)
+
+
+class _Stored:
+    """A tensor in a file, which lives as long as this object."""
+
+    _numbers = itertools.count()
+
+    def __init__(self, tensor: Any, directory: Any) -> None:
+        name = f"saved-{os.getpid()}-{next(self._numbers)}.npy"
+        self.path = os.path.join(directory, name)
+        np.save(self.path, tensor.payload)
+        weakref.finalize(self, _remove, self.path)
+
+    def read(self) -> Any:
+        """The tensor, from its file."""
+        return new_tensor(np.load(self.path, allow_pickle=False))
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(path)
+
+
+class disable_saved_tensors_hooks(Switch):
+    """Refuse `saved_tensors_hooks`, for code that does not work with them.
+
+    Parameters
+    ----------
+    error_message : str
+        What the RuntimeError says that entering such a context then raises.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> with wg.autograd.graph.disable_saved_tensors_hooks("not in here"):
+    ...     with wg.autograd.graph.save_on_cpu():
+    ...         pass
+    Traceback (most recent call last):
+    RuntimeError: not in here
+    """
+
+    field = "refusal"
+
+    def __init__(self, error_message: str) -> None:
+        super().__init__(error_message)
+
+    def __enter__(self) -> None:
+        if full_mode().hooks:
+            raise RuntimeError(self._value)
+        super().__enter__()
+
+
+class allow_mutation_on_saved_tensors:
+    """Let tensors that were saved for the backward pass be written to afterwards.
+
+    Just before a write, what is saved of the memory is copied aside, so the backward pass uses the
+    values of the forward pass. Tensors that were saved outside the context are checked as ever.
+    Differs from PyTorch in that the backward pass may run after the context.
+
+    Raises
+    ------
+    RuntimeError
+        If such contexts are nested.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
+    >>> with wg.autograd.graph.allow_mutation_on_saved_tensors():
+    ...     y = x.clone()
+    ...     z = (y * y).sum()
+    ...     _ = y.zero_()
+    ...     z.backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+
+    def __enter__(self) -> Mutation:
+        if full_mode().mutation is not None:
+            raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+        mutation = Mutation()
+        change_mode(mutation=mutation)
+        return mutation
+
+    def __exit__(self, *exc: object) -> None:
+        change_mode(mutation=None)
+
+
+# -- several gradients ---------------------------------------------------------------------------
+
+
+class _MultiHandle(RemovableHandle):
+    """The handles of the hooks that one hook for several tensors is made of."""
+
+    def __init__(self, handles: Sequence[RemovableHandle]) -> None:
+        self.handles = tuple(handles)
+
+    def remove(self) -> None:
+        """Take the hook away from all tensors."""
+        for handle in self.handles:
+            handle.remove()
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Any], fn: Callable[[Any], None], *, mode: str = "all"
+) -> RemovableHandle:
+    """Call `fn` in each backward pass once the gradients of several tensors are there.
+
+    Parameters
+    ----------
+    tensors : sequence of Tensor
+        Tensors that require a gradient, leaves or not.
+    fn : callable
+        With ``mode="all"`` called once with a list of the gradients, as soon as the last one is
+        computed; None stands for a tensor that the pass does not come to. With ``mode="any"``
+        called once with the first gradient that is computed. It must not change its argument.
+    mode : {"all", "any"}
+
+    Returns
+    -------
+    RemovableHandle
+        Whose ``remove()`` takes the hook away.
+
+    Raises
+    ------
+    ValueError
+        If `mode` is something else.
+    RuntimeError
+        If a tensor does not require a gradient.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x, y = (wg.ones(1, requires_grad=True) for _ in range(2))
+    >>> handle = wg.autograd.graph.register_multi_grad_hook((x, y), print)
+    >>> (2 * x + 3 * y).sum().backward()
+    [tensor([2.]), tensor([3.])]
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    if mode == "any":
+        return _MultiHandle(_register_any(tensors, fn))
+    return _MultiHandle(_register_all(tensors, fn))
+
+
+def _register_any(tensors: Sequence[Any], fn: Callable[[Any], None]) -> list[RemovableHandle]:
+    done: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    def hook(grad: Any) -> None:
+        walk = CURRENT.get()
+        if walk not in done:
+            done.add(walk)
+            fn(grad)
+
+    return [register_hook(tensor, hook) for tensor in tensors if tensor.edge is not None]
+
+
+def _target(tensor: Any) -> Any:
+    edge = edge_of(tensor)
+    return edge.node if isinstance(edge, OutputEdge) else edge
+
+
+def _register_all(tensors: Sequence[Any], fn: Callable[[Any], None]) -> list[RemovableHandle]:
+    arrived: weakref.WeakKeyDictionary[Any, dict[int, Any]] = weakref.WeakKeyDictionary()
+    targets = [_target(tensor) for tensor in tensors]
+
+    def hook_for(index: int) -> Callable[[Any], None]:
+        def hook(grad: Any) -> None:
+            walk = CURRENT.get()
+            assert walk is not None
+            grads = arrived.setdefault(walk, {})
+            grads[index] = grad
+            if len(grads) == sum(map(walk.executes, targets)):
+                del arrived[walk]
+                fn([grads.get(i) for i in range(len(targets))])
+
+        return hook
+
+    return [register_hook(tensor, hook_for(i)) for i, tensor in enumerate(tensors)]

@@ -1,0 +1,235 @@
+"""Layer 4 · tape: looking for anomalies: where values first stop being finite, and what went before.
+
+NOTE [anomalies]
+While anomalies are looked for, every operation goes along the general path to `Anomaly.record`,
+which computes it as ever and notes on its node where the program was. The forward pass only warns,
+once: infinities and NaNs may be meant, and be masked out later. A backward pass raises on the first
+NaN, as PyTorch does, and the message goes back to what came first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from wengert.prims.record import Primitive
+from wengert.tape.base import LEAF, OutputEdge, TensorBase
+from wengert.tape.modes import MODE, current_mode
+from wengert.tape.node import Node, NodeExtra
+from wengert.tape.record import T
+from wengert.tape.sites import Site, shown, site_here, traceback_of, warn_at
+
+__all__ = ["Anomaly", "AnomalyWatch"]
+
+
+class Anomaly:
+    """What is noted while anomalies are looked for.
+
+    Parameters
+    ----------
+    check_nan
+        Whether values are looked at; if not, only where operations were recorded is noted.
+    """
+
+    def __init__(self, check_nan: bool) -> None:
+        self.check_nan = check_nan
+        self._first = ""
+        self._infinite = ""
+        self.running: Node | None = None
+
+    def site(self) -> Site:
+        """Where the program is, and in which node of a backward pass."""
+        node = self.running
+        if node is None:
+            return site_here()
+        return site_here((node.name(), _site_of(node)))
+
+    # -- forward ----------------------------------------------------------------------------------
+
+    def record(self, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """Compute and record `prim`, note where, and look at the result."""
+        before: Any = current_mode()
+        MODE.set(before.inner)
+        try:
+            results = getattr(T, prim.name)(*args, **params)
+        finally:
+            MODE.set(before)
+        outs = results if results.__class__ is tuple else (results,)
+        edge = outs[0].edge
+        site = None
+        if edge is not None and edge is not LEAF:
+            node = edge.node if edge.__class__ is OutputEdge else edge
+            if node.ext is None:
+                node.ext = NodeExtra()
+            if node.ext.site is None:
+                site = node.ext.site = self.site() if self.running else site_here(None, 3)
+        if self.check_nan and not self._first and self.running is None:
+            for out in outs:
+                if not _finite(out.payload):
+                    self._look(prim, args, params, out.payload, site)
+        return results
+
+    def _look(
+        self, prim: Primitive, args: Any, params: Any, payload: Any, site: Site | None
+    ) -> None:
+        """Warn of a result that is the first to be not finite."""
+        values = [a.payload if isinstance(a, TensorBase) else a for a in args]
+        values += [value for value in params.values() if isinstance(value, float | complex)]
+        bad = np.isnan(payload)
+        if any(_has(np.isnan, value) for value in values) or not bad.any():
+            # what is infinite because an argument was is meant
+            if any(not _all_finite(value) for value in values):
+                return
+            bad = ~np.isfinite(payload)
+        index = _first_index(bad)
+        site = site or self.site()
+        there = ", ".join(_value_at(value, bad.shape, index) for value in values)
+        self._first = (
+            f"the first value of the forward pass that is not finite: {prim.name} gave "
+            f"{np.asarray(payload)[index]} at element {index}, from {there or 'its arguments'}\n"
+            f"  {shown(site)}"
+        )
+        warn_at(site, f"Anomaly detection found {self._first}")
+
+    # -- backward ---------------------------------------------------------------------------------
+
+    def judge(self, node: Any, i: int, payload: Any, g: Any) -> None:
+        bad = np.isnan(payload)
+        parts = g if node.several else (g,)
+        arrays = [getattr(part, "payload", part) for part in parts if part is not None]
+        if not bad.any():
+            if not self._infinite and all(map(_all_finite, arrays)):
+                self._infinite = (
+                    "the first gradient that is infinite: "
+                    f"{_where(node, i, payload, arrays, np.isinf(payload))}"
+                )
+            return
+        self.tell(node)
+        earlier = "".join(f"\n  before: {text}" for text in (self._first, self._infinite) if text)
+        raise RuntimeError(
+            f"Function '{node.name()}' returned nan values in its {i}th output.\n"
+            f"  {_where(node, i, payload, arrays, bad)}{earlier}"
+        )
+
+    @contextlib.contextmanager
+    def walk(self) -> Iterator[None]:
+        """A backward pass; in the end it warns of what did not lead to a NaN."""
+        above = self.running, self._infinite
+        self.running, self._infinite = None, ""
+        try:
+            yield
+            if self._infinite:
+                warn_at(site_here(), f"Anomaly detection found {self._infinite}")
+        finally:
+            self.running, self._infinite = above
+
+    def tell(self, node: Any) -> None:
+        """Say where the node was recorded, in PyTorch's words."""
+        site = _site_of(node)
+        if site is None:
+            text = (
+                "No forward pass information available. Enable detect anomaly during forward pass "
+                "for more information."
+            )
+        else:
+            text = f"Traceback of forward call that caused the error:\n{traceback_of(site)}"
+        warn_at(site_here(), f"Error detected in {node.name()}. {text}")
+
+
+class AnomalyWatch:
+    """Watches a walk for anomalies, where nothing else goes on beside it."""
+
+    def __init__(self, anomaly: Anomaly, raw: bool) -> None:
+        self.anomaly = anomaly
+        self.raw = raw
+        self.met: list[Any] = []
+
+    def begin(self, pending: dict[Any, Any]) -> None:
+        """Nothing has to be done before the first node."""
+
+    def step(self, node: Any, g: Any, keep: bool, edges: Any) -> Any:
+        """Run `node` backwards and look at what it gives."""
+        if edges is None:
+            return None
+        self.met.append(node)
+        anomaly = self.anomaly
+        anomaly.running = node
+        try:
+            grads = node.apply(g, keep, edges) if self.raw else node.apply_in(g, keep, edges)
+        except Exception:
+            anomaly.tell(node)
+            raise
+        if anomaly.check_nan:
+            for grad in grads:
+                if grad is not None:
+                    payload = grad if self.raw else grad.payload
+                    if not _finite(payload):
+                        place = next(i for i, part in enumerate(grads) if part is grad)
+                        anomaly.judge(node, place, payload, g)
+        return grads
+
+    def finished(self, node: Any, pending: dict[Any, Any]) -> None:
+        """Nothing has to be done after a node."""
+
+
+def _site_of(node: Any) -> Site | None:
+    return None if node.ext is None else node.ext.site
+
+
+def _finite(payload: Any) -> bool:
+    """Whether all is finite, almost at the price of one multiplication and sum."""
+    if payload.__class__ is np.ndarray:
+        dtype = payload.dtype
+        if dtype is _F32 or dtype is _F64:
+            flat = payload if payload.ndim == 1 else payload.ravel()
+            # a sum of squares; one that overflows is looked at again
+            return isfinite(flat.dot(flat)) or _all_finite(payload)
+        return dtype.kind not in "fc" or _all_finite(payload)
+    return not isinstance(payload, np.inexact) or bool(payload - payload == 0)
+
+
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
+def _all_finite(value: Any) -> bool:
+    return not _has(lambda array: ~np.isfinite(array), value)
+
+
+def _has(test: Any, value: Any) -> bool:
+    """Whether `test` holds for any element of a value, if that is made of inexact numbers."""
+    if value is None or isinstance(value, str | tuple):
+        return False
+    array = np.asarray(value)
+    return array.dtype.kind in "fc" and bool(np.any(test(array)))
+
+
+def _first_index(bad: Any) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape)) if bad.ndim else ()
+
+
+def _value_at(value: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> str:
+    array = np.asarray(value)
+    try:
+        return str(np.broadcast_to(array, shape)[index])
+    except ValueError:
+        return f"{array.dtype} {list(array.shape)}"
+
+
+def _where(node: Any, i: int, payload: Any, arrays: list[Any], bad: Any) -> str:
+    """The first element of a gradient that `bad` marks, with what is known of it."""
+    index = _first_index(np.asarray(bad))
+    known = [f"gradient {np.asarray(payload)[index]} for argument {i}"]
+    if len(arrays) == 1:
+        known.append(f"incoming gradient {_value_at(arrays[0], payload.shape, index)}")
+    prim = getattr(node, "prim", None)
+    for name in () if prim is None else (*prim.saved_args, "result"):
+        saved = getattr(node, name if name == "result" else f"s_{name}", None)
+        saved = getattr(saved, "payload", saved)
+        if saved is not None and np.shape(saved) == payload.shape:
+            known.append(f"{name} {np.asarray(saved)[index]}")
+    line = shown(_site_of(node))
+    return f"{node.name()}, element {index}: {', '.join(known)}" + (f"\n  {line}" if line else "")

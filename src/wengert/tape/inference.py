@@ -1,0 +1,105 @@
+"""Layer 4 · tape: inference mode, whose tensors can never become part of a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.prims.record import Primitive
+from wengert.tape.modes import MODE, Switch, changed, current_mode, full_mode
+from wengert.tape.record import T
+from wengert.tape.versions import InferenceCell
+from wengert.tape.views import MADE_IN_INFERENCE
+
+__all__ = ["inference_mode", "is_inference_mode_enabled", "made_in_inference"]
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether inference mode is on here and now.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> with wg.inference_mode():
+    ...     wg.is_inference_mode_enabled()
+    True
+    """
+    return full_mode().inference is not None
+
+
+def made_in_inference(tensor: Any) -> Any:
+    """`tensor`, just made, marked if inference mode is on."""
+    mode = current_mode()
+    if mode is not None and mode.inference is not None and tensor.vc is None:
+        tensor.vc = InferenceCell()
+    return tensor
+
+
+class _Inference:
+    """Computes operations in inference mode."""
+
+    def record(self, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """Compute `prim` without recording, and mark what it makes."""
+        before: Any = current_mode()
+        MODE.set(before.inner)
+        try:
+            results = getattr(T, prim.name)(*args, **params)
+        finally:
+            MODE.set(before)
+        for out in results if isinstance(results, tuple) else (results,):
+            if not prim.view:
+                out.vc = InferenceCell()
+            elif out.vc.__class__ is not InferenceCell:
+                # a view of an ordinary tensor is an ordinary tensor that must not be written to
+                # where writes are recorded
+                out.ext.no_write = MADE_IN_INFERENCE
+        return results
+
+
+_INFERENCE = _Inference()
+
+
+class inference_mode(Switch):
+    """Record nothing, and make tensors that can never be recorded: a context and a decorator.
+
+    Beyond `no_grad`, tensors made in it keep no version: using one where it would have to be saved
+    for a backward pass raises, and so does writing to it outside. ``clone()`` gives an ordinary
+    tensor.
+
+    Parameters
+    ----------
+    mode : bool or callable
+        Whether to switch it on or off; or the function to decorate.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.ones(2, requires_grad=True)
+    >>> with wg.inference_mode():
+    ...     y = x * 2
+    >>> y.requires_grad, y.is_inference()
+    (False, True)
+    """
+
+    field = "inference"
+
+    def __new__(cls, mode: Any = True) -> Any:
+        """The context manager, or the function `mode` decorated by it."""
+        if isinstance(mode, bool):
+            return super().__new__(cls)
+        return cls(True)(mode)
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__(_INFERENCE if mode else None)
+
+    def __enter__(self) -> None:
+        mode = full_mode()
+        self._before.append((mode.grad, mode.inference))
+        # leaving inference mode records again, as in PyTorch
+        MODE.set(changed(mode, inference=self._value, grad=self._value is None))
+
+    def __exit__(self, *exc: object) -> None:
+        grad, inference = self._before.pop()
+        MODE.set(changed(current_mode(), inference=inference, grad=grad))
+
+    def clone(self) -> Switch:
+        return type(self)(self._value is not None)

@@ -1,0 +1,116 @@
+"""Layer 4 · tape: what stands in a node for a saved tensor that hooks packed or that may change.
+
+NOTE [packed saved tensors]
+A `Packed` has the attributes that nodes read of a saved tensor: its payload is unpacked when it is
+read, its version never changes, and its edge is that of no tensor, so that whoever needs one ties
+the payload to the node's own edge.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from wengert.base import errors
+from wengert.tape.base import TensorBase, new_tensor, version_of
+from wengert.tape.modes import Mode, no_grad
+
+__all__ = ["Guarded", "Mutation", "Packed", "keeps_aside", "stand_in", "unpacked"]
+
+
+class Packed:
+    """A saved tensor in the form that a hook gave it."""
+
+    __slots__ = ("dtype", "packed", "shape", "unpack")
+    vc = None
+    edge: Any = object()
+
+    def __init__(self, tensor: Any, pack: Any, unpack: Any) -> None:
+        self.shape = tensor.payload.shape
+        self.dtype = tensor.payload.dtype
+        self.unpack = unpack
+        before = version_of(tensor)
+        with no_grad():
+            self.packed = pack(tensor)
+        if version_of(tensor) != before:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as "
+                "input to pack hook cannot be modified by in-place operations as this can lead to "
+                "unexpected side-effects: let the hook work on a clone."
+            )
+
+    @property
+    def payload(self) -> Any:
+        """What the hook makes of the packed form."""
+        tensor = self.unpack(self.packed)
+        if not isinstance(tensor, TensorBase):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(tensor).__name__}"
+            )
+        payload = tensor.payload
+        if payload.shape != self.shape:
+            raise RuntimeError(
+                f"a saved tensor unpack_hook returned {errors.describe(payload)} for a tensor that "
+                f"was {errors.describe(self)} when it was packed"
+            )
+        # hooks that save at a lower precision may leave the way back to us
+        return payload if payload.dtype == self.dtype else payload.astype(self.dtype)
+
+
+class Guarded:
+    """A saved tensor whose memory may be written to: the values are copied aside before."""
+
+    __slots__ = ("__weakref__", "cell", "payload")
+    vc = None
+    edge: Any = Packed.edge
+
+    def __init__(self, tensor: Any, cell: Any) -> None:
+        self.payload = tensor.payload
+        self.cell = cell
+
+
+class Mutation:
+    """The saved tensors that are kept as they were, by the version cell of their memory."""
+
+    def __init__(self) -> None:
+        self._saved: dict[int, weakref.WeakSet[Guarded]] = {}
+
+    def guard(self, tensor: Any) -> Guarded:
+        """What stands for `tensor` in a node."""
+        cell = tensor.share_version()
+        guarded = Guarded(tensor, cell)
+        # a cell lives as long as something guarded names it, so its id is its own
+        self._saved.setdefault(id(cell), weakref.WeakSet()).add(guarded)
+        return guarded
+
+    def before_write(self, tensor: Any) -> None:
+        """Copy what is saved of the memory of `tensor`, which is about to be written to."""
+        for guarded in self._saved.pop(id(tensor.vc), ()):
+            if isinstance(guarded.payload, np.ndarray):
+                guarded.payload = guarded.payload.copy()
+            guarded.cell = None
+
+    def clear(self) -> None:
+        """Forget what is saved: writes to it go unnoticed from now on."""
+        self._saved.clear()
+
+
+def keeps_aside(mode: Mode | None) -> bool:
+    """Whether saved tensors are not to be kept as they are."""
+    return mode is not None and (bool(mode.hooks) or mode.mutation is not None)
+
+
+def stand_in(mode: Any, tensor: Any) -> Packed | Guarded:
+    """What is saved of `tensor` in a mode that keeps saved tensors aside."""
+    if mode.hooks:
+        return Packed(tensor, *mode.hooks[-1])
+    guarded: Guarded = mode.mutation.guard(tensor)
+    return guarded
+
+
+def unpacked(saved: Packed | Guarded, edge: Any) -> Any:
+    """The saved tensor, tied to the graph by `edge`."""
+    return new_tensor(saved.payload, edge)

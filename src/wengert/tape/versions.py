@@ -1,0 +1,42 @@
+"""Layer 4 · tape: version cells that count nothing.
+
+NOTE [inference tensors]
+A tensor made in inference mode has an `InferenceCell` for its version cell, which its views share.
+It refuses to be read: so saving such a tensor for a backward pass raises without a test in the path
+of other operations.
+"""
+
+from __future__ import annotations
+
+from typing import Any, SupportsIndex
+
+from wengert.tape.base import TensorBase
+
+__all__ = ["InferenceCell", "is_inference", "refuse_inference_write"]
+
+
+class InferenceCell(list[Any]):
+    """The version cell of tensors made in inference mode."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: SupportsIndex | slice) -> Any:
+        raise RuntimeError(
+            "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+            "inference mode in computation tracked by autograd. To work around this, make a clone "
+            "to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
+            "`torch.inference_mode()`."
+        )
+
+
+def is_inference(tensor: TensorBase) -> bool:
+    """Whether `tensor` was made in inference mode."""
+    return tensor.vc.__class__ is InferenceCell
+
+
+def refuse_inference_write() -> RuntimeError:
+    """The error for a write to such a tensor outside inference mode."""
+    return RuntimeError(
+        "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a "
+        "clone to get a normal tensor before doing inplace update."
+    )
