@@ -250,13 +250,13 @@ from wengert.ops.split import split_with_sizes as split_with_sizes
 from wengert.ops.split import tensor_split as tensor_split
 from wengert.ops.split import unbind as unbind
 from wengert.ops.split import vsplit as vsplit
-from wengert.tape.modes import enable_grad as enable_grad
 from wengert.tape.inference import inference_mode as inference_mode
 from wengert.tape.inference import is_inference_mode_enabled as is_inference_mode_enabled
+from wengert.tape.modes import enable_grad as enable_grad
 from wengert.tape.modes import is_grad_enabled as is_grad_enabled
 from wengert.tape.modes import no_grad as no_grad
-from wengert.tape.versions import is_inference as is_inference
 from wengert.tape.modes import set_grad_enabled as set_grad_enabled
+from wengert.tape.versions import is_inference as is_inference
 from wengert.tensor import numpy_functions as numpy_functions
 from wengert.tensor.predicates import can_cast as can_cast
 from wengert.tensor.predicates import is_complex as is_complex

@@ -87,10 +87,11 @@ class detect_anomaly:
     >>> warnings.simplefilter("ignore")
     >>> x = wg.zeros(2, requires_grad=True)
     >>> with wg.autograd.detect_anomaly():
-    ...     (x.sqrt() * 0).sum().backward()
-    Traceback (most recent call last):
-    RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.
-    ...
+    ...     try:
+    ...         (x.sqrt() * 0).sum().backward()
+    ...     except RuntimeError as error:
+    ...         print(str(error).splitlines()[0])
+    Function 'SqrtBackward0' returned nan values in its 0th output.
     """
 
     def __init__(self, check_nan: bool = True) -> None:

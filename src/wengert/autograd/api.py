@@ -209,7 +209,9 @@ def _used(
     edge = isinstance(source, GradientEdge)
     if materialize:
         shape, dtype = (
-            (source.shape, source.np_dtype) if edge else (source.payload.shape, source.payload.dtype)
+            (source.shape, source.np_dtype)
+            if edge
+            else (source.payload.shape, source.payload.dtype)
         )
         if shape is None:
             raise RuntimeError(

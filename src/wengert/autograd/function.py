@@ -2,84 +2,25 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+from wengert.autograd.context import FunctionCtx as FunctionCtx
+from wengert.autograd.once import once_differentiable as once_differentiable
 from wengert.autograd.probe import Suspects
 from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_of
 from wengert.tape.inplace import bump
-from wengert.tape.modes import current_mode, is_grad_enabled, is_recording, no_grad
+from wengert.tape.modes import current_mode, is_recording, no_grad
 from wengert.tape.node import USER_CODE, Node, edge_of, next_sequence, sites_of
 from wengert.tape.record import T
 from wengert.tape.saving import keeps_aside, stand_in, unpacked
 from wengert.tape.views import ONE_OF_SEVERAL, move_edge, refresh_views
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
-
-
-class FunctionCtx:
-    """What `forward` leaves for `backward`; it is the node of the graph itself.
-
-    Attributes of any name may be set on it. Tensors that `backward` needs go through
-    `save_for_backward`, which checks that they were not changed in place and ties them to the
-    graph for double backward; what is set as an attribute is kept as it is.
-    """
-
-    needs_input_grad: tuple[bool, ...]
-    """For each argument of `Function.apply`, whether a gradient is wanted."""
-
-    def save_for_backward(self, *tensors: Any) -> None:
-        """Save tensors (inputs, outputs or others) or None for `backward`; once per call.
-
-        Raises
-        ------
-        TypeError
-            If something is neither a tensor nor None: set that as an attribute.
-        """
-        for i, tensor in enumerate(tensors):
-            if tensor is not None and not isinstance(tensor, TensorBase):
-                raise TypeError(
-                    "save_for_backward can only save variables, but argument "
-                    f"{i} is of type {type(tensor).__name__}: set it as an attribute of ctx"
-                )
-        self._to_save = tensors
-
-    def save_for_forward(self, *tensors: Any) -> None:
-        """Save tensors for the static method ``jvp`` of forward mode."""
-        for tensor in tensors:
-            if tensor is not None and not isinstance(tensor, TensorBase):
-                raise TypeError(
-                    f"save_for_forward can only save variables, not {type(tensor).__name__}"
-                )
-        self._saved_for_forward = tensors
-
-    def mark_dirty(self, *tensors: Any) -> None:
-        """Say which inputs `forward` changed in place; they must be among its outputs."""
-        self._dirty = tensors
-
-    def mark_non_differentiable(self, *tensors: Any) -> None:
-        """Say which outputs have no gradient."""
-        self._constants = tensors
-
-    def set_materialize_grads(self, value: bool) -> None:
-        """Whether `backward` gets zeros (the default) or None for outputs that nobody used."""
-        self._materialize = bool(value)
-
-    @property
-    def saved_tensors(self) -> tuple[Any, ...]:
-        """What was saved for `backward`.
-
-        Raises
-        ------
-        RuntimeError
-            If the graph has been freed, or a saved tensor was changed in place since.
-        """
-        raise RuntimeError("saved_tensors can only be accessed once forward() has returned")
 
 
 class FunctionNode(Node, FunctionCtx):
@@ -448,64 +389,3 @@ def _save(node: Any, made: list[Any]) -> None:
         entries.append(entry)
     node._saved = tuple(entries)
     node._to_save = ()
-
-
-class DelayedError(Node):
-    """Stands where a derivative that must not be taken would begin."""
-
-    __slots__ = ("message",)
-    label: ClassVar[str] = "DelayedError"
-    message: str
-
-    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        raise RuntimeError(self.message)
-
-    apply_in = apply
-
-
-def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a `Function.backward` that cannot be differentiated itself.
-
-    It runs without recording, and what it returns raises when it is differentiated.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> from wengert.autograd.function import once_differentiable
-    >>> class Twice(wg.autograd.Function):
-    ...     @staticmethod
-    ...     def forward(ctx, x):
-    ...         return 2 * x
-    ...
-    ...     @staticmethod
-    ...     @once_differentiable
-    ...     def backward(ctx, grad_output):
-    ...         return 2 * grad_output
-    >>> x = wg.ones(2, requires_grad=True)
-    >>> wg.autograd.grad(Twice.apply(x).sum(), x)
-    (tensor([2., 2.]),)
-    """
-
-    @functools.wraps(backward)
-    def wrapped(ctx: Any, *grads: Any) -> Any:
-        with no_grad():
-            outputs = backward(ctx, *grads)
-        if not is_grad_enabled():
-            return outputs
-        single = not isinstance(outputs, tuple)
-        guarded = []
-        for out in (outputs,) if single else outputs:
-            if isinstance(out, TensorBase) and is_differentiable(out.payload.dtype):
-                node: Any = object.__new__(DelayedError)
-                node.edges = (*ctx.edges, *[edge_of(g) for g in grads if g is not None])
-                node.seq = next_sequence()
-                node.ext = None
-                node.message = (
-                    "trying to differentiate twice a function that was marked with "
-                    f"@once_differentiable ({ctx.label})"
-                )
-                out = new_tensor(out.payload, node)
-            guarded.append(out)
-        return guarded[0] if single else tuple(guarded)
-
-    return wrapped

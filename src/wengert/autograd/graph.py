@@ -1,7 +1,6 @@
-"""Layer 7 · autograd: work on the recorded graph itself, under the names of ``torch.autograd.graph``.
+"""Layer 7 · autograd: work on the recorded graph itself, under torch.autograd.graph's names.
 
-Nodes and their hooks, edges that stand for tensors, hooks for what nodes save, and hooks for several
-gradients together.
+Nodes and edges as types, hooks for what nodes save, and hooks for several gradients together.
 """
 
 from __future__ import annotations

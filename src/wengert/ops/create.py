@@ -19,8 +19,8 @@ from wengert.ops.options import float_type, made, number, shape_of, type_of
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
-from wengert.tape.modes import current_mode
 from wengert.tape.lift import cast, is_number
+from wengert.tape.modes import current_mode
 from wengert.tape.record import T
 
 __all__ = [

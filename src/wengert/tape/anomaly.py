@@ -1,4 +1,4 @@
-"""Layer 4 · tape: looking for anomalies: where values first stop being finite, and what went before.
+"""Layer 4 · tape: looking for anomalies: where values first stop being finite.
 
 NOTE [anomalies]
 While anomalies are looked for, every operation goes along the general path to `Anomaly.record`,
@@ -18,10 +18,10 @@ import numpy as np
 
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, OutputEdge, TensorBase
-from wengert.tape.modes import MODE, current_mode
+from wengert.tape.modes import MODE, Mode
 from wengert.tape.node import Node, NodeExtra
 from wengert.tape.record import T
-from wengert.tape.sites import Site, shown, site_here, traceback_of, warn_at
+from wengert.tape.sites import Site, prepare, shown, site_here, traceback_of, warn_at
 
 __all__ = ["Anomaly", "AnomalyWatch"]
 
@@ -36,6 +36,7 @@ class Anomaly:
     """
 
     def __init__(self, check_nan: bool) -> None:
+        prepare()
         self.check_nan = check_nan
         self._first = ""
         self._infinite = ""
@@ -50,32 +51,40 @@ class Anomaly:
 
     # -- forward ----------------------------------------------------------------------------------
 
-    def record(self, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        """Compute and record `prim`, note where, and look at the result."""
-        before: Any = current_mode()
-        MODE.set(before.inner)
+    def note(self, node: Any) -> None:
+        """Note on a new node where the program is; called by the operation."""
+        if node.ext is None:
+            node.ext = NodeExtra()
+        node.ext.site = self.site() if self.running else site_here(None, 2)
+
+    def look(
+        self, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any], out: Any
+    ) -> None:
+        """Look at the result of an operation of the forward pass, until something is found."""
+        looking = self.check_nan and not self._first and self.running is None
+        if looking and not _finite(out.payload):
+            self._judge_result(prim, args, params, out.payload)
+
+    def record(
+        self, mode: Mode, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]
+    ) -> Any:
+        """Compute and record `prim` in the general way, note where, and look at the results."""
+        MODE.set(mode.inner)
         try:
             results = getattr(T, prim.name)(*args, **params)
         finally:
-            MODE.set(before)
+            MODE.set(mode)
         outs = results if results.__class__ is tuple else (results,)
         edge = outs[0].edge
-        site = None
         if edge is not None and edge is not LEAF:
             node = edge.node if edge.__class__ is OutputEdge else edge
-            if node.ext is None:
-                node.ext = NodeExtra()
-            if node.ext.site is None:
-                site = node.ext.site = self.site() if self.running else site_here(None, 3)
-        if self.check_nan and not self._first and self.running is None:
-            for out in outs:
-                if not _finite(out.payload):
-                    self._look(prim, args, params, out.payload, site)
+            if node.ext is None or node.ext.site is None:
+                self.note(node)
+        for out in outs:
+            self.look(prim, args, params, out)
         return results
 
-    def _look(
-        self, prim: Primitive, args: Any, params: Any, payload: Any, site: Site | None
-    ) -> None:
+    def _judge_result(self, prim: Primitive, args: Any, params: Any, payload: Any) -> None:
         """Warn of a result that is the first to be not finite."""
         values = [a.payload if isinstance(a, TensorBase) else a for a in args]
         values += [value for value in params.values() if isinstance(value, float | complex)]
@@ -86,7 +95,7 @@ class Anomaly:
                 return
             bad = ~np.isfinite(payload)
         index = _first_index(bad)
-        site = site or self.site()
+        site = self.site()
         there = ", ".join(_value_at(value, bad.shape, index) for value in values)
         self._first = (
             f"the first value of the forward pass that is not finite: {prim.name} gave "
@@ -98,6 +107,7 @@ class Anomaly:
     # -- backward ---------------------------------------------------------------------------------
 
     def judge(self, node: Any, i: int, payload: Any, g: Any) -> None:
+        """Raise for a NaN in gradient `i` of `node`; remember the first infinity."""
         bad = np.isnan(payload)
         parts = g if node.several else (g,)
         arrays = [getattr(part, "payload", part) for part in parts if part is not None]
@@ -186,12 +196,14 @@ def _finite(payload: Any) -> bool:
         dtype = payload.dtype
         if dtype is _F32 or dtype is _F64:
             flat = payload if payload.ndim == 1 else payload.ravel()
-            # a sum of squares; one that overflows is looked at again
-            return isfinite(flat.dot(flat)) or _all_finite(payload)
+            # a sum, of squares where that is the quicker one; if it overflows we look again
+            total = sum(flat.tolist()) if flat.size < _FEW else flat.dot(flat)
+            return isfinite(total) or _all_finite(payload)
         return dtype.kind not in "fc" or _all_finite(payload)
     return not isinstance(payload, np.inexact) or bool(payload - payload == 0)
 
 
+_FEW = 24
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
@@ -208,7 +220,9 @@ def _has(test: Any, value: Any) -> bool:
 
 
 def _first_index(bad: Any) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape)) if bad.ndim else ()
+    return (
+        tuple(int(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape)) if bad.ndim else ()
+    )
 
 
 def _value_at(value: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> str:

@@ -187,9 +187,7 @@ class _Walk:
         leaf = g = None
         add_gradients(leaves, not self.raw)
 
-    def _watched(
-        self, wanted: Any, targets: set[Any] | None, accumulate: bool, look: Any
-    ) -> None:
+    def _watched(self, wanted: Any, targets: set[Any] | None, accumulate: bool, look: Any) -> None:
         nodes = wanted
         if nodes is None:
             nodes = {node: node.edges for node in _reachable(self.seeds)}

@@ -58,14 +58,13 @@ def walk(
         node = heappop(heap)[1]
         g = pending.pop(node)
         while True:
-            edges = node.edges if wanted is None else wanted.get(node)
+            edges: Any = node.edges if wanted is None else wanted.get(node)
             following = None
+            grads: tuple[Any, ...] | None = None
             if watch is not None:
                 grads = watch.step(node, g, keep, edges)
             elif edges is not None:
                 grads = node.apply(g, keep, edges) if raw else node.apply_in(g, keep, edges)
-            else:
-                grads = None
             if grads is not None:
                 for edge, grad in zip(edges, grads, strict=True):
                     if edge is None or grad is None:

@@ -9,7 +9,7 @@ on the sum of all that arrived in the walk; hooks of any other tensor before its
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from wengert.base import errors

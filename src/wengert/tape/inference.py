@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.prims.record import Primitive
-from wengert.tape.modes import MODE, Switch, changed, current_mode, full_mode
+from wengert.tape.modes import MODE, Mode, Switch, changed, current_mode, full_mode
 from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
 from wengert.tape.views import MADE_IN_INFERENCE
@@ -37,14 +37,15 @@ def made_in_inference(tensor: Any) -> Any:
 class _Inference:
     """Computes operations in inference mode."""
 
-    def record(self, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    def record(
+        self, mode: Mode, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]
+    ) -> Any:
         """Compute `prim` without recording, and mark what it makes."""
-        before: Any = current_mode()
-        MODE.set(before.inner)
+        MODE.set(mode.inner)
         try:
             results = getattr(T, prim.name)(*args, **params)
         finally:
-            MODE.set(before)
+            MODE.set(mode)
         for out in results if isinstance(results, tuple) else (results,):
             if not prim.view:
                 out.vc = InferenceCell()
@@ -102,4 +103,5 @@ class inference_mode(Switch):
         MODE.set(changed(current_mode(), inference=inference, grad=grad))
 
     def clone(self) -> Switch:
+        """Another one that does the same."""
         return type(self)(self._value is not None)

@@ -58,9 +58,10 @@ class Mode:
         `wengert.tape.saving`).
     multithreading
         Noted and reported; it has no effect.
-    records, special, inner
-        What follows: whether operations are recorded, what computes them if not the common way, and
-        the mode in which that has them computed.
+    records, observed, special, inner
+        What follows: whether operations are recorded, whether they take the common way and are
+        looked at afterwards, what computes them if not the common way, and the mode in which that
+        has them computed.
     """
 
     __slots__ = (
@@ -71,6 +72,7 @@ class Mode:
         "inner",
         "multithreading",
         "mutation",
+        "observed",
         "records",
         "refusal",
         "special",
@@ -95,6 +97,7 @@ class Mode:
         self.multithreading = multithreading
         self.records = grad and inference is None
         self.special = inference if anomaly is None else anomaly
+        self.observed = anomaly is not None and inference is None and not hooks and mutation is None
         self.inner: Mode | None = None
         if anomaly is not None:
             self.inner = changed(self, anomaly=None)

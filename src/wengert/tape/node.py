@@ -13,9 +13,6 @@ import numpy as np
 from wengert.base import errors
 from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
-from wengert.tape.handles import WATCHED, RemovableHandle, register
-from wengert.tape.saving import Guarded, Packed
-from wengert.tape.sites import shown
 from wengert.tape.base import (
     FREED,
     LEAF,
@@ -24,6 +21,9 @@ from wengert.tape.base import (
     new_tensor,
     version_of,
 )
+from wengert.tape.handles import WATCHED, RemovableHandle, register
+from wengert.tape.saving import Guarded, Packed
+from wengert.tape.sites import shown
 
 __all__ = [
     "USER_CODE",
@@ -263,7 +263,11 @@ def accumulator_of(leaf: TensorBase) -> AccumulateGrad:
     return node
 
 
-class GradientEdge(namedtuple("GradientEdge", ["node", "output_nr", "ownership_token"])):  # noqa: PYI024  # for the attribute that a NamedTuple cannot have
+_Edge = namedtuple("_Edge", ["node", "output_nr", "ownership_token"])
+
+
+# not a NamedTuple, which could not have further attributes
+class GradientEdge(_Edge):
     """Where the gradient of a tensor arrives: a node and the number of one of its outputs.
 
     It stands for the tensor among the arguments of `backward` and `grad`, without keeping its

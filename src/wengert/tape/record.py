@@ -30,7 +30,7 @@ def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> An
     """
     mode = current_mode()
     if mode is not None and mode.special is not None:
-        return mode.special.record(prim, args, params)
+        return mode.special.record(mode, prim, args, params)
     if prim.refuses:
         check_dtypes(prim, args, params)
     if prim.promote is not None:

@@ -6,6 +6,7 @@ A `Site` is cheap to take; lines are looked up when it is shown.
 from __future__ import annotations
 
 import linecache
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -13,11 +14,12 @@ from itertools import islice
 from types import CodeType
 from typing import Any
 
-__all__ = ["Site", "shown", "site_here", "traceback_of", "warn_at"]
+__all__ = ["OURS", "Site", "prepare", "shown", "site_here", "traceback_of", "warn_at"]
 
-_PACKAGE = __file__.removesuffix("tape/sites.py").removesuffix("tape\\sites.py")
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
 _DEPTH = 8
-_is_ours: dict[str, bool] = {}
+OURS: set[str] = set()
+"""The names of the library's files, and of the code that it generates."""
 
 
 Site = tuple[list[Any], Any]
@@ -34,19 +36,22 @@ def site_here(cause: Any = None, above: int = 1) -> Site:
     frames: list[Any] = []
     frame: Any = sys._getframe(above)
     left = _DEPTH
-    ours = _is_ours
+    ours = OURS
     while frame is not None:
         code = frame.f_code
-        name = code.co_filename
-        if name not in ours:
-            ours[name] = name.startswith((_PACKAGE, "<wengert "))
-        if not ours[name]:
+        if code.co_filename not in ours:
             frames += code, frame.f_lasti
             left -= 1
             if not left:
                 break
         frame = frame.f_back
     return frames, cause
+
+
+def prepare() -> None:
+    """Learn which files are the library's own, to tell them from the user's at little cost."""
+    for folder, _, names in os.walk(_PACKAGE):
+        OURS.update(os.path.join(folder, name) for name in names)
 
 
 def _pairs(site: Site) -> Iterator[tuple[CodeType, int]]:

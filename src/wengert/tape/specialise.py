@@ -28,6 +28,7 @@ from wengert.tape.node import (
     next_sequence,
     unpack,
 )
+from wengert.tape.sites import OURS
 from wengert.tape.views import attach_view
 
 __all__ = ["lifted_class", "node_class", "recorder", "reflected_recorder"]
@@ -41,6 +42,7 @@ def _compile(source: str, name: str, scope: dict[str, Any]) -> Any:
     """The function `name` of generated `source`, whose lines show in tracebacks."""
     filename = f"<wengert {name}>"
     scope["__name__"] = "wengert.tape.generated"
+    OURS.add(filename)
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     exec(compile(source, filename, "exec"), scope)
     return scope[name]
@@ -291,7 +293,7 @@ def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -
         *[f"        {line}" for line in load],
         f"        _dtype = a{typed[0]}.dtype",
         f"        _plain = (_dtype is F32 or _dtype is F64){same}",
-        "        _plain = _plain and (_m is None or _m is NO_GRAD)",
+        "        _plain = _plain and (_m is None or _m is NO_GRAD or _m.observed)",
         "    except AttributeError:",
         "        _plain = False",
         "    if not _plain:",
@@ -309,21 +311,33 @@ def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -
         "    _out = _new(Tensor)",
         "    _out.payload = _r",
         "    _out.vc = _out.ext = None",
-        *([f"    attach_view(self, _out, _prim, {named}, None, _m is None)"] if prim.view else []),
+        *(
+            [f"    attach_view(self, _out, _prim, {named}, None, _m is None or _m.grad)"]
+            if prim.view
+            else []
+        ),
+    ]
+    observe = [
+        "    if _m is not None and _m is not NO_GRAD:",
+        f"        _m.anomaly.look(_prim, {packed}, _out)",
     ]
     if not traced:
-        lines += ["    _out.edge = None", "    return _out"]
+        lines += ["    _out.edge = None", *observe, "    return _out"]
         return _compile("\n".join(lines) + "\n", prim.name, scope)
     lines += [
         *[f"    e{i} = {args[i]}.edge" for i in traced],
-        f"    if _m is not None or ({nothing}):",
+        f"    if (_m is not None and not _m.grad) or ({nothing}):",
         "        _out.edge = None",
+        *[f"    {line}" for line in observe],
         "        return _out",
         "    _out.edge = _node = _new(Node)",
         f"    _node.edges = ({targets},)",
         "    _node.seq = next_sequence()",
         "    _node.ext = None",
         *[f"    {line}" for line in _saving(prim, edges, arrays)],
+        "    if _m is not None:",
+        "        _m.anomaly.note(_node)",
+        f"        _m.anomaly.look(_prim, {packed}, _out)",
         "    return _out",
     ]
     return _compile("\n".join(lines) + "\n", prim.name, scope)

@@ -180,14 +180,15 @@ class Watch:
         if g is None:
             return
         self._note(leaf)
-        shown = self._wrap(g) if node_ext is not None and node_ext.posthooks else None
+        posthooks = None if node_ext is None else node_ext.posthooks
+        shown = self._wrap(g) if posthooks else None
         leaves = [(leaf, g)]
         g = None
         add_gradients(leaves, not self.raw)
         for hook in list((ext.post_hooks or {}).values()):
             hook(leaf)
-        if shown is not None:
-            for hook in list(node_ext.posthooks.values()):
+        if posthooks:
+            for hook in list(posthooks.values()):
                 call_node_hook(hook, (), (shown,))
 
     def _hooked(self, hooks: dict[Any, Any] | None, call: Callable[[Any, Any], Any], g: Any) -> Any:
@@ -207,7 +208,9 @@ class Watch:
         values = None
         if have is not None and have.payload.__class__ is np.ndarray:
             values = have.payload.copy()
-        self._journal.append((tensor, have, values, 0 if have is None or not have.vc else have.vc[0]))
+        self._journal.append(
+            (tensor, have, values, 0 if have is None or not have.vc else have.vc[0])
+        )
 
     def undo(self) -> None:
         """Put every gradient back as it was before the walk."""

@@ -21,6 +21,7 @@ from wengert.ops.index import getitem
 from wengert.tape import hooks
 from wengert.tape.backward import run_backward
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.handles import RemovableHandle
 from wengert.tape.inference import is_inference_mode_enabled
 from wengert.tape.lift import is_number
 from wengert.tape.node import GradientEdge, target_of
@@ -185,7 +186,7 @@ class Tensor(TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, Tens
         """Whether this is a non-leaf whose gradient is kept."""
         return self.ext is not None and self.ext.retains and not self.is_leaf
 
-    def register_hook(self, hook: Callable[[Any], Any]) -> hooks.RemovableHandle:
+    def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
         """Call ``hook(grad)`` whenever the gradient of the tensor is computed.
 
         What it returns, if not None, takes the gradient's place; it must have its shape.
@@ -211,9 +212,7 @@ class Tensor(TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, Tens
         """
         return hooks.register_hook(self, hook)
 
-    def register_post_accumulate_grad_hook(
-        self, hook: Callable[[Any], Any]
-    ) -> hooks.RemovableHandle:
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
         """Call ``hook(tensor)`` whenever a backward pass has added to `grad` of this leaf.
 
         It runs as soon as the leaf's gradient is complete, and may use it up: update the tensor

@@ -1,0 +1,69 @@
+"""Layer 7 · autograd: what a custom Function's `forward` leaves for its `backward`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.tape.base import TensorBase
+
+__all__ = ["FunctionCtx"]
+
+
+class FunctionCtx:
+    """What `forward` leaves for `backward`; it is the node of the graph itself.
+
+    Attributes of any name may be set on it. Tensors that `backward` needs go through
+    `save_for_backward`, which checks that they were not changed in place and ties them to the
+    graph for double backward; what is set as an attribute is kept as it is.
+    """
+
+    needs_input_grad: tuple[bool, ...]
+    """For each argument of `Function.apply`, whether a gradient is wanted."""
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Save tensors (inputs, outputs or others) or None for `backward`; once per call.
+
+        Raises
+        ------
+        TypeError
+            If something is neither a tensor nor None: set that as an attribute.
+        """
+        for i, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, TensorBase):
+                raise TypeError(
+                    "save_for_backward can only save variables, but argument "
+                    f"{i} is of type {type(tensor).__name__}: set it as an attribute of ctx"
+                )
+        self._to_save = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Save tensors for the static method ``jvp`` of forward mode."""
+        for tensor in tensors:
+            if tensor is not None and not isinstance(tensor, TensorBase):
+                raise TypeError(
+                    f"save_for_forward can only save variables, not {type(tensor).__name__}"
+                )
+        self._saved_for_forward = tensors
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        """Say which inputs `forward` changed in place; they must be among its outputs."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        """Say which outputs have no gradient."""
+        self._constants = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether `backward` gets zeros (the default) or None for outputs that nobody used."""
+        self._materialize = bool(value)
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What was saved for `backward`.
+
+        Raises
+        ------
+        RuntimeError
+            If the graph has been freed, or a saved tensor was changed in place since.
+        """
+        raise RuntimeError("saved_tensors can only be accessed once forward() has returned")

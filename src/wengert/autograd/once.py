@@ -1,0 +1,75 @@
+"""Layer 7 · autograd: derivatives that must not be differentiated again."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from wengert.base.dtypes import is_differentiable
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.modes import is_grad_enabled, no_grad
+from wengert.tape.node import Node, edge_of, next_sequence
+
+__all__ = ["once_differentiable"]
+
+
+class DelayedError(Node):
+    """Stands where a derivative that must not be taken would begin."""
+
+    __slots__ = ("message",)
+    label: ClassVar[str] = "DelayedError"
+    message: str
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        raise RuntimeError(self.message)
+
+    apply_in = apply
+
+
+def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a `Function.backward` that cannot be differentiated itself.
+
+    It runs without recording, and what it returns raises when it is differentiated.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.autograd.function import once_differentiable
+    >>> class Twice(wg.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return 2 * x
+    ...
+    ...     @staticmethod
+    ...     @once_differentiable
+    ...     def backward(ctx, grad_output):
+    ...         return 2 * grad_output
+    >>> x = wg.ones(2, requires_grad=True)
+    >>> wg.autograd.grad(Twice.apply(x).sum(), x)
+    (tensor([2., 2.]),)
+    """
+
+    @functools.wraps(backward)
+    def wrapped(ctx: Any, *grads: Any) -> Any:
+        with no_grad():
+            outputs = backward(ctx, *grads)
+        if not is_grad_enabled():
+            return outputs
+        single = not isinstance(outputs, tuple)
+        guarded = []
+        for out in (outputs,) if single else outputs:
+            if isinstance(out, TensorBase) and is_differentiable(out.payload.dtype):
+                node: Any = object.__new__(DelayedError)
+                node.edges = (*ctx.edges, *[edge_of(g) for g in grads if g is not None])
+                node.seq = next_sequence()
+                node.ext = None
+                node.message = (
+                    "trying to differentiate twice a function that was marked with "
+                    f"@once_differentiable ({ctx.label})"
+                )
+                out = new_tensor(out.payload, node)
+            guarded.append(out)
+        return guarded[0] if single else tuple(guarded)
+
+    return wrapped
