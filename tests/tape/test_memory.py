@@ -259,3 +259,68 @@ def test_a_gradient_is_nobody_elses_memory():
     (w * v).sum().backward()
     w.grad.zero_()
     assert v.tolist() == [2.0, 2.0, 2.0]
+
+
+# -- graphs of the backward pass, kept in .grad ----------------------------------------------------
+
+
+def a_new_leaf_at_each_step(w):
+    x = wg.ones(1000, requires_grad=True)
+    (x**3).sum().backward(create_graph=True)
+
+
+def a_gradient_that_is_dropped(w):
+    (w**3).sum().backward(create_graph=True)
+    w.grad = None
+
+
+def a_gradient_that_is_detached(w):
+    (w**3).sum().backward(create_graph=True)
+    w.grad = w.grad.detach()
+
+
+def a_hook_on_a_new_leaf(w):
+    x = wg.ones(1000, requires_grad=True)
+    x.register_hook(lambda g: g * 2)
+    (x**3).sum().backward(create_graph=True)
+
+
+def a_retained_gradient(w):
+    x = wg.ones(1000, requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    (y**3).sum().backward(create_graph=True)
+
+
+def a_second_derivative_by_backward(w):
+    x = wg.ones(1000, requires_grad=True)
+    (x**3).sum().backward(create_graph=True)
+    (x.grad * x.grad).sum().backward()
+
+
+@pytest.mark.parametrize(
+    "one_step",
+    [
+        a_new_leaf_at_each_step,
+        a_gradient_that_is_dropped,
+        a_gradient_that_is_detached,
+        a_hook_on_a_new_leaf,
+        a_retained_gradient,
+        a_second_derivative_by_backward,
+    ],
+    ids=lambda step: step.__name__,
+)
+def test_memory_is_flat_over_steps_that_create_graphs(one_step):
+    w = wg.ones(1000, requires_grad=True)
+    tracemalloc.start()
+    try:
+        for _ in range(200):
+            one_step(w)
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(5000):
+            one_step(w)
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # one step allocates some 20 kB: a leak of one array per step would be 20 MB
+    assert after - before < 2_000_000

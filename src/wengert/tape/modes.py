@@ -138,14 +138,6 @@ def change_mode(**changes: Any) -> None:
     MODE.set(changed(current_mode(), **changes))
 
 
-def _set_grad(enabled: bool) -> None:
-    mode = current_mode()
-    if mode is None or mode is NO_GRAD:
-        MODE.set(None if enabled else NO_GRAD)
-    else:
-        MODE.set(changed(mode, grad=enabled))
-
-
 def mode_for_walk(mode: Mode | None, create_graph: bool) -> Mode | None:
     """The mode of a backward pass that starts in `mode`."""
     if mode is None or mode is NO_GRAD:
@@ -257,11 +249,20 @@ class _GradSwitch(Switch):
 
     def __enter__(self) -> None:
         mode = current_mode()
-        self._before.append(mode is None or mode.grad)
-        _set_grad(self._value)
+        if mode is None or mode is NO_GRAD:
+            self._before.append(mode is None)
+            MODE.set(None if self._value else NO_GRAD)
+        else:
+            self._before.append(mode.grad)
+            MODE.set(changed(mode, grad=self._value))
 
     def __exit__(self, *exc: object) -> None:
-        _set_grad(self._before.pop())
+        enabled = self._before.pop()
+        mode = current_mode()
+        if mode is None or mode is NO_GRAD:
+            MODE.set(None if enabled else NO_GRAD)
+        else:
+            MODE.set(changed(mode, grad=enabled))
 
     def clone(self) -> Switch:
         return _GradSwitch(self._value)
