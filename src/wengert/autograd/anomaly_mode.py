@@ -16,12 +16,27 @@ __all__ = [
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether anomalies are looked for here and now."""
+    """Whether anomalies are looked for here and now.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.is_anomaly_enabled()
+    False
+    """
     return full_mode().anomaly is not None
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether values are looked at, while anomalies are looked for; True otherwise."""
+    """Whether values are looked at, while anomalies are looked for; True otherwise.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> with wg.autograd.set_detect_anomaly(True, check_nan=False):
+    ...     wg.is_anomaly_check_nan_enabled()
+    False
+    """
     anomaly = full_mode().anomaly
     return anomaly is None or anomaly.check_nan
 

@@ -30,7 +30,16 @@ class InferenceCell(list[Any]):
 
 
 def is_inference(tensor: TensorBase) -> bool:
-    """Whether `tensor` was made in inference mode."""
+    """Whether `tensor` was made in inference mode.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> with wg.inference_mode():
+    ...     x = wg.ones(2)
+    >>> wg.is_inference(x), wg.is_inference(x.clone())
+    (True, False)
+    """
     return tensor.vc.__class__ is InferenceCell
 
 
