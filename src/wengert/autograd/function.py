@@ -27,6 +27,7 @@ class FunctionNode(Node, FunctionCtx):
     """The node of a custom Function; each Function has a subclass of its own."""
 
     __slots__ = ()
+    gives_all: ClassVar[bool] = True
     function: ClassVar[type[Function]]
     several: bool  # type: ignore[misc]  # differs from call to call
 
@@ -97,6 +98,9 @@ class FunctionNode(Node, FunctionCtx):
         grads = self._backward(self._cotangents(g, new_tensor), edges)
         return tuple(None if grad is None else grad.payload for grad in grads)
 
+    def step(self, g: Any, keep: bool, edges: tuple[Any, ...], raw: bool) -> tuple[Any, ...]:
+        return self.apply(g, keep, edges) if raw else self.apply_in(g, keep, edges)
+
     def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         if self._suspects is not None and self._saved is not None:
             self._suspects.warn(self.function, self)
@@ -121,7 +125,7 @@ class FunctionNode(Node, FunctionCtx):
             grads = (grads,)
         self._check_count(grads)
         results: list[Any] = []
-        for position, edge, meta in zip(self._positions, edges, self._inputs_meta, strict=True):
+        for position, edge, meta in zip(self._positions, self.edges, self._inputs_meta, strict=True):
             grad = grads[position]
             if grad is None or edge is None:
                 results.append(None)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base import errors
 from wengert.tape.base import OutputEdge, TensorBase, new_tensor
 from wengert.tape.handles import RemovableHandle
 from wengert.tape.hooks import register_hook
@@ -323,6 +324,21 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    if not callable(fn):
+        raise TypeError(
+            f"register_multi_grad_hook(): fn must be callable, not {type(fn).__name__}"
+        )
+    for i, tensor in enumerate(tensors):
+        if not isinstance(tensor, TensorBase):
+            raise TypeError(
+                f"register_multi_grad_hook(): tensors[{i}] must be a Tensor, not "
+                f"{type(tensor).__name__}"
+            )
+        if tensor.edge is None and mode == "all":
+            raise RuntimeError(
+                "cannot register a hook on a tensor that doesn't require gradient: "
+                f"tensors[{i}], {errors.describe(tensor.payload)}"
+            )
     if mode == "any":
         return _MultiHandle(_register_any(tensors, fn))
     return _MultiHandle(_register_all(tensors, fn))

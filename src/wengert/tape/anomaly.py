@@ -169,7 +169,7 @@ class AnomalyWatch:
         anomaly = self.anomaly
         anomaly.running = node
         try:
-            grads = node.apply(g, keep, edges) if self.raw else node.apply_in(g, keep, edges)
+            grads = node.step(g, keep, edges, self.raw)
         except Exception:
             anomaly.tell(node)
             raise

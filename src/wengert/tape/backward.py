@@ -153,6 +153,11 @@ class _Walk:
         if targets is not None and not watched:
             watched = any(target.seq < 0 for target in targets)
         wanted = None if targets is None else _restricted(self.seeds, targets)
+        if wanted is not None and accumulate:
+            # as in PyTorch, the nodes of tensors whose .grad is added to run themselves
+            for target in targets or ():
+                if target.seq < 0:
+                    wanted.setdefault(target, (None,) * len(target.edges))
         MODE.set(mode_for_walk(before, not self.raw))
         try:
             with np.errstate(all="ignore"):
@@ -180,7 +185,7 @@ class _Walk:
         leaves: list[tuple[Any, Any]] = []
         while pending:
             leaf, g = pending.popitem()
-            if targets is None or leaf in targets:
+            if g is not None and (targets is None or leaf in targets):
                 if g.shape != leaf.payload.shape:
                     raise errors.gradient_shape(leaf.payload, g)
                 leaves.append((leaf, g))
@@ -188,10 +193,10 @@ class _Walk:
         add_gradients(leaves, not self.raw)
 
     def _watched(self, wanted: Any, targets: set[Any] | None, accumulate: bool, look: Any) -> None:
-        nodes = wanted
-        if nodes is None:
-            nodes = {node: node.edges for node in _reachable(self.seeds)}
-        watch = Watch(self.raw, nodes, targets, accumulate, look)
+        reachable = _reachable(self.seeds)
+        nodes = {node: node.edges for node in reachable} if wanted is None else wanted
+        arriving = reachable if targets is None else reachable & targets
+        watch = Watch(self.raw, nodes, arriving, targets, accumulate, look)
         token = CURRENT.set(watch)
         try:
             # what was saved is let go of at the end only, so that a walk that a hook broke off can

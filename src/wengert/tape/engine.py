@@ -6,6 +6,11 @@ that all cotangents of a node have arrived before its turn: no counting of depen
 A heap holds the nodes whose turn is yet to come; along a chain it stays empty and the next node is
 kept in a local variable.
 
+NOTE [gradients that are None]
+Only a custom Function may give None where a gradient was asked for. What its edge leads to still has
+its turn, with None: the rules of operations are not asked then and pass None on, while hooks and
+custom Functions are called, a Function with zeros unless it declined them.
+
 NOTE [ownership of buffers]
 A rule may hand on the very array that it got, or one that was saved, or give one array to two
 edges. So the first cotangent of an edge is only borrowed; the first sum makes an array of the
@@ -63,11 +68,17 @@ def walk(
             grads: tuple[Any, ...] | None = None
             if watch is not None:
                 grads = watch.step(node, g, keep, edges)
-            elif edges is not None:
+            elif edges is None:
+                pass
+            elif g is None:
+                grads = node.step(g, keep, edges, raw)
+            else:
                 grads = node.apply(g, keep, edges) if raw else node.apply_in(g, keep, edges)
             if grads is not None:
                 for edge, grad in zip(edges, grads, strict=True):
                     if edge is None or grad is None:
+                        if edge is not None and edge is not following:
+                            _announce(edge, pending, heap)
                         continue
                     if edge is following:
                         g_following = g_following + grad
@@ -75,6 +86,8 @@ def walk(
                         have = pending[edge]
                         if edge in owned:
                             add(have, grad, have)
+                        elif have is None:
+                            pending[edge] = grad
                         else:
                             pending[edge] = have = have + grad
                             if have.__class__ is np.ndarray:
@@ -103,10 +116,19 @@ def walk(
     return pending
 
 
+def _announce(edge: Any, pending: dict[Any, Any], heap: Any) -> None:
+    """Let the target of `edge` have its turn though a rule gave it nothing, as PyTorch does."""
+    target = edge.node if edge.seq == 0 else edge
+    if target not in pending:
+        pending[target] = None if edge.seq else [None] * target.width()
+        if target.seq < 0:
+            heappush(heap, (target.seq, target))
+
+
 def _deliver(edge: Any, g: Any, pending: dict[Any, Any], owned: set[Any], heap: Any) -> None:
     """Add a cotangent to what waits for the target of `edge`."""
     if edge.seq != 0:
-        if edge in pending:
+        if pending.get(edge) is not None:
             pending[edge] = pending[edge] + g
             owned.discard(edge)
         else:

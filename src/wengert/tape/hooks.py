@@ -8,17 +8,17 @@ on the sum of all that arrived in the walk; hooks of any other tensor before its
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from typing import Any
 
 from wengert.base import errors
-from wengert.tape.base import LEAF, OutputEdge, TensorBase
+from wengert.tape.base import LEAF, TensorBase
 from wengert.tape.handles import WATCHED, RemovableHandle, Watchpoint, register
-from wengert.tape.node import USER_CODE
+from wengert.tape.node import USER_CODE, target_of
 
 __all__ = [
     "call_hook",
+    "call_leaf_hook",
     "call_node_hook",
     "register_hook",
     "register_post_accumulate_grad_hook",
@@ -37,7 +37,7 @@ def register_hook(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
             ext.hooks = {}
         _watch_leaf(ext)
         return register(ext.hooks, hook, "register_hook")
-    node, index = (edge.node, edge.index) if isinstance(edge, OutputEdge) else (edge, 0)
+    node, index = target_of(edge)
     ext = node.extra()
     if ext.tensor_hooks is None:
         ext.tensor_hooks = {}
@@ -72,22 +72,27 @@ def retain_grad(tensor: Any) -> None:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if edge is LEAF:
         return
-    node, index = (edge.node, edge.index) if isinstance(edge, OutputEdge) else (edge, 0)
+    node, index = target_of(edge)
     tensor.extra().retains = True
-    ext = node.extra()
-    if ext.retained is None:
-        ext.retained = {}
-    ext.retained[index] = weakref.ref(tensor)
-    WATCHED.add(node)
+    node.retain(index, tensor)
 
 
 def call_hook(hook: Callable[[Any], Any], grad: Any) -> Any:
-    """What a hook of a tensor makes of its gradient, a tensor."""
+    """What a hook of a tensor makes of its gradient: a tensor, or None if none arrived."""
     result = hook(grad)
     if result is None:
         return grad
     _check_result(hook, grad, result)
     return result
+
+
+def call_leaf_hook(hook: Callable[[Any], Any], leaf: Any) -> None:
+    """Run a hook of a leaf whose ``.grad`` has been added to."""
+    if hook(leaf) is not None:
+        raise RuntimeError(
+            f"Tensor post accumulate grad hooks should return None: hook '{_name(hook)}' changes "
+            "the gradient by writing to, or setting, the .grad of its argument"
+        )
 
 
 def call_node_hook(
@@ -108,18 +113,17 @@ def call_node_hook(
             f"{len(results)}, but expected {len(grads)})"
         )
     for grad, result in zip(grads, results, strict=True):
-        if result is None:
-            continue
-        if grad is None:
-            raise RuntimeError(
-                "can't replace a None gradient with a non-None value: no gradient is asked for "
-                f"there, so hook '{_name(hook)}' must return None in its place"
-            )
-        _check_result(hook, grad, result)
+        if result is not None:
+            _check_result(hook, grad, result)
     return results
 
 
 def _check_result(hook: Any, grad: Any, result: Any) -> None:
+    if grad is None:
+        raise RuntimeError(
+            "can't replace a None gradient with a non-None value: no gradient arrived or is asked "
+            f"for there, so hook '{_name(hook)}' must return None in its place"
+        )
     if not isinstance(result, TensorBase):
         raise TypeError(
             f"expected Variable, but hook returned '{type(result).__name__}': hook "

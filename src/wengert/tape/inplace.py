@@ -277,6 +277,12 @@ class CopySlices(Node):
     inner: Any
     chain: tuple[Step, ...]
 
+    @property
+    def blanks(self) -> int:  # type: ignore[override]  # as many as the node within has
+        """The number of arguments without a gradient that PyTorch's node shows."""
+        blanks: int = self.inner.blanks
+        return blanks
+
     def release(self) -> None:
         self.inner.release()
 

@@ -97,6 +97,8 @@ class Node:
     several: ClassVar[bool] = False
     blanks: ClassVar[int] = 0
     hidden: ClassVar[tuple[int, ...]] = ()
+    gives_all: ClassVar[bool] = False
+    """Whether hooks see also the gradients that nobody asked for."""
     label: ClassVar[str]
     full_name: ClassVar[str] = ""
 
@@ -118,6 +120,14 @@ class Node:
 
     apply_in: Callable[..., tuple[Any, ...]]
     """As `apply`, in the namespace of the values: for cotangents that are not raw arrays."""
+
+    def step(self, g: Any, keep: bool, edges: tuple[Any, ...], raw: bool) -> tuple[Any, ...]:
+        """As `apply`, or with ``raw=False`` as `apply_in`, also where no cotangent arrived."""
+        if g is None:
+            if not keep:
+                self.release()
+            return (None,) * len(edges)
+        return self.apply(g, keep, edges) if raw else self.apply_in(g, keep, edges)
 
     def release(self) -> None:
         """Let go of what was saved."""
@@ -191,6 +201,14 @@ class Node:
             ext.prehooks = {}
         self._watch()
         return register(ext.prehooks, fn, "register_prehook")
+
+    def retain(self, index: int, tensor: TensorBase) -> None:
+        """Let `tensor`, the output number `index`, keep its gradient."""
+        ext = self.extra()
+        if ext.retained is None:
+            ext.retained = {}
+        ext.retained[index] = weakref.ref(tensor)
+        WATCHED.add(self)
 
     def _watch(self) -> None:
         WATCHED.add(self)
@@ -421,6 +439,8 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
     prim: Primitive = node.prim
     several = prim.differentiable != 1
     parts = [part for part in g if part is not None] if several else [g]
+    if not parts:
+        return Node.step(node, None, keep, edges, True)
     raw = not any(hasattr(part, "namespace") for part in parts)
     wanted = [e is not None for e in edges]
     rules = prim.rules * len(edges) if prim.variadic else prim.rules

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, NamedTuple
 from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
-from wengert.tape.base import LEAF, Extra, OutputEdge, TensorBase
-from wengert.tape.node import Node, edge_of, next_sequence
+from wengert.tape.base import LEAF, Extra, TensorBase
+from wengert.tape.node import Node, edge_of, next_sequence, target_of
 
 __all__ = [
     "MADE_IN_INFERENCE",
@@ -146,13 +146,14 @@ def refresh_views(base: TensorBase) -> None:
         move_edge(view, replayed(edge_of(base), view.ext.chain))
 
 
-def move_edge(tensor: Any, node: Any) -> None:
+def move_edge(tensor: Any, edge: Any) -> None:
     """Give `tensor` a new history; if it retains its gradient, the new node hands it on."""
     before = tensor.edge
-    tensor.edge = node
+    tensor.edge = edge
     if tensor.ext is not None and tensor.ext.retains and before is not None and before is not LEAF:
-        old, index = (before.node, before.index) if isinstance(before, OutputEdge) else (before, 0)
+        old, index = target_of(before)
         kept = old.extra().retained
-        if index in kept and kept[index]() is tensor:
+        if kept and index in kept and kept[index]() is tensor:
             del kept[index]
-        node.extra().retained[0] = weakref.ref(tensor)
+        node, index = target_of(edge)
+        node.retain(index, tensor)

@@ -19,7 +19,7 @@ import numpy as np
 from wengert.base import errors
 from wengert.tape.accumulate import add_gradients, add_retained
 from wengert.tape.base import new_tensor
-from wengert.tape.hooks import call_hook, call_node_hook
+from wengert.tape.hooks import call_hook, call_leaf_hook, call_node_hook
 
 __all__ = ["CURRENT", "Watch"]
 
@@ -35,7 +35,9 @@ class Watch:
     raw
         Whether cotangents are raw arrays.
     nodes
-        The nodes that the walk may come to, each with its edges that count.
+        The nodes that the walk may run, each with its edges that count.
+    arriving
+        The nodes whose gradients are asked for and that it comes to.
     targets
         The nodes and leaves whose gradients are asked for; None: all leaves.
     accumulate
@@ -48,12 +50,14 @@ class Watch:
         self,
         raw: bool,
         nodes: dict[Any, tuple[Any, ...]],
+        arriving: set[Any],
         targets: set[Any] | None,
         accumulate: bool,
         anomaly: Any,
     ) -> None:
         self.raw = raw
         self.nodes = nodes
+        self.arriving = arriving
         self.targets = targets
         self.accumulate = accumulate
         self.anomaly = anomaly
@@ -80,7 +84,7 @@ class Watch:
         """Whether the walk will come to a node, or to a leaf."""
         if target.seq > 0:
             return target in self._leaves and (self.targets is None or target in self.targets)
-        return target in self.nodes or (self.targets is not None and target in self.targets)
+        return target in self.nodes or target in self.arriving
 
     # -- what the engine calls --------------------------------------------------------------------
 
@@ -107,9 +111,9 @@ class Watch:
         if self.anomaly is not None:
             grads = self.anomaly.step(node, g, keep, edges)
         else:
-            grads = node.apply(g, keep, edges) if self.raw else node.apply_in(g, keep, edges)
+            grads = node.step(g, keep, edges, self.raw)
         if ext is not None and ext.posthooks:
-            grads = self._after(node, ext, g, grads)
+            grads = self._after(node, ext, g, edges, grads)
         return grads
 
     def finished(self, node: Any, pending: dict[Any, Any]) -> None:
@@ -130,8 +134,10 @@ class Watch:
 
     def _arrived(self, node: Any, ext: Any, g: Any) -> Any:
         parts = list(g) if node.several else [g]
-        for (index, _), hook in list((ext.tensor_hooks or {}).items()):
-            if parts[index] is not None:
+        hooks = ext.tensor_hooks or {}
+        # tensor by tensor, in the order in which they got their first hook
+        for index in list(dict.fromkeys(index for index, _ in hooks)):
+            for hook in [hook for (i, _), hook in hooks.items() if i == index]:
                 parts[index] = self._unwrap(call_hook(hook, self._wrap(parts[index])))
         for index, reference in list((ext.retained or {}).items()):
             tensor = reference()
@@ -147,10 +153,12 @@ class Watch:
         results = [self._unwrap(part) for part in parts]
         return results if node.several else results[0]
 
-    def _after(self, node: Any, ext: Any, g: Any, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _after(self, node: Any, ext: Any, g: Any, edges: Any, grads: Any) -> tuple[Any, ...]:
         outputs = tuple(map(self._wrap, g if node.several else (g,)))
         shown = [i for i in range(len(grads)) if i not in node.hidden]
-        inputs = tuple(self._wrap(grads[i]) for i in shown) + (None,) * node.blanks
+        # a rule may give more than was asked for
+        asked = [grads[i] if edges[i] is not None or node.gives_all else None for i in shown]
+        inputs = tuple(map(self._wrap, asked)) + (None,) * node.blanks
         for hook in list(ext.posthooks.values()):
             inputs = call_node_hook(hook, inputs, outputs)
         results: list[Any] = [None] * len(grads)
@@ -166,7 +174,7 @@ class Watch:
             del pending[leaf]
             return
         g = pending.pop(leaf)
-        if g.shape != leaf.payload.shape:
+        if g is not None and g.shape != leaf.payload.shape:
             raise errors.gradient_shape(leaf.payload, g)
         ext = leaf.extra()
         g = self._hooked(ext.hooks, call_hook, g)
@@ -177,16 +185,15 @@ class Watch:
         node_ext = None if accumulator is None else accumulator.ext
         if node_ext is not None:
             g = self._hooked(node_ext.prehooks, lambda hook, g: call_node_hook(hook, (g,))[0], g)
-        if g is None:
-            return
-        self._note(leaf)
         posthooks = None if node_ext is None else node_ext.posthooks
         shown = self._wrap(g) if posthooks else None
-        leaves = [(leaf, g)]
+        self._note(leaf)
+        # a prehook may have taken the gradient away
+        leaves = [] if g is None else [(leaf, g)]
         g = None
         add_gradients(leaves, not self.raw)
         for hook in list((ext.post_hooks or {}).values()):
-            hook(leaf)
+            call_leaf_hook(hook, leaf)
         if posthooks:
             for hook in list(posthooks.values()):
                 call_node_hook(hook, (), (shown,))
@@ -196,8 +203,7 @@ class Watch:
             return g
         g = self._wrap(g)
         for hook in list(hooks.values()):
-            if g is not None:
-                g = call(hook, g)
+            g = call(hook, g)
         return self._unwrap(g)
 
     # -- exceptions -------------------------------------------------------------------------------
