@@ -97,7 +97,7 @@ def increment_version(tensor: Any) -> None:
     tensors: Iterable[Any] = (tensor,) if isinstance(tensor, TensorBase) else tuple(tensor)
     for item in tensors:
         if not isinstance(item, TensorBase):
-            raise TypeError(
+            raise RuntimeError(
                 "increment_version expects each element of the iterable to be a tensor, not "
                 f"{type(item).__name__}"
             )
@@ -240,13 +240,14 @@ class allow_mutation_on_saved_tensors:
     """Let tensors that were saved for the backward pass be written to afterwards.
 
     Just before a write, what is saved of the memory is copied aside, so the backward pass uses the
-    values of the forward pass. Tensors that were saved outside the context are checked as ever.
-    Differs from PyTorch in that the backward pass may run after the context.
+    values of the forward pass. Tensors that were saved outside the context, and writes outside it,
+    are checked as ever. Differs from PyTorch in that the backward pass may run after the context,
+    and that a write through any view counts.
 
     Raises
     ------
     RuntimeError
-        If such contexts are nested.
+        If such contexts are nested, or if saved-tensor hooks are disabled.
 
     Examples
     --------
@@ -262,14 +263,19 @@ class allow_mutation_on_saved_tensors:
     """
 
     def __enter__(self) -> Mutation:
-        if full_mode().mutation is not None:
+        mode = full_mode()
+        if mode.mutation is not None:
             raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+        if mode.refusal is not None:
+            raise RuntimeError(mode.refusal)
         mutation = Mutation()
-        change_mode(mutation=mutation)
+        # hooks further out do not count inside
+        self._hooks = mode.hooks
+        change_mode(mutation=mutation, hooks=())
         return mutation
 
     def __exit__(self, *exc: object) -> None:
-        change_mode(mutation=None)
+        change_mode(mutation=None, hooks=self._hooks)
 
 
 # -- several gradients ---------------------------------------------------------------------------

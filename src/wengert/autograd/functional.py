@@ -1,0 +1,439 @@
+"""Layer 7 · autograd: Jacobians, Hessians and products with them, of functions of tensors.
+
+`func` may return its result as a tensor or as a tuple of tensors, and takes its inputs the same
+way. Results have the structure of what they belong to: a tensor for a tensor, a tuple for a tuple,
+and tuples of tuples for Jacobians, outputs first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.autograd.functional_blocks import by_columns, by_rows, refused
+from wengert.autograd.functional_checks import (
+    CONSTANT_GRADIENT,
+    CONSTANT_JACOBIAN,
+    NO_PATH,
+    NO_PATH_BACK,
+    NO_PATH_SECOND,
+    NO_PATH_SECOND_BACK,
+    called,
+    check_outputs,
+    check_vectors,
+    filled,
+    gradients,
+    inputs_of,
+    prepared_inputs,
+    shown,
+    single_output,
+    unpacked,
+)
+from wengert.ops.like import zeros_like
+from wengert.tape.modes import enable_grad
+
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+
+_STRATEGIES = ("forward-mode", "reverse-mode")
+
+
+def vjp(
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """The value of `func`, and the product of a vector with its Jacobian.
+
+    Parameters
+    ----------
+    func : callable
+        Takes the inputs, as many arguments, and returns a tensor or a tuple of tensors.
+    inputs : Tensor or tuple of Tensor
+        Where to differentiate; floating or complex.
+    v : Tensor or tuple of Tensor, optional
+        The vector, of the shapes of the outputs; a single output of one element needs none.
+    create_graph : bool
+        Whether both results can be differentiated, by inputs, by `v` and by whatever else `func`
+        uses that requires a gradient.
+    strict : bool
+        Raise, instead of giving zeros, if no output depends on some input.
+
+    Returns
+    -------
+    outputs : Tensor or tuple of Tensor
+        What `func` returned.
+    vjp : Tensor or tuple of Tensor
+        The product, of the shapes and dtypes of the inputs.
+
+    Raises
+    ------
+    TypeError
+        If inputs, outputs or `v` are not tensors, or lists of them in place of tuples.
+    RuntimeError
+        If `v` is missing or of another size; if `func` writes to an input in place; in inference
+        mode; and for what `strict` refuses.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> wg.autograd.functional.vjp(lambda x: x.sum(dim=1), x, wg.tensor([1.0, 10.0]))
+    (tensor([3., 7.]), tensor([[ 1.,  1.],
+            [10., 10.]]))
+    """
+    with enable_grad():
+        several_in, at = prepared_inputs(inputs, "vjp", create_graph)
+        several_out, outputs = called(func, at, "vjp", strict)
+        if v is not None:
+            v = check_vectors(v, outputs, several_out, "vjp", create_graph)
+        elif len(outputs) != 1 or outputs[0].numel() != 1:
+            raise RuntimeError(
+                "The vector v can only be None if the user-provided function returns a single "
+                "Tensor with a single element. Give one tensor of the shape of each output."
+            )
+        grads = gradients(outputs, at, v, create_graph)
+        product = filled(grads, at, strict, create_graph, NO_PATH)
+    return (
+        unpacked(shown(outputs, create_graph), several_out),
+        unpacked(shown(product, create_graph), several_in),
+    )
+
+
+def jvp(
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """The value of `func`, and the product of its Jacobian with a vector.
+
+    The product is taken by differentiating a backward pass, so what `func` does must be
+    differentiable twice.
+
+    Parameters
+    ----------
+    func : callable
+        Takes the inputs, as many arguments, and returns a tensor or a tuple of tensors, floating
+        or complex.
+    inputs : Tensor or tuple of Tensor
+        Where to differentiate; floating or complex.
+    v : Tensor or tuple of Tensor, optional
+        The vector, of the shapes of the inputs; a single input of one element needs none.
+    create_graph : bool
+        Whether both results can be differentiated, by inputs, by `v` and by whatever else `func`
+        uses that requires a gradient.
+    strict : bool
+        Raise, instead of giving zeros, if some output depends on no input.
+
+    Returns
+    -------
+    outputs : Tensor or tuple of Tensor
+        What `func` returned.
+    jvp : Tensor or tuple of Tensor
+        The product, of the shapes and dtypes of the outputs.
+
+    Raises
+    ------
+    TypeError
+        If inputs, outputs or `v` are not tensors, or lists of them in place of tuples.
+    RuntimeError
+        If `v` is missing or of another size; if `func` writes to an input in place; if an output
+        is neither floating nor complex; in inference mode; and for what `strict` refuses.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> wg.autograd.functional.jvp(lambda x: (x * x).sum(dim=1), x, wg.ones(2, 2))
+    (tensor([ 5., 25.]), tensor([ 6., 14.]))
+    """
+    with enable_grad():
+        several_in, at = prepared_inputs(inputs, "jvp", create_graph)
+        v = _vector_of_inputs(v, at, several_in, "jvp", create_graph)
+        several_out, outputs = called(func, at, "jvp", strict)
+        u = tuple(zeros_like(output, requires_grad=True) for output in outputs)
+        transposed = gradients(outputs, at, u, create_graph=True)
+        if strict:
+            check_outputs(transposed, CONSTANT_GRADIENT)
+        grads = gradients(transposed, u, v, create_graph)
+        product = filled(grads, outputs, strict, create_graph, NO_PATH_BACK)
+    return (
+        unpacked(shown(outputs, create_graph), several_out),
+        unpacked(shown(product, create_graph), several_out),
+    )
+
+
+def jacobian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
+    """The Jacobian of `func`: the derivative of each element of its outputs by each input.
+
+    Parameters
+    ----------
+    func : callable
+        Takes the inputs, as many arguments, and returns a tensor or a tuple of tensors.
+    inputs : Tensor or tuple of Tensor
+        Where to differentiate; floating or complex.
+    create_graph : bool
+        Whether the result can be differentiated, by inputs and by whatever else `func` uses that
+        requires a gradient.
+    strict : bool
+        Raise, instead of giving zeros, if some output does not depend on some input.
+    vectorize : bool
+        Accepted as in PyTorch, and needed by forward mode and for complex outputs. There is one
+        backward pass for each row in any case, and the values are the same.
+    strategy : {"reverse-mode", "forward-mode"}
+        Whether the Jacobian is computed by rows or by columns, which is quicker where there are
+        more outputs than inputs. Columns need a function that is differentiable twice. As in
+        PyTorch, their result can be differentiated without `create_graph`, and they have the dtype
+        of the outputs where rows have that of the inputs.
+
+    Returns
+    -------
+    Tensor, or tuple of Tensor, or tuple of tuples of Tensor
+        ``jacobian[i][j]`` is that of output ``i`` by input ``j``, of the shape of the output and
+        then the input; without an index for what is no tuple.
+
+    Raises
+    ------
+    AssertionError
+        If `strategy` is neither of the two.
+    NotImplementedError
+        For forward mode with `create_graph` or without `vectorize`.
+    TypeError
+        If inputs or outputs are not tensors, or lists of them in place of tuples.
+    RuntimeError
+        If `strict` is used with `vectorize` or forward mode; for complex outputs without
+        `vectorize`; if `func` writes to an input in place; in inference mode; and for what
+        `strict` refuses.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x, y = wg.tensor([1.0, 2.0]), wg.tensor(3.0)
+    >>> wg.autograd.functional.jacobian(lambda x, y: x * x * y, (x, y))
+    (tensor([[ 6.,  0.],
+            [ 0., 12.]]), tensor([1., 4.]))
+    """
+    if strategy not in _STRATEGIES:
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode", but got '
+            f"{strategy!r}. Forward mode is the quicker one where there are more outputs than "
+            "inputs."
+        )
+    if strategy == "forward-mode":
+        return by_columns(func, inputs, create_graph, strict, vectorize)
+    with enable_grad():
+        several_in, at = prepared_inputs(inputs, "jacobian", create_graph)
+        several_out, outputs = called(func, at, "jacobian", strict)
+        if strict and vectorize:
+            raise RuntimeError(refused("strict=True", "vectorize=True"))
+        blocks = by_rows(outputs, at, create_graph, strict, vectorize)
+    return unpacked(tuple(unpacked(block, several_in) for block in blocks), several_out)
+
+
+def hessian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """The Hessian of `func`, which gives one element: its second derivatives by the inputs.
+
+    Parameters
+    ----------
+    func : callable
+        Takes the inputs, as many arguments, and returns a tensor with one element.
+    inputs : Tensor or tuple of Tensor
+        Where to differentiate; floating or complex.
+    create_graph : bool
+        Whether the result can be differentiated, by inputs and by whatever else `func` uses that
+        requires a gradient.
+    strict : bool
+        Raise, instead of giving zeros, if the gradient by some input does not depend on some
+        input.
+    vectorize : bool
+        As in `jacobian`.
+    outer_jacobian_strategy : {"reverse-mode", "forward-mode"}
+        How the Jacobian of the gradient is computed; see `jacobian`.
+
+    Returns
+    -------
+    Tensor or tuple of tuples of Tensor
+        ``hessian[i][j]`` is the Jacobian of the gradient by input ``i``, by input ``j``; without
+        indices for a single input that is no tuple.
+
+    Raises
+    ------
+    AssertionError, NotImplementedError, TypeError
+        As `jacobian` does.
+    RuntimeError
+        If `func` gives several tensors or not one element; and as `jacobian` does.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.autograd.functional.hessian(lambda x: (x**3).sum(), wg.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    if outer_jacobian_strategy not in _STRATEGIES:
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode", but got '
+            f"outer_jacobian_strategy={outer_jacobian_strategy!r}."
+        )
+    several, tensors = inputs_of(inputs, "hessian")
+
+    def gradient(*arguments: Any) -> tuple[Any, ...]:
+        at = tuple(argument.view_as(argument) for argument in arguments)
+        output = single_output(*called(func, at, "hessian", strict), "hessian")
+        grads = gradients((output,), at, create_graph=True)
+        result = filled(grads, at, False, False, NO_PATH)
+        if strict:
+            check_outputs(result, CONSTANT_JACOBIAN)
+        return result
+
+    result = jacobian(gradient, tensors, create_graph, strict, vectorize, outer_jacobian_strategy)
+    return result if several else result[0][0]
+
+
+def vhp(
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """The value of `func`, which is one element, and the product of a vector with its Hessian.
+
+    Parameters
+    ----------
+    func : callable
+        Takes the inputs, as many arguments, and returns a tensor with one element.
+    inputs : Tensor or tuple of Tensor
+        Where to differentiate; floating or complex.
+    v : Tensor or tuple of Tensor, optional
+        The vector, of the shapes of the inputs; a single input of one element needs none.
+    create_graph : bool
+        Whether both results can be differentiated, by inputs, by `v` and by whatever else `func`
+        uses that requires a gradient.
+    strict : bool
+        Raise, instead of giving zeros, if the gradient does not depend on some input.
+
+    Returns
+    -------
+    output : Tensor
+        What `func` returned.
+    vhp : Tensor or tuple of Tensor
+        The product, of the shapes and dtypes of the inputs.
+
+    Raises
+    ------
+    TypeError, RuntimeError
+        As `vjp` does; and RuntimeError if `func` gives several tensors or not one element.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 2.0])
+    >>> wg.autograd.functional.vhp(lambda x: (x**3).sum(), x, wg.ones(2))
+    (tensor(9.), tensor([ 6., 12.]))
+    """
+    with enable_grad():
+        several, at = prepared_inputs(inputs, "vhp", create_graph)
+        v = _vector_of_inputs(v, at, several, "vhp", create_graph)
+        output = single_output(*called(func, at, "vhp", strict), "vhp")
+        gradient = gradients((output,), at, create_graph=True)
+        if strict:
+            check_outputs(gradient, CONSTANT_JACOBIAN)
+        grads = gradients(gradient, at, v, create_graph)
+        product = filled(grads, at, strict, create_graph, NO_PATH_SECOND)
+    (output,) = shown((output,), create_graph)
+    return output, unpacked(shown(product, create_graph), several)
+
+
+def hvp(
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """The value of `func`, which is one element, and the product of its Hessian with a vector.
+
+    The product is that of `jvp` with the gradient. For a function that is twice continuously
+    differentiable the Hessian is symmetric, and `vhp` gives the same at a lower cost.
+
+    Parameters
+    ----------
+    func : callable
+        Takes the inputs, as many arguments, and returns a tensor with one element.
+    inputs : Tensor or tuple of Tensor
+        Where to differentiate; floating or complex.
+    v : Tensor or tuple of Tensor, optional
+        The vector, of the shapes of the inputs; a single input of one element needs none.
+    create_graph : bool
+        Whether both results can be differentiated, by inputs, by `v` and by whatever else `func`
+        uses that requires a gradient.
+    strict : bool
+        Raise, instead of giving zeros, if the gradient does not depend on some input.
+
+    Returns
+    -------
+    output : Tensor
+        What `func` returned.
+    hvp : Tensor or tuple of Tensor
+        The product, of the shapes and dtypes of the inputs.
+
+    Raises
+    ------
+    TypeError, RuntimeError
+        As `vhp` does.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x, y = wg.tensor([1.0, 2.0]), wg.tensor(3.0)
+    >>> f = lambda x, y: (x * x).sum() * y
+    >>> wg.autograd.functional.hvp(f, (x, y), (wg.ones(2), wg.tensor(0.0)))
+    (tensor(15.), (tensor([6., 6.]), tensor(6.)))
+    """
+    with enable_grad():
+        several, at = prepared_inputs(inputs, "hvp", create_graph)
+        v = _vector_of_inputs(v, at, several, "hvp", create_graph)
+        output = single_output(*called(func, at, "hvp", strict), "hvp")
+        gradient = gradients((output,), at, create_graph=True)
+        if strict:
+            check_outputs(gradient, CONSTANT_JACOBIAN)
+        u = tuple(zeros_like(tensor, requires_grad=True) for tensor in at)
+        transposed = gradients(gradient, at, u, create_graph=True)
+        grads = gradients(transposed, u, v, create_graph)
+        product = filled(grads, at, strict, create_graph, NO_PATH_SECOND_BACK)
+    (output,) = shown((output,), create_graph)
+    return output, unpacked(shown(product, create_graph), several)
+
+
+# -- what they are made of -----------------------------------------------------------------------
+
+
+def _vector_of_inputs(
+    v: Any, at: tuple[Any, ...], several: bool, function: str, create_graph: bool
+) -> tuple[Any, ...] | None:
+    if v is not None:
+        return check_vectors(v, at, several, function, create_graph)
+    if len(at) != 1 or at[0].numel() != 1:
+        raise RuntimeError(
+            "The vector v can only be None if the input to the user-provided function is a single "
+            "Tensor with a single element. Give one tensor of the shape of each input."
+        )
+    return None

@@ -1,0 +1,274 @@
+"""Layer 7 · autograd: what the functions of `wengert.autograd.functional` have in common.
+
+How they take inputs and vectors, what strict mode refuses, and what becomes of the results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wengert.ops.like import zeros_like
+from wengert.tape.backward import run_grad
+from wengert.tape.base import TensorBase
+from wengert.tape.inference import is_inference_mode_enabled
+from wengert.tape.node import AccumulateGrad, edge_of, target_of
+
+__all__ = [
+    "CONSTANT_GRADIENT",
+    "CONSTANT_JACOBIAN",
+    "NO_PATH",
+    "NO_PATH_BACK",
+    "NO_PATH_FROM",
+    "NO_PATH_SECOND",
+    "NO_PATH_SECOND_BACK",
+    "called",
+    "check_outputs",
+    "check_vectors",
+    "filled",
+    "gradients",
+    "inputs_of",
+    "leads_elsewhere",
+    "prepared_inputs",
+    "shown",
+    "single_output",
+    "unpacked",
+]
+
+_STRICT = "This is not allowed in strict mode"
+
+NO_PATH = (
+    "The output of the user-provided function is independent of input {i}. "
+    f"{_STRICT}; with strict=False the result is zeros."
+)
+NO_PATH_BACK = (
+    "The gradient with respect to the input is independent of entry {i} in the grad_outputs, "
+    f"which the jvp is taken by. {_STRICT}."
+)
+NO_PATH_FROM = (
+    "Output {number} of the user-provided function is independent of input {{i}}. "
+    f"{_STRICT}; with strict=False the result is zeros."
+)
+NO_PATH_SECOND = (
+    "The jacobian of the user-provided function is independent of input {i}. "
+    f"{_STRICT}; with strict=False the result is zeros."
+)
+NO_PATH_SECOND_BACK = (
+    "The hessian of the user-provided function is independent of entry {i} in the grad_jacobian, "
+    f"which the product is taken by. {_STRICT}; with strict=False the result is zeros."
+)
+CONSTANT_GRADIENT = (
+    "The gradient with respect to input {i} is independent of the inputs of the user-provided "
+    f"function. {_STRICT}."
+)
+CONSTANT_JACOBIAN = (
+    "While computing the hessian, found that the jacobian of the user-provided function with "
+    f"respect to input {{i}} is independent of the input. {_STRICT}: the function must not be "
+    "linear, and must be differentiable twice."
+)
+_NO_GRADIENT = (
+    "Output {i} of the user-provided function does not require gradients. "
+    f"{_STRICT}: compute it from the inputs by differentiable operations."
+)
+
+
+# -- arguments -----------------------------------------------------------------------------------
+
+
+def as_tuple(value: Any, what: str, function: str) -> tuple[bool, tuple[Any, ...]]:
+    """Whether `value` is a tuple, and a tuple of tensors in any case."""
+    several = isinstance(value, tuple)
+    values = value if several else (value,)
+    for i, item in enumerate(values):
+        if not isinstance(item, TensorBase):
+            which = f"value at index {i}" if several else f"given {what}"
+            hint = ". Make a tuple of the list" if isinstance(item, list) else ""
+            raise TypeError(
+                f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but "
+                f"the {which} has type {type(item)}{hint}."
+            )
+    return several, values
+
+
+def prepared(tensors: Sequence[Any], connect: bool, track: bool) -> tuple[Any, ...]:
+    """New tensors over the memory of `tensors`.
+
+    They are new so that an input is told from the same tensor used by a function behind our back.
+
+    Parameters
+    ----------
+    tensors
+        Inputs or vectors.
+    connect
+        Whether results shall have derivatives by those of `tensors` that require a gradient.
+    track
+        Whether the others shall require a gradient, too.
+    """
+    return tuple(
+        tensor.view_as(tensor)
+        if connect and tensor.requires_grad
+        else tensor.detach().requires_grad_(track)
+        for tensor in tensors
+    )
+
+
+def inputs_of(inputs: Any, function: str) -> tuple[bool, tuple[Any, ...]]:
+    """Whether `inputs` is a tuple, and its tensors, checked."""
+    several, tensors = as_tuple(inputs, "inputs", function)
+    if not tensors:
+        raise RuntimeError(
+            f"`inputs` argument to `{function}()` cannot be empty: give a Tensor or a tuple of them"
+        )
+    if is_inference_mode_enabled():
+        # the function would run unrecorded, and every derivative look like zero
+        raise RuntimeError(
+            f"{function} needs to record the function, which inference mode does not do. Leave it "
+            "first: with inference_mode(False)"
+        )
+    return several, tensors
+
+
+def prepared_inputs(inputs: Any, function: str, connect: bool) -> tuple[bool, tuple[Any, ...]]:
+    """Whether `inputs` is a tuple, and tensors that require a gradient in place of its own."""
+    several, tensors = inputs_of(inputs, function)
+    return several, prepared(tensors, connect, track=True)
+
+
+def called(
+    func: Callable[..., Any], inputs: tuple[Any, ...], function: str, strict: bool
+) -> tuple[bool, tuple[Any, ...]]:
+    """Whether `func` gives a tuple, and what it gives at `inputs`."""
+    before = [tensor.edge for tensor in inputs]
+    several, outputs = as_tuple(func(*inputs), "outputs of the user-provided function", function)
+    for i, (tensor, edge) in enumerate(zip(inputs, before, strict=True)):
+        if tensor.edge is not edge and tensor.edge is not None:
+            # its gradient would now be that of the value after the write
+            raise RuntimeError(
+                f"Input {i} of the function given to {function} was written to in place by the "
+                "function, so that derivatives by its former value are lost. Let the function "
+                "write to a copy: x = x.clone()"
+            )
+    if strict:
+        check_outputs(outputs, _NO_GRADIENT)
+    return several, outputs
+
+
+def single_output(several: bool, outputs: tuple[Any, ...], function: str) -> Any:
+    """The one element that a function whose Hessian is asked for must give."""
+    if several:
+        raise RuntimeError(
+            f"The function given to {function} should return a single Tensor, but it returned a "
+            f"tuple of {len(outputs)}"
+        )
+    (output,) = outputs
+    if output.numel() != 1:
+        raise RuntimeError(
+            f"The Tensor returned by the function given to {function} should contain a single "
+            f"element, but its shape is {tuple(output.shape)}"
+        )
+    return output
+
+
+def check_vectors(
+    v: Any, others: tuple[Any, ...], several: bool, function: str, connect: bool
+) -> tuple[Any, ...]:
+    """The vector of a product: tensors of the sizes of `others`."""
+    _, given = as_tuple(v, "v", function)
+    if len(given) != len(others):
+        if several:
+            raise RuntimeError(
+                f"v is a tuple of invalid length: should be {len(others)} but got {len(given)}."
+            )
+        raise RuntimeError(
+            f"The given v should contain a single Tensor, but it has {len(given)} of them."
+        )
+    for i, (vector, other) in enumerate(zip(given, others, strict=True)):
+        if vector.shape != other.shape:
+            entry = f"Entry {i} in " if several else ""
+            raise RuntimeError(
+                f"{entry}v has invalid size: should be {other.shape} but got {vector.shape}."
+            )
+    return prepared(given, connect, track=False)
+
+
+# -- gradients and what strict mode refuses of them ----------------------------------------------
+
+
+def gradients(
+    outputs: Sequence[Any],
+    inputs: Sequence[Any],
+    vectors: Sequence[Any] | None = None,
+    create_graph: bool = False,
+    keep: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of `outputs` by `inputs`, None where there is no path.
+
+    Among `outputs` may be None and tensors without history, which contribute nothing.
+    """
+    vectors = [None] * len(outputs) if vectors is None else vectors
+    pairs = [
+        (output, vector)
+        for output, vector in zip(outputs, vectors, strict=True)
+        if output is not None and output.requires_grad
+    ]
+    if not pairs or not inputs:
+        return (None,) * len(inputs)
+    sources, seeds = zip(*pairs, strict=True)
+    return tuple(run_grad(sources, inputs, seeds, keep or create_graph, create_graph))
+
+
+def check_outputs(tensors: Sequence[Any], message: str) -> None:
+    """Refuse what does not depend on the inputs, for strict mode."""
+    for i, tensor in enumerate(tensors):
+        if tensor is None:
+            raise RuntimeError(NO_PATH.format(i=i))
+        if not tensor.requires_grad:
+            raise RuntimeError(message.format(i=i))
+
+
+def filled(
+    grads: Sequence[Any], like: Sequence[Any], strict: bool, create_graph: bool, missing: str
+) -> tuple[Any, ...]:
+    """`grads` with zeros in place of None; strict mode refuses these instead, with `missing`."""
+    if strict:
+        for i, grad in enumerate(grads):
+            if grad is None:
+                raise RuntimeError(missing.format(i=i))
+            if create_graph and not grad.requires_grad:
+                what = "hessian" if missing in (NO_PATH_SECOND, NO_PATH_SECOND_BACK) else "jacobian"
+                raise RuntimeError(
+                    f"The {what} of the user-provided function is independent of input {i}. "
+                    f"{_STRICT} when create_graph=True."
+                )
+    return tuple(
+        zeros_like(other) if grad is None else grad for grad, other in zip(grads, like, strict=True)
+    )
+
+
+def leads_elsewhere(tensors: Sequence[Any], own: Sequence[Any]) -> bool:
+    """Whether the history of any of `tensors` has a leaf that is none of `own`."""
+    known = {id(leaf) for leaf in own}
+    stack = [target_of(edge_of(tensor))[0] for tensor in tensors]
+    seen = set()
+    while stack:
+        node = stack.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if isinstance(node, AccumulateGrad) and id(node.variable) not in known:
+            return True
+        stack += [following for following, _ in node.next_functions]
+    return False
+
+
+# -- results -------------------------------------------------------------------------------------
+
+
+def shown(tensors: Sequence[Any], create_graph: bool) -> tuple[Any, ...]:
+    """Results as the user gets them: without history, unless it was asked for."""
+    return tuple(tensors) if create_graph else tuple(tensor.detach() for tensor in tensors)
+
+
+def unpacked(values: tuple[Any, ...], several: bool) -> Any:
+    """One value for what was given as one, a tuple for a tuple."""
+    return values if several else values[0]
