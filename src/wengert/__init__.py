@@ -5,6 +5,7 @@ The package is the torch-style surface: ``import wengert as wg`` (or ``as torch`
 
 import importlib as _importlib
 import math as _math
+import sys as _sys
 import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
@@ -20,6 +21,11 @@ from wengert.base.dtypes import finfo as finfo
 from wengert.base.dtypes import get_default_dtype as get_default_dtype
 from wengert.base.dtypes import iinfo as iinfo
 from wengert.base.dtypes import set_default_dtype as set_default_dtype
+from wengert.base.memory_format import channels_last as channels_last
+from wengert.base.memory_format import channels_last_3d as channels_last_3d
+from wengert.base.memory_format import contiguous_format as contiguous_format
+from wengert.base.memory_format import memory_format as memory_format
+from wengert.base.memory_format import preserve_format as preserve_format
 from wengert.base.size import Size as Size
 from wengert.ops import return_types as return_types
 from wengert.ops.affine import addmm as addmm
@@ -258,6 +264,7 @@ from wengert.tape.modes import no_grad as no_grad
 from wengert.tape.modes import set_grad_enabled as set_grad_enabled
 from wengert.tape.versions import is_inference as is_inference
 from wengert.tensor import numpy_functions as numpy_functions
+from wengert.tensor.overrides import publish as _publish
 from wengert.tensor.predicates import can_cast as can_cast
 from wengert.tensor.predicates import is_complex as is_complex
 from wengert.tensor.predicates import is_floating_point as is_floating_point
@@ -300,12 +307,16 @@ newaxis = None
 
 _LATER = frozenset({"nn", "testing"})
 _FROM_LATER = {
+    "load": "serialization",
+    "save": "serialization",
     "is_anomaly_check_nan_enabled": "autograd.anomaly_mode",
     "is_anomaly_enabled": "autograd.anomaly_mode",
 }
 
 if _TYPE_CHECKING:
     from wengert import nn as nn
+    from wengert.serialization import load as load
+    from wengert.serialization import save as save
 
 
 def __getattr__(name: str) -> _Any:
@@ -320,3 +331,6 @@ def __getattr__(name: str) -> _Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_LATER, *_FROM_LATER})
+
+
+_publish(_sys.modules[__name__], autograd, linalg)

@@ -13,12 +13,19 @@ from wengert.autograd.probe import Suspects
 from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_of
-from wengert.tape.inplace import bump
+from wengert.tape.inplace import bump, check_writable, write_through_view
 from wengert.tape.modes import current_mode, is_recording, no_grad
 from wengert.tape.node import USER_CODE, Node, edge_of, next_sequence, sites_of
 from wengert.tape.record import T
 from wengert.tape.saving import keeps_aside, stand_in, unpacked
-from wengert.tape.views import ONE_OF_SEVERAL, move_edge, refresh_views
+from wengert.tape.views import (
+    MADE_IN_FUNCTION,
+    MADE_UNRECORDED,
+    attach_alias,
+    move_edge,
+    refresh_views,
+    spoil_views,
+)
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
@@ -39,6 +46,7 @@ class FunctionNode(Node, FunctionCtx):
         self._to_save: tuple[Any, ...] = ()
         self._saved_for_forward: tuple[Any, ...] = ()
         self._dirty: tuple[Any, ...] = ()
+        self._recorded = False
         self._constants: tuple[Any, ...] = ()
         self._materialize = True
         self._saved: tuple[Any, ...] | None = ()
@@ -90,7 +98,17 @@ class FunctionNode(Node, FunctionCtx):
         return new_tensor(payload, self._edge(index), cell)
 
     def _edge(self, index: int) -> Any:
+        ext = self.ext
+        if ext is not None and ext.result_edge is not None:
+            return ext.result_edge()
         return OutputEdge(self, index) if self.several else self
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        """Say which inputs `forward` changes in place (see `FunctionCtx.mark_dirty`)."""
+        super().mark_dirty(*tensors)
+        # refused before the first byte changes, if forward says so before it writes
+        for tensor in tensors if self._recorded else ():
+            _check_dirty(tensor)
 
     # -- backward ---------------------------------------------------------------------------------
 
@@ -118,8 +136,6 @@ class FunctionNode(Node, FunctionCtx):
         ]
 
     def _backward(self, cotangents: list[Any], edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        if self._saved is None:
-            raise errors.backward_twice(self.label)
         grads = self.function.backward(self, *cotangents)
         if not isinstance(grads, tuple):
             grads = (grads,)
@@ -287,6 +303,7 @@ class Function:
         needs = tuple(isinstance(a, TensorBase) and a.edge is not None for a in args)
         recorded = recording and any(needs)
         node = cls._node_class(needs)
+        node._recorded = recorded
         with no_grad():
             output = cls._call_forward(node, args)
         return _finish(node, args, output, recorded)
@@ -312,11 +329,14 @@ def _finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: bo
             raise RuntimeError(
                 f"{name}.forward: a tensor marked as dirty must be returned as an output"
             )
-        if recorded and dirty.edge is LEAF:
-            raise RuntimeError(
-                "a leaf Variable that requires grad is being used in an in-place operation. "
-                f"({name}.forward marked it as dirty)"
-            )
+        if recorded:
+            _check_dirty(dirty)
+            if len(outputs) > 1 and dirty.ext is not None and dirty.ext.base is not None:
+                raise RuntimeError(
+                    "If your Function modifies inplace an input that is a view of another Tensor, "
+                    "your Function cannot return more than one Tensor. Clone the input, or split "
+                    f"{name} into one Function that writes and one that gives the other outputs."
+                )
     made: list[Any] = []
     for i, out in enumerate(outputs):
         if not isinstance(out, TensorBase):
@@ -330,8 +350,14 @@ def _finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: bo
         dirty = any(out is d for d in node._dirty)
         if dirty:
             bump(out, name)
-        elif any(out is t for t in tensors) or (recorded and out.edge is not None):
+            if out.ext is not None:
+                spoil_views(out)
+        elif any(out is t for t in tensors):
             # an input handed back is another tensor over the same memory
+            source = out
+            outputs[i] = out = new_tensor(source.array(), None, source.share_version())
+            attach_alias(source, out)
+        elif recorded and out.edge is not None and not _made_in_forward(out):
             outputs[i] = out = new_tensor(out.array(), None, out.share_version())
         made.append(out)
     if recorded:
@@ -340,6 +366,21 @@ def _finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: bo
         suspects = Suspects(node, args, made)
         node._suspects = suspects if suspects.names else None
     return tuple(made) if several else made[0]
+
+
+def _check_dirty(tensor: Any) -> None:
+    """Refuse a tensor that a Function may not write to while it is recorded."""
+    if tensor.edge is LEAF and (tensor.ext is None or tensor.ext.base is None):
+        raise RuntimeError(
+            "a leaf Variable that requires grad has been used in an in-place operation. Call the "
+            "Function under no_grad(), or with a clone() of the leaf."
+        )
+    check_writable(tensor, recording=True)
+
+
+def _made_in_forward(tensor: Any) -> bool:
+    """Whether `tensor` is a view made while nothing was recorded, as in `forward`."""
+    return tensor.ext is not None and tensor.ext.no_write == MADE_UNRECORDED
 
 
 def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]) -> None:
@@ -355,9 +396,13 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
         if id(out) in constants or not is_differentiable(out.payload.dtype):
             continue
         edge = OutputEdge(node, i) if node.several else node
-        if out.ext is not None and out.ext.base is not None and not _is_dirty(node, out):
+        viewed = out.ext is not None and out.ext.base is not None
+        if viewed and _is_dirty(node, out):
+            write_through_view(out, node, next(i for i, t in enumerate(tensors) if t is out))
+            continue
+        if viewed:
             # a view that forward made: writes through it would need the history of its base
-            out.ext.no_write = ONE_OF_SEVERAL
+            out.ext.no_write = MADE_IN_FUNCTION
         move_edge(out, edge)
         refresh_views(out)
     USER_CODE.add(node)

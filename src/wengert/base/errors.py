@@ -123,24 +123,46 @@ def cannot_cast(result: Any, have: Any) -> RuntimeError:
     )
 
 
-def write_to_one_of_several(tensor: Any) -> RuntimeError:
-    """A write to an output of ``split``, ``chunk`` or ``unbind`` while recording."""
-    node = getattr(tensor.edge, "node", tensor.edge)
-    label = getattr(node, "label", "a function").removesuffix("Backward0")
-    return RuntimeError(
-        f"Output {getattr(tensor.edge, 'index', 0)} of {label} is a view and is being modified "
-        "inplace. This view is the output of a function that returns multiple views. Such "
-        "functions do not allow the output views to be modified inplace. You should replace the "
-        "inplace operation by an out-of-place one."
+def view_refused(kind: str, label: str | None, index: int, changed: bool) -> RuntimeError:
+    """A view that cannot follow writes is written to, or its memory has been.
+
+    Parameters
+    ----------
+    kind
+        Why it cannot: it is one of ``"several"`` outputs, or was made in a ``"function"``, in
+        ``"no_grad"`` mode or in ``"inference"`` mode.
+    label, index
+        What recorded the view, and as which output; None if nothing did.
+    changed
+        Whether its memory has been written to, and not: is about to be.
+    """
+    what = (
+        "its base or another view of its base has been modified inplace"
+        if changed
+        else "is being modified inplace"
     )
-
-
-def write_to_unrecorded_view(mode: str) -> RuntimeError:
-    """A write, while recording, to a view that was made while nothing was recorded."""
-    where = "with grad mode enabled" if mode == "no_grad" else "in normal mode"
+    name = (label or "").removesuffix("Backward0").removesuffix("Backward")
+    output = f"Output {index} of {name} is a view"
+    if kind == "several":
+        return RuntimeError(
+            f"{output} and {what}. This view is the output of a function that returns multiple "
+            "views. Such functions do not allow the output views to be modified inplace. You "
+            "should replace the inplace operation by an out-of-place one."
+        )
+    if kind == "function":
+        return RuntimeError(
+            f"{output} and {what}. This view was created inside a custom Function (or because an "
+            "input was returned as-is) and the autograd logic to handle view+inplace would "
+            "override the custom backward associated with the custom Function, leading to "
+            "incorrect gradients. This behavior is forbidden. You can fix this by cloning the "
+            "output of the custom Function."
+        )
+    where = "with grad mode enabled" if kind == "no_grad" else "in normal mode"
+    block = kind if kind == "no_grad" else "inference_mode"
+    start = "A view was" if label is None else f"{output} of a view which was"
     return RuntimeError(
-        f"A view was created in {mode} mode and is being modified inplace {where}. Given that this "
-        "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
-        f"moving both the view and the inplace either both inside the {mode} block (if you don't "
-        "want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+        f"{start} created in {kind} mode and {what} {where}. Given that this use case is ambiguous "
+        "and error-prone, it is forbidden. You can clarify your code by moving both the view and "
+        f"the inplace either both inside the {block} block (if you don't want the inplace to be "
+        "tracked) or both outside (if you want the inplace to be tracked)."
     )

@@ -6,19 +6,25 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["assign", "clone", "filled", "to_copy"]
+__all__ = ["assign", "clone", "dense_order", "filled", "to_copy"]
 
 
 def clone(self: Any) -> Any:
     """A copy in the same order of memory."""
-    return np.array(self, copy=True, order="K")
+    return np.array(self, copy=True, order=dense_order(self))
+
+
+def dense_order(array: Any) -> Any:
+    """The order of a dense copy, as NumPy names it: "K", the same, where that says something."""
+    # what is repeated without a copy has no order of its own: NumPy would make it the fastest
+    return "C" if 0 in array.strides else "K"
 
 
 def to_copy(self: Any, dtype: np.dtype[Any]) -> Any:
     """A copy in another dtype; complex to real drops the imaginary part, as PyTorch does."""
     if self.dtype.kind == "c" and dtype.kind not in "cb":
         self = self.real
-    return self.astype(dtype)
+    return self.astype(dtype, order=dense_order(self))
 
 
 def assign(self: Any, src: Any) -> Any:

@@ -36,12 +36,15 @@ _ALL = slice(None)
 
 
 def expand(self: Any, shape: Shape) -> Any:
-    """A read-only view that repeats dimensions of size 1."""
+    """A view that repeats dimensions of size 1."""
     array = np.asarray(self)
     own = array.shape
     lead = len(shape) - len(own)
     if lead < 0 or not array.size or not array.flags.c_contiguous or array.dtype.kind == "V":
-        return np.broadcast_to(array, shape)
+        result = np.broadcast_to(array, shape)
+        # writes to what repeats are refused where they are made
+        result.flags.writeable = array.flags.writeable
+        return result
     strides = [0] * lead
     for size, new, stride in zip(own, shape[lead:], array.strides, strict=True):
         if size == new:
@@ -51,9 +54,7 @@ def expand(self: Any, shape: Shape) -> Any:
         else:
             return np.broadcast_to(array, shape)  # raises
     # a third of the time of broadcast_to: the cotangent of every sum goes through here
-    result = np.ndarray(shape, array.dtype, array, 0, tuple(strides))
-    result.flags.writeable = False
-    return result
+    return np.ndarray(shape, array.dtype, array, 0, tuple(strides))
 
 
 def select(self: Any, dim: int, index: int) -> Any:

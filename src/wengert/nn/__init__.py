@@ -1,7 +1,11 @@
-"""Layer 8 · nn: neural networks: their functions, under PyTorch's names."""
+"""Layer 8 · nn: neural networks: parameters, and functions under PyTorch's names."""
 
 from __future__ import annotations
 
 from wengert.nn import functional
+from wengert.nn.parameter import Parameter
+from wengert.tensor.overrides import publish
 
-__all__ = ["functional"]
+__all__ = ["Parameter", "functional"]
+
+publish(functional)

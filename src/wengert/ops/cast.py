@@ -9,10 +9,11 @@ import numpy as np
 
 from wengert.base.device import check_device
 from wengert.base.device import device as Device
-from wengert.base.dtypes import DTYPES, as_dtype
+from wengert.base.dtypes import DTYPES, as_dtype, is_differentiable
 from wengert.base.dtypes import dtype as DType
 from wengert.base.errors import long_name
 from wengert.tape.base import TensorBase
+from wengert.tape.cuts import note
 from wengert.tape.record import T
 
 __all__ = ["CASTS", "cpu", "cuda", "to", "type_as", "type_of"]
@@ -70,6 +71,8 @@ def to(
     if dtype is not None:
         wanted = as_dtype(dtype).dtype
         if wanted != input.payload.dtype:
+            if input.edge is not None and not is_differentiable(wanted):
+                note(f"to({wanted.name})", input)
             return T.to_copy(input, dtype=wanted)
     return T.clone(input) if copy else input
 
@@ -119,10 +122,13 @@ def type_as(input: Any, other: Any) -> Any:
 
 def _cast(name: str, dtype: DType) -> Callable[..., Any]:
     wanted: np.dtype[Any] = dtype.dtype
+    cuts = not is_differentiable(wanted)
 
     def method(input: Any, memory_format: Any = None) -> Any:
         if input.payload.dtype == wanted:
             return input
+        if cuts and input.edge is not None:
+            note(f"{name}()", input)
         return T.to_copy(input, dtype=wanted)
 
     method.__name__ = method.__qualname__ = name

@@ -23,6 +23,7 @@ from wengert.base.dtypes import (
     promote,
 )
 from wengert.tape.base import TensorBase
+from wengert.tape.cuts import note
 
 __all__ = ["check_array", "narrow", "to_array"]
 
@@ -273,6 +274,7 @@ def _only_element(tensor: Any) -> Any:
             f"has shape {list(payload.shape)}. Use wengert.stack, which records the operation too."
         )
     if tensor.edge is not None:
+        note("tensor([t])", tensor)
         warnings.warn(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
             "behavior.\nConsider using tensor.detach() first, or wengert.stack, through which the "

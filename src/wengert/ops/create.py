@@ -1,8 +1,8 @@
 """Layer 5 · ops: tensors from data and from shapes.
 
 Every function takes ``dtype=``, ``device=`` and ``requires_grad=``; what PyTorch takes beside them
-for other kinds of memory (``layout=``, ``pin_memory=``, ``memory_format=``) is accepted and has no
-effect here.
+for other kinds of memory (``layout=``, ``pin_memory=``) is accepted and has no effect here; so is
+``memory_format=``, except by `clone`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ import numpy as np
 
 from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype, category, default_complex, default_float
+from wengert.base.memory_format import check_memory_format, in_format, preserve_format
+from wengert.ops.coerce import operand
 from wengert.ops.convert import check_array, narrow, to_array
 from wengert.ops.options import float_type, made, number, shape_of, type_of
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.cuts import note
 from wengert.tape.inference import made_in_inference
 from wengert.tape.lift import cast, is_number
 from wengert.tape.modes import current_mode
@@ -94,6 +97,8 @@ def tensor(
         payload = default_float().type(data)
     elif isinstance(data, TensorBase):
         warnings.warn(COPY_CONSTRUCT.format("torch.tensor"), UserWarning, stacklevel=2)
+        if data.edge is not None:
+            note("tensor(t)", data)
         payload = copied(data, dtype)
     else:
         payload = to_array(data, None if dtype is None else type_of(dtype))
@@ -206,6 +211,7 @@ def asarray(
         return made(fresh.payload, device, bool(requires_grad))
     check_device(device)
     if requires_grad is False and source.edge is not None:
+        note("asarray(t)", source)
         source = new_tensor(source.array(), None, source.share_version())
     result = cast(source, target)
     if copy and result is source:
@@ -284,13 +290,18 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
     ----------
     input : Tensor
         Of any shape and dtype.
-    memory_format
-        Has no effect: the copy has the same order of memory.
+    memory_format : memory_format, optional
+        The order of the copy's memory; default: ``preserve_format``, the same order.
 
     Returns
     -------
     Tensor
         Of the same shape and dtype. Differentiable to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If tensors of this number of dimensions cannot have `memory_format`.
 
     Examples
     --------
@@ -298,7 +309,14 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
     >>> wg.clone(wg.tensor([1.0, 2.0], requires_grad=True))
     tensor([1., 2.], grad_fn=<CloneBackward0>)
     """
-    return T.clone(input)
+    if memory_format is None or memory_format is preserve_format:
+        return T.clone(input)
+    x = operand(input, "clone")
+    order = check_memory_format(memory_format, "clone", x.payload.ndim)
+    out = T.clone(x)
+    if out.payload.ndim:
+        out.payload = in_format(out.payload, order)
+    return out
 
 
 # -- from a shape ---------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from wengert.ops.checks import all_dims, one_dim, real_input, renamed
 from wengert.ops.coerce import operand
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase
+from wengert.tape.cuts import note
 from wengert.tape.record import T
 
 __all__ = ["amax", "amin", "aminmax", "argmax", "argmin", "max", "min"]
@@ -389,4 +390,6 @@ def _position(name: str, input: Any, dim: Any, keepdim: Any, names: dict[str, An
     else:
         dim = one_dim(dim, payload.ndim, name)
         _check_along(name, payload, (dim,))
+    if input.edge is not None:
+        note(f"{name}()", input)
     return getattr(T, name)(input, dim=dim, keepdim=bool(keepdim))

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.create import dense_order
 from wengert.ops.convert import to_array
 from wengert.ops.create import COPY_CONSTRUCT, copied, empty, filled, full, ones, zeros
 from wengert.ops.options import input_tensor, made, number, type_of
 from wengert.tape.base import TensorBase
+from wengert.tape.cuts import note
 
 __all__ = [
     "empty_like",
@@ -31,7 +33,7 @@ def memory_like(function: str, input: Any, dtype: Any) -> Any:
     payload = input_tensor(function, input).payload
     kind = payload.dtype if dtype is None else type_of(dtype)
     if isinstance(payload, np.ndarray):
-        return np.empty_like(payload, kind)
+        return np.empty_like(payload, kind, order=dense_order(payload))
     return np.empty(payload.shape, kind)
 
 
@@ -265,5 +267,7 @@ def new_tensor_from(
     kind = _kind_of(input, dtype)
     if isinstance(data, TensorBase):
         warnings.warn(COPY_CONSTRUCT.format("tensor.new_tensor"), UserWarning, stacklevel=2)
+        if data.edge is not None:
+            note("new_tensor(t)", data)
         return made(copied(data, kind), device, requires_grad)
     return made(to_array(data, kind), device, requires_grad)

@@ -7,8 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.memory_format import (
+    check_memory_format,
+    contiguous_format,
+    is_in_format,
+    preserve_format,
+)
 from wengert.base.shapes import normal_dim, normal_dims, resolved
 from wengert.ops.coerce import integer, operand, sizes_of
+from wengert.ops.create import clone
 from wengert.tape.record import T
 
 __all__ = [
@@ -279,13 +286,18 @@ def contiguous(input: Any, memory_format: Any = None) -> Any:
     ----------
     input : Tensor
         Of any shape.
-    memory_format : None
-        Accepted for PyTorch's sake; C order is the only one.
+    memory_format : memory_format, optional
+        The order instead of C order, ``contiguous_format``.
 
     Returns
     -------
     Tensor
         Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If tensors of this number of dimensions cannot have `memory_format`.
 
     Examples
     --------
@@ -294,7 +306,14 @@ def contiguous(input: Any, memory_format: Any = None) -> Any:
     (2, 1)
     """
     x = operand(input, "contiguous")
-    return x if x.payload.flags.c_contiguous else T.contiguous(x)
+    if memory_format is None or memory_format is contiguous_format:
+        return x if x.payload.flags.c_contiguous else T.contiguous(x)
+    order = check_memory_format(memory_format, "contiguous", x.payload.ndim)
+    if is_in_format(x.payload, order):
+        return x
+    if order is preserve_format:
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    return clone(x, memory_format=order)
 
 
 def squeeze(input: Any, dim: Any = None) -> Any:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-from _thread import allocate_lock  # not `threading`, which takes long to import
+from _thread import RLock  # not `threading`, which takes long to import
 from typing import Any
 
 import numpy as np
 
-from wengert.tape.base import new_tensor
+from wengert.tape.base import new_tensor, version_of
 from wengert.tape.record import T
+from wengert.tape.versions import InferenceCell
 
-__all__ = ["add_gradients", "add_retained", "private"]
+__all__ = ["add_gradients", "add_retained", "counted", "private"]
 
-_accumulating = allocate_lock()
+# may be taken again: a finalizer, which may run anywhere, may run a backward pass
+_accumulating = RLock()
 
 
 def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
@@ -24,22 +26,32 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
     """
     leaf = g = None
     with _accumulating:
+        if graph:
+            # all are computed before any is set: an operation may raise
+            made = [(leaf, _sum(leaf, g)) for leaf, g in leaves if leaf.edge is not None]
+            for leaf, g in made:
+                leaf.extra().grad = g
+            return
         while leaves:
             leaf, g = leaves.pop()
+            if leaf.edge is None:
+                # it has left the graph since
+                continue
             # nobody else may come to hold the memory of a gradient
-            if (
-                not graph
-                and g.__class__ is np.ndarray
-                and (sys.getrefcount(g) > _ALONE or g.base is not None or not g.flags.writeable)
+            if g.__class__ is np.ndarray and (
+                sys.getrefcount(g) > _ALONE or g.base is not None or not g.flags.writeable
             ):
                 g = private(g)
-            _add(leaf, g, graph)
+            _add(leaf, g)
 
 
 def add_retained(tensor: Any, g: Any, graph: bool) -> None:
     """Add to ``.grad`` of a tensor that is not a leaf and that retains its gradient."""
     with _accumulating:
-        _add(tensor, g if graph else private(g), graph)
+        if graph:
+            tensor.extra().grad = _sum(tensor, g)
+        else:
+            _add(tensor, private(g))
 
 
 def _references(pairs: list[tuple[Any, Any]]) -> int:
@@ -56,20 +68,31 @@ def private(g: Any) -> Any:
     return np.array(g, copy=True, order="K")
 
 
-def _add(tensor: Any, g: Any, graph: bool) -> None:
+def _sum(tensor: Any, g: Any) -> Any:
+    have = tensor.extra().grad
+    # a copy, under the name that PyTorch's graph gives it
+    return T.assign(new_tensor(tensor.payload), g) if have is None else T.add(have, g)
+
+
+def _add(tensor: Any, g: Any) -> None:
     ext = tensor.extra()
     have = ext.grad
-    if graph:
-        # a copy, under the name that PyTorch's graph gives it
-        ext.grad = T.assign(new_tensor(tensor.payload), g) if have is None else T.add(have, g)
-    elif have is None:
+    if have is None:
         ext.grad = new_tensor(g)
-    elif have.edge is None and have.payload.__class__ is np.ndarray and have.payload.ndim:
-        np.add(have.payload, g, have.payload)
-        if have.vc is not None:
-            have.vc[0] += 1
-            have.vc[1] = "accumulation of gradients"
-        else:
-            have.vc = [1, "accumulation of gradients"]
     else:
-        ext.grad = new_tensor(have.payload + g)
+        payload, cell = have.payload, have.vc
+        # first the version: an interrupt in between must not leave a write unnoticed
+        if cell is None:
+            have.vc = [1, "accumulation of gradients"]
+        elif cell.__class__ is not InferenceCell:
+            cell[0] += 1
+            cell[1] = "accumulation of gradients"
+        if payload.__class__ is np.ndarray:
+            np.add(payload, g, payload)
+        else:
+            have.payload = payload + g
+
+
+def counted(grad: Any) -> int:
+    """The version of a gradient, as accumulation counts it."""
+    return 0 if grad.vc.__class__ is InferenceCell else version_of(grad)

@@ -158,8 +158,8 @@ class _Walk:
             for target in targets or ():
                 if target.seq < 0:
                     wanted.setdefault(target, (None,) * len(target.edges))
-        MODE.set(mode_for_walk(before, not self.raw))
         try:
+            MODE.set(mode_for_walk(before, not self.raw))
             with np.errstate(all="ignore"):
                 go = self._watched if watched else self._unwatched
                 if anomaly is None:
@@ -197,8 +197,9 @@ class _Walk:
         nodes = {node: node.edges for node in reachable} if wanted is None else wanted
         arriving = reachable if targets is None else reachable & targets
         watch = Watch(self.raw, nodes, arriving, targets, accumulate, look)
-        token = CURRENT.set(watch)
+        above = CURRENT.get()
         try:
+            CURRENT.set(watch)
             # what was saved is let go of at the end only, so that a walk that a hook broke off can
             # be repeated
             walk(self.seeds, True, self.raw, wanted, watch)
@@ -206,7 +207,7 @@ class _Walk:
             watch.undo()
             raise
         finally:
-            CURRENT.reset(token)
+            CURRENT.set(above)
         if not self.keep:
             _release(nodes)
         self.captured = watch.captured

@@ -134,8 +134,12 @@ class TensorBase:
     def array(self) -> Any:
         """The payload, as memory that can be written and shared."""
         payload = self.payload
-        if isinstance(payload, np.generic):
-            payload = self.payload = np.asarray(payload)
+        if payload.__class__ is not np.ndarray:
+            if isinstance(payload, np.generic):
+                payload = self.payload = np.asarray(payload)
+            elif isinstance(payload, np.ndarray):
+                # see NOTE [spoiled views]: the memory itself may be used
+                payload = payload.view(np.ndarray)
         return payload
 
     def share_version(self) -> list[Any]:

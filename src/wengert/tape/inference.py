@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.prims.record import Primitive
+from wengert.tape.cuts import note_switch
 from wengert.tape.modes import MODE, Mode, Switch, changed, current_mode, full_mode
 from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
@@ -95,6 +96,8 @@ class inference_mode(Switch):
     def __enter__(self) -> None:
         mode = full_mode()
         self._before.append((mode.grad, mode.inference))
+        if self._value is not None and mode.records:
+            note_switch("inference_mode()")
         # leaving inference mode records again, as in PyTorch
         MODE.set(changed(mode, inference=self._value, grad=self._value is None))
 

@@ -28,17 +28,19 @@ from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.record import make_node, save_result
 from wengert.tape.versions import InferenceCell, refuse_inference_write
 from wengert.tape.views import (
-    MADE_IN_INFERENCE,
-    MADE_UNRECORDED,
-    ONE_OF_SEVERAL,
     Step,
     move_edge,
     push,
     refresh_views,
     replayed,
+    spoil_views,
+    write_refused,
 )
 
-__all__ = ["bump", "check_writable", "write"]
+__all__ = ["CopySlices", "bump", "check_writable", "write", "write_through_view"]
+
+MAY_OVERLAP = frozenset({"fill_scalar", "index_put", "masked_fill"})
+"""The operations that PyTorch lets write to memory that a tensor shows several times."""
 
 
 def write(
@@ -75,7 +77,7 @@ def write(
         any(t.edge is not None for t in lifted) or _base_requires_grad(tensor)
     )
     recording = recording and is_differentiable(payload.dtype)
-    check_writable(tensor, recording)
+    check_writable(tensor, recording, form.name in MAY_OVERLAP)
     if recording and not form.is_differentiable:
         # what is written depends on nothing, and the history ends here
         value = form.kernel(*payloads, *(() if number is None else (number,)), **params)
@@ -102,6 +104,8 @@ def write(
     else:
         np.copyto(payload, form.kernel(*payloads, **params), casting="same_kind")
     bump(tensor, name)
+    if tensor.ext is not None:
+        spoil_views(tensor)
     if node is not None:
         if mode is not None and mode.anomaly is not None:
             node.extra().site = mode.anomaly.site()
@@ -203,16 +207,23 @@ def _is_dense(array: Any) -> bool:
     return bool(array.flags.c_contiguous or array.flags.f_contiguous)
 
 
-def check_writable(tensor: Any, recording: bool) -> None:
-    """Refuse a write that PyTorch refuses; `recording`: whether it would be part of the graph."""
+def check_writable(tensor: Any, recording: bool, may_overlap: bool = False) -> None:
+    """Refuse a write that PyTorch refuses.
+
+    Parameters
+    ----------
+    recording
+        Whether the write would be part of the graph.
+    may_overlap
+        Whether the operation may write to one place several times.
+    """
     payload = tensor.array()
+    if 0 in payload.strides and not may_overlap and _repeats(payload):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation."
+        )
     if not payload.flags.writeable:
-        if 0 in payload.strides and payload.size > 1:
-            raise RuntimeError(
-                "unsupported operation: more than one element of the written-to tensor refers to "
-                "a single memory location. Please clone() the tensor before performing the "
-                "operation."
-            )
         raise RuntimeError(
             "the tensor shares the memory of a NumPy array that is read-only: clone() it first"
         )
@@ -224,12 +235,8 @@ def check_writable(tensor: Any, recording: bool) -> None:
         return
     ext = tensor.ext
     if ext is not None and ext.base is not None:
-        if ext.no_write == ONE_OF_SEVERAL:
-            raise errors.write_to_one_of_several(tensor)
-        if ext.no_write == MADE_UNRECORDED:
-            raise errors.write_to_unrecorded_view("no_grad")
-        if ext.no_write == MADE_IN_INFERENCE:
-            raise errors.write_to_unrecorded_view("inference")
+        if ext.no_write is not None:
+            raise write_refused(tensor)
         if ext.base.edge is LEAF:
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place "
@@ -244,6 +251,12 @@ def check_writable(tensor: Any, recording: bool) -> None:
         )
 
 
+def _repeats(array: Any) -> bool:
+    return any(
+        step == 0 and size > 1 for step, size in zip(array.strides, array.shape, strict=True)
+    )
+
+
 def _set_history(tensor: Any, node: Any, saves_result: bool) -> None:
     ext = tensor.ext
     base = None if ext is None else ext.base
@@ -253,60 +266,95 @@ def _set_history(tensor: Any, node: Any, saves_result: bool) -> None:
         move_edge(tensor, node)
         refresh_views(tensor)
         return
-    outer: Any = object.__new__(CopySlices)
     if saves_result:
         save_result(node, tensor)
-        # the result is the view as it is after the write; weakly, since `outer` holds the node
-        reference, chain = weakref.ref(outer), ext.chain
-        node.extra().result_edge = lambda: replayed(reference(), chain)
-    outer.edges = (edge_of(base), *node.edges[1:])
+    write_through_view(tensor, node, 0)
+
+
+def write_through_view(view: Any, node: Any, place: int) -> None:
+    """Make `node`, which has just written to `view`, part of the history of the view's base.
+
+    Parameters
+    ----------
+    place
+        Which of the node's edges is that of the view before the write.
+    """
+    ext = view.ext
+    outer: Any = object.__new__(CopySlices)
+    # what the node saved of its result is the view as it is after the write; weakly, since `outer`
+    # holds the node
+    reference, chain = weakref.ref(outer), ext.chain
+    node.extra().result_edge = lambda: replayed(reference(), chain)
+    outer.edges = (*node.edges[:place], edge_of(ext.base), *node.edges[place + 1 :])
     outer.seq = next_sequence()
     outer.ext = None
+    outer.versions = None
     outer.inner = node
-    outer.chain = ext.chain
-    move_edge(base, outer)
-    refresh_views(base)
+    outer.place = place
+    outer.chain = chain
+    move_edge(ext.base, outer)
+    refresh_views(ext.base)
 
 
 class CopySlices(Node):
     """A write through a view, seen from the view's base."""
 
-    __slots__ = ("chain", "inner")
+    __slots__ = ("chain", "inner", "place")
     label: ClassVar[str] = "CopySlices"
     full_name: ClassVar[str] = "torch::autograd::CopySlices"
     inner: Any
+    place: int
     chain: tuple[Step, ...]
 
     @property
     def blanks(self) -> int:  # type: ignore[override]  # as many as the node within has
         """The number of arguments without a gradient that PyTorch's node shows."""
-        blanks: int = self.inner.blanks
+        blanks: int = 0 if self.inner is None else self.inner.blanks
         return blanks
 
     def release(self) -> None:
-        self.inner.release()
+        if self.inner is not None:
+            self.inner.release()
+            self.inner = None
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        inner = self._inner()
         if g.__class__ is not np.ndarray:
             g = np.asarray(g)
-        grads = self.inner.apply(push(K, self.chain, g), keep, edges)
-        if edges[0] is None:
+        grads = inner.apply(push(K, self.chain, g), keep, edges)
+        if not keep:
+            self.inner = None
+        part = grads[self.place]
+        if edges[self.place] is None:
             return grads
         below = np.array(g, order="C")
+        if part is None:
+            part = np.zeros_like(push(K, self.chain, g))
         window = push(K, self.chain, below)
         if np.may_share_memory(window, below):
-            window[...] = grads[0]
+            window[...] = part
         else:
-            below = self._placed(K, below, grads[0])
-        return below, *grads[1:]
+            below = self._placed(K, below, part)
+        return (*grads[: self.place], below, *grads[self.place + 1 :])
 
     def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         F: Any = namespace_of(g)
-        grads = self.inner.apply_in(push(F, self.chain, g), keep, edges)
-        if edges[0] is None:
+        grads = self._inner().apply_in(push(F, self.chain, g), keep, edges)
+        if not keep:
+            self.inner = None
+        part = grads[self.place]
+        if edges[self.place] is None:
             return grads
-        F = namespace_of(g, grads[0])
-        return self._placed(F, g, grads[0]), *grads[1:]
+        if part is None:
+            part = F.zeros_like(push(F, self.chain, g))
+        F = namespace_of(g, part)
+        below = self._placed(F, g, part)
+        return (*grads[: self.place], below, *grads[self.place + 1 :])
+
+    def _inner(self) -> Any:
+        if self.inner is None:
+            raise errors.backward_twice(self.label)
+        return self.inner
 
     def _placed(self, F: Any, g: Any, part: Any) -> Any:
         """`g` with `part` in place of what the view shows of it, without writing."""

@@ -16,6 +16,8 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
+from wengert.tape.cuts import note_switch
+
 __all__ = [
     "MODE",
     "NO_GRAD",
@@ -212,7 +214,8 @@ class Switch:
 
             @functools.wraps(function)
             def generate(*args: Any, **kwargs: Any) -> Any:
-                return _stepwise(function(*args, **kwargs), clone)
+                # a generator function itself, for those who ask
+                return (yield from _stepwise(function(*args, **kwargs), clone))
 
             return generate  # type: ignore[return-value]  # keeps the signature of `function`
 
@@ -251,9 +254,15 @@ class _GradSwitch(Switch):
         mode = current_mode()
         if mode is None or mode is NO_GRAD:
             self._before.append(mode is None)
-            MODE.set(None if self._value else NO_GRAD)
+            if self._value:
+                MODE.set(None)
+            elif mode is None:
+                note_switch("no_grad()")
+                MODE.set(NO_GRAD)
         else:
             self._before.append(mode.grad)
+            if mode.grad and not self._value:
+                note_switch("no_grad()")
             MODE.set(changed(mode, grad=self._value))
 
     def __exit__(self, *exc: object) -> None:
@@ -286,11 +295,13 @@ class no_grad(_GradSwitch):
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         """The context manager, or `function` decorated by it."""
         if function is None:
-            return super().__new__(cls)
+            return object.__new__(cls)
         return _GradSwitch(False)(function)
 
     def __init__(self) -> None:
-        super().__init__(False)
+        # as the classes above it do, written out for speed
+        self._value = False
+        self._before = []
 
 
 class enable_grad(_GradSwitch):
@@ -355,6 +366,8 @@ class set_grad_enabled(_AtOnce):
     """
 
     def __init__(self, mode: bool) -> None:
+        if not mode and is_grad_enabled():
+            note_switch("set_grad_enabled(False)")
         super().__init__(bool(mode))
 
 

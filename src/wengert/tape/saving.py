@@ -61,15 +61,34 @@ class Packed:
 
 
 class Guarded:
-    """A saved tensor whose memory may be written to: the values are copied aside before."""
+    """A saved tensor whose memory may be written to: the values are copied aside before.
 
-    __slots__ = ("__weakref__", "cell", "payload")
+    Once they are, `cell` is None. Until then it tells of writes that nobody announced.
+    """
+
+    __slots__ = ("__weakref__", "at", "cell", "values")
     vc = None
     edge: Any = Packed.edge
 
     def __init__(self, tensor: Any, cell: Any) -> None:
-        self.payload = tensor.payload
+        self.values = tensor.payload
         self.cell = cell
+        self.at = cell[0]
+
+    @property
+    def payload(self) -> Any:
+        """The values as they were when the tensor was saved."""
+        if self.cell is not None and self.cell[0] != self.at:
+            raise errors.modified_in_place(
+                self.values,
+                "",
+                self.cell,
+                self.at,
+                "an operation under allow_mutation_on_saved_tensors, which was left before the "
+                "write",
+                "saved tensor",
+            )
+        return self.values
 
 
 class Mutation:
@@ -89,12 +108,12 @@ class Mutation:
     def before_write(self, tensor: Any) -> None:
         """Copy what is saved of the memory of `tensor`, which is about to be written to."""
         for guarded in self._saved.pop(id(tensor.vc), ()):
-            if isinstance(guarded.payload, np.ndarray):
-                guarded.payload = guarded.payload.copy()
+            if isinstance(guarded.values, np.ndarray):
+                guarded.values = guarded.values.copy()
             guarded.cell = None
 
     def clear(self) -> None:
-        """Forget what is saved: writes to it go unnoticed from now on."""
+        """Forget what is saved: a write to it makes the backward pass raise from now on."""
         self._saved.clear()
 
 

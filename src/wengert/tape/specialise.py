@@ -312,7 +312,11 @@ def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -
         "    _out.payload = _r",
         "    _out.vc = _out.ext = None",
         *(
-            [f"    attach_view(self, _out, _prim, {named}, None, _m is None or _m.grad)"]
+            # an edge that `attach_view` may set
+            [
+                "    _out.edge = None",
+                f"    attach_view(self, _out, _prim, {named}, None, _m is None or _m.grad)",
+            ]
             if prim.view
             else []
         ),
@@ -327,7 +331,7 @@ def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -
     lines += [
         *[f"    e{i} = {args[i]}.edge" for i in traced],
         f"    if (_m is not None and not _m.grad) or ({nothing}):",
-        "        _out.edge = None",
+        *([] if prim.view else ["        _out.edge = None"]),
         *[f"    {line}" for line in observe],
         "        return _out",
         "    _out.edge = _node = _new(Node)",

@@ -13,26 +13,34 @@ from __future__ import annotations
 import weakref
 from typing import Any, ClassVar, NamedTuple
 
+from wengert.base import errors
 from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import LEAF, Extra, TensorBase
 from wengert.tape.node import Node, edge_of, next_sequence, target_of
+from wengert.tape.spoiled import Spoiled, spoil
 
 __all__ = [
+    "MADE_IN_FUNCTION",
     "MADE_IN_INFERENCE",
     "MADE_UNRECORDED",
     "ONE_OF_SEVERAL",
     "Step",
+    "attach_alias",
     "attach_view",
     "pull",
     "push",
     "refresh_views",
     "replayed",
+    "require_grad_of_views",
+    "spoil_views",
+    "write_refused",
 ]
 
 MADE_UNRECORDED = "no_grad"
 MADE_IN_INFERENCE = "inference"
+MADE_IN_FUNCTION = "function"
 ONE_OF_SEVERAL = "several"
 
 
@@ -62,14 +70,18 @@ def attach_view(
     if above is not None and above.base is not None:
         base, chain = above.base, above.chain
         ext.no_write = above.no_write
+        if recording and source.edge.__class__ is Spoiled:
+            raise RuntimeError(source.edge.message)
     else:
         base, chain = source, ()
     ext.base = base
     ext.chain = (*chain, _step(prim, params, index, source.payload.shape))
     if not recording:
         ext.no_write = MADE_UNRECORDED
-        return
-    if index is not None:
+        if base.edge is not None:
+            # as in PyTorch: a view of what requires a gradient requires one, here as a leaf
+            out.edge = LEAF
+    elif index is not None:
         ext.no_write = ONE_OF_SEVERAL
     views = base.extra().views
     if views is None:
@@ -77,6 +89,19 @@ def attach_view(
     elif len(views) > 8 and len(views) & (len(views) - 1) == 0:
         views[:] = [reference for reference in views if reference() is not None]
     views.append(weakref.ref(out))
+
+
+def attach_alias(source: Any, out: Any) -> None:
+    """Note that `out` is what a custom Function handed back of its argument `source`."""
+    above = source.ext
+    ext = out.extra()
+    if above is not None and above.base is not None:
+        ext.base, ext.chain = above.base, above.chain
+    else:
+        ext.base, ext.chain = source, ()
+    ext.no_write = MADE_IN_FUNCTION
+    base_ext = ext.base.extra()
+    base_ext.views = [*(base_ext.views or ()), weakref.ref(out)]
 
 
 def _step(
@@ -124,6 +149,10 @@ class ReplayedView(Node):
     apply_in = apply
 
 
+# what PyTorch calls it
+ReplayedView.__name__ = ReplayedView.label
+
+
 def replayed(edge: Any, chain: tuple[Step, ...]) -> Any:
     """A node for the view that `chain` gives of what `edge` leads to."""
     node: Any = object.__new__(ReplayedView)
@@ -135,15 +164,53 @@ def replayed(edge: Any, chain: tuple[Step, ...]) -> Any:
 
 
 def refresh_views(base: TensorBase) -> None:
-    """Make the history of every live view of `base` anew."""
-    ext = base.ext
-    if ext is None or ext.views is None or base.edge is None:
+    """Make the history of every live view of `base` anew, where it can be."""
+    if base.edge is None:
         return
-    for reference in ext.views:
-        view = reference()
-        if view is None or view.ext is None or view.ext.base is not base:
-            continue
-        move_edge(view, replayed(edge_of(base), view.ext.chain))
+    for view in live_views(base):
+        if view.ext.no_write is None:
+            move_edge(view, replayed(edge_of(base), view.ext.chain))
+
+
+def live_views(base: TensorBase) -> list[Any]:
+    """The views of `base` that are still there."""
+    ext = base.ext
+    if ext is None or ext.views is None:
+        return []
+    views = [reference() for reference in ext.views]
+    return [v for v in views if v is not None and v.ext is not None and v.ext.base is base]
+
+
+def spoil_views(tensor: Any) -> None:
+    """After a write to the memory of `tensor`: spoil the views that cannot follow it."""
+    ext = tensor.ext
+    base = tensor if ext.base is None else ext.base
+    for view in live_views(base):
+        edge = view.edge
+        if view.ext.no_write is not None and edge is not None and edge.__class__ is not Spoiled:
+            was = _recorded_as(view)
+            spoil(view, str(errors.view_refused(view.ext.no_write, *was, changed=True)), was)
+
+
+def require_grad_of_views(base: Any, value: bool) -> None:
+    """Let the views of a leaf require a gradient as it does, where nothing recorded them."""
+    for view in live_views(base):
+        if view.edge is None or view.edge is LEAF:
+            view.edge = LEAF if value else None
+
+
+def write_refused(view: Any) -> RuntimeError:
+    """The error for a write to a view that cannot follow it."""
+    return errors.view_refused(view.ext.no_write, *_recorded_as(view), changed=False)
+
+
+def _recorded_as(view: Any) -> tuple[str | None, int]:
+    """The name of the node that recorded `view`, if one did, and the number of its output."""
+    edge = view.edge
+    if edge is None or edge is LEAF:
+        return None, 0
+    node, index = target_of(edge)
+    return node.was if isinstance(node, Spoiled) else (node.label, index)
 
 
 def move_edge(tensor: Any, edge: Any) -> None:

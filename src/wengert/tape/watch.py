@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base import errors
-from wengert.tape.accumulate import add_gradients, add_retained
+from wengert.tape.accumulate import add_gradients, add_retained, counted
 from wengert.tape.base import new_tensor
 from wengert.tape.hooks import call_hook, call_leaf_hook, call_node_hook
 
@@ -211,16 +211,18 @@ class Watch:
     def _note(self, tensor: Any) -> None:
         """Remember the gradient that `tensor` has, to put it back if the walk breaks off."""
         have = tensor.extra().grad
-        values = None
-        if have is not None and have.payload.__class__ is np.ndarray:
-            values = have.payload.copy()
-        self._journal.append(
-            (tensor, have, values, 0 if have is None or not have.vc else have.vc[0])
-        )
+        values, version = None, 0
+        if have is not None and isinstance(have.payload, np.ndarray | np.generic):
+            values, version = have.payload.copy(), counted(have)
+        self._journal.append((tensor, have, values, version))
 
     def undo(self) -> None:
         """Put every gradient back as it was before the walk."""
         for tensor, have, values, version in reversed(self._journal):
-            if values is not None and have.vc is not None and have.vc[0] != version:
-                np.copyto(have.payload, values)
             tensor.extra().grad = have
+            if values is None or counted(have) == version:
+                continue
+            if have.payload.__class__ is np.ndarray:
+                np.copyto(have.payload, values)
+            else:
+                have.payload = values

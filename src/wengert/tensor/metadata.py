@@ -7,6 +7,7 @@ from typing import Any
 from wengert.base.device import CPU, device
 from wengert.base.dtypes import dtype as DType
 from wengert.base.dtypes import from_numpy_dtype
+from wengert.base.memory_format import check_memory_format, contiguous_format, is_in_format
 from wengert.base.shapes import normal_dim
 from wengert.base.size import Size
 
@@ -77,9 +78,16 @@ class TensorMetadata:
         steps = tuple(step // self.itemsize for step in self.payload.strides)
         return steps if dim is None else steps[normal_dim(dim, self.ndim)]
 
-    def is_contiguous(self) -> bool:
-        """Whether the elements lie in memory one after the other, the last dimension fastest."""
-        return bool(self.payload.flags.c_contiguous)
+    def is_contiguous(self, memory_format: Any = contiguous_format) -> bool:
+        """Whether the elements lie in memory one after the other.
+
+        Parameters
+        ----------
+        memory_format : memory_format
+            In which order: by default with the last dimension fastest.
+        """
+        order = check_memory_format(memory_format, "is_contiguous")
+        return is_in_format(self.payload, order)
 
     def data_ptr(self) -> int:
         """The address of the first element."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.cuts import note
 from wengert.tape.modes import is_grad_enabled
 from wengert.tape.record import record
 
@@ -126,6 +127,8 @@ class NumpyProtocol:
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
                 "instead."
             )
+        if self.edge is not None:
+            note("numpy()", self)
         return self.array()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -136,6 +139,8 @@ class NumpyProtocol:
                 "Write A @ x or np.dot(A, x) for A.dot(x), np.stack([...]) for np.array([...]), a "
                 "tensor for the array that is assigned to; or x.detach() if no gradient is wanted."
             )
+        if self.edge is not None:
+            note("np.asarray()", self)
         array = self.array()
         if dtype is not None and np.dtype(dtype) != array.dtype:
             if copy is False:

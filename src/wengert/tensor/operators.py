@@ -94,7 +94,8 @@ def install_operators(cls: type) -> None:
     """Put the generated operators on the class of tensors."""
     for symbol, name in _BINARY.items():
         _install_binary(cls, f"__{symbol}__", name)
-        if not hasattr(cls, f"__r{symbol}__"):
+        # not `hasattr`, which finds the `__ror__` of classes, too
+        if not any(f"__r{symbol}__" in vars(base) for base in cls.__mro__):
             _install_reflected(cls, f"__r{symbol}__", name)
     for name in _COMPARISONS:
         _install_binary(cls, f"__{name}__", name)
@@ -109,6 +110,7 @@ def _install_binary(cls: type, method: str, name: str) -> None:
         setattr(cls, method, made)
         return made(self, other)
 
+    first.__name__ = first.__qualname__ = method
     setattr(cls, method, first)
 
 
@@ -118,6 +120,7 @@ def _install_reflected(cls: type, method: str, name: str) -> None:
         setattr(cls, method, made)
         return made(self, other)
 
+    first.__name__ = first.__qualname__ = method
     setattr(cls, method, first)
 
 

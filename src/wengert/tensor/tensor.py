@@ -6,7 +6,6 @@ tensor; `wengert.tensor.methods` puts them on the class. Here stands what is not
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base import errors
+from wengert.base.device import check_device
 from wengert.base.dtypes import default_float, is_differentiable
 from wengert.ops.convert import to_array
 from wengert.ops.create import empty
@@ -21,21 +21,28 @@ from wengert.ops.index import getitem
 from wengert.tape import hooks
 from wengert.tape.backward import run_backward
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.cuts import note
 from wengert.tape.handles import RemovableHandle
 from wengert.tape.inference import is_inference_mode_enabled
 from wengert.tape.lift import is_number
 from wengert.tape.node import GradientEdge, target_of
+from wengert.tape.spoiled import Spoiled
 from wengert.tape.versions import is_inference
+from wengert.tape.views import require_grad_of_views
+from wengert.tensor import copying, overrides
+from wengert.tensor.copying import CopyProtocol
 from wengert.tensor.metadata import TensorMetadata
 from wengert.tensor.methods import TensorMethods
 from wengert.tensor.numpy_protocol import NumpyProtocol
 from wengert.tensor.operators import TensorOperators, install_operators
 from wengert.tensor.printing import tensor_format, tensor_repr
 
-__all__ = ["Tensor", "rebuild"]
+__all__ = ["Tensor"]
 
 
-class Tensor(TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, TensorBase):
+class Tensor(
+    TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, CopyProtocol, TensorBase
+):
     """A NumPy array that remembers how it was computed, if that was asked for.
 
     Tensors are made by `wengert.tensor`, `wengert.zeros` and their like, or from another tensor by
@@ -54,16 +61,47 @@ class Tensor(TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, Tens
     tensor([2., 4.])
     """
 
-    __slots__ = ()
+    # for attributes that users set; NumPy's own slots are those of `TensorBase`
+    __slots__ = ("__dict__",)
 
-    def __new__(cls, *data: Any) -> Any:
-        """``Tensor()``, ``Tensor(sequence)`` and ``Tensor(2, 3)``, of the default dtype."""
+    def __new__(cls, *data: Any, device: Any = None) -> Any:
+        """``Tensor()``, ``Tensor(sequence)`` and ``Tensor(2, 3)``, of the default dtype.
+
+        ``Tensor(tensor)`` is a view of it. A subclass makes instances of itself.
+        """
+        check_device(device)
+        if len(data) == 1 and isinstance(data[0], TensorBase):
+            return copying.of_class(data[0], cls)
         if len(data) == 1 and not isinstance(data[0], int):
-            source = data[0]
-            if isinstance(source, TensorBase):
-                return new_tensor(source.array(), None, source.share_version())
-            return new_tensor(np.asarray(to_array(source, default_float())))
-        return empty(*data) if data else empty(0)
+            return copying.make(cls, np.asarray(to_array(data[0], default_float())))
+        return copying.make(cls, empty(*data or (0,)).payload)
+
+    # -- subclasses -------------------------------------------------------------------------------
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        overrides.adopt(cls)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Compute an operation on instances of a subclass; see the notes on subclasses there.
+
+        Parameters
+        ----------
+        func : callable
+            The function or method, which can be called on the arguments.
+        types : tuple of type
+            The classes among the arguments that override it.
+        args, kwargs
+            Its arguments.
+
+        Returns
+        -------
+        object
+            What `func` gives, with tensors as instances of this class; NotImplemented if one of
+            `types` is not a parent of this class.
+        """
+        return overrides.default_torch_function(cls, func, types, args, kwargs)
 
     # -- the graph --------------------------------------------------------------------------------
 
@@ -92,6 +130,8 @@ class Tensor(TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, Tens
                     f"{errors.describe(self.payload)}: convert it, for example with .float()"
                 )
             self.edge = LEAF if value else None
+            if self.ext is not None and self.ext.views:
+                require_grad_of_views(self, value)
         elif not value:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a "
@@ -107,7 +147,10 @@ class Tensor(TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, Tens
     @property
     def is_leaf(self) -> bool:
         """Whether the tensor was made by the user, not by a recorded operation."""
-        return self.edge is None or self.edge is LEAF
+        edge = self.edge
+        if edge.__class__ is Spoiled:
+            raise RuntimeError(edge.message)
+        return edge is None or edge is LEAF
 
     @property
     def grad_fn(self) -> Any:
@@ -280,6 +323,8 @@ class Tensor(TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, Tens
 
     def detach(self) -> Tensor:
         """A tensor over the same memory, outside the graph."""
+        if self.edge is not None:
+            note("detach()", self)
         detached: Tensor = new_tensor(self.array(), None, self.share_version())
         return detached
 
@@ -298,6 +343,8 @@ class Tensor(TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, Tens
                 "True, gradients are views of DDP buckets, and hence detach_() cannot be called on "
                 "these gradients."
             )
+        if self.edge is not None:
+            note("detach_()", self)
         self.edge = None
         return self
 
@@ -307,6 +354,8 @@ class Tensor(TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, Tens
 
         Writing to it is not noticed by the graph: prefer `detach`, or writing under ``no_grad``.
         """
+        if self.edge is not None:
+            note(".data", self)
         return new_tensor(self.array())
 
     @data.setter
@@ -346,7 +395,8 @@ class Tensor(TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, Tens
     __getitem__ = getitem
 
     def __repr__(self) -> str:
-        return tensor_repr(self)
+        text = tensor_repr(self)
+        return f"Parameter({text})" if getattr(self, "_is_param", False) else text
 
     def __format__(self, spec: str) -> str:
         return tensor_format(self, spec)
@@ -382,12 +432,18 @@ class Tensor(TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, Tens
         )
 
     def __float__(self) -> float:
+        if self.edge is not None:
+            note("float()", self)
         return float(self._number())
 
     def __int__(self) -> int:
+        if self.edge is not None:
+            note("int()", self)
         return int(self._number())
 
     def __complex__(self) -> complex:
+        if self.edge is not None:
+            note("complex()", self)
         return complex(self._number())
 
     def __index__(self) -> int:
@@ -412,43 +468,15 @@ class Tensor(TensorOperators, TensorMethods, TensorMetadata, NumpyProtocol, Tens
             raise RuntimeError(
                 f"a Tensor with {self.payload.size} elements cannot be converted to Scalar"
             )
+        if self.edge is not None:
+            note("item()", self)
         return self.payload.item()
 
     def tolist(self) -> Any:
         """The values as nested lists of Python numbers; a number for a 0-d tensor."""
+        if self.edge is not None:
+            note("tolist()", self)
         return self.payload.tolist()
-
-    def __copy__(self) -> Tensor:
-        # PyTorch's copy.copy gives a tensor over the same memory with the same leaf status
-        twin: Tensor = new_tensor(self.array(), self.edge, self.share_version())
-        return twin
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
-                "protocol at the moment. Use .detach().clone(), or .clone() to stay in the graph."
-            )
-        twin = new_tensor(copy.deepcopy(self.array()), self.edge)
-        twin.__class__ = type(self)
-        memo[id(self)] = twin
-        if self.grad is not None:
-            twin.grad = copy.deepcopy(self.grad, memo)
-        return twin
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        if not self.is_leaf:
-            raise RuntimeError(
-                "a tensor that is part of a graph cannot be pickled: pickle .detach() of it"
-            )
-        return rebuild, (type(self), self.array(), self.requires_grad)
-
-
-def rebuild(cls: type[Tensor], array: Any, requires_grad: bool) -> Tensor:
-    """The tensor that was pickled."""
-    tensor: Tensor = new_tensor(array, LEAF if requires_grad else None)
-    tensor.__class__ = cls
-    return tensor
 
 
 TensorBase.cls = Tensor

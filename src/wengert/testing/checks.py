@@ -66,7 +66,8 @@ def _outputs(result: Any) -> list[Any]:
 
 
 def _traced(outputs: list[Any]) -> list[Any]:
-    return [out for out in outputs if out.edge is not None]
+    # a view made while nothing is recorded may be a leaf that requires a gradient
+    return [out for out in outputs if out.edge is not None and out.edge is not LEAF]
 
 
 def _cotangents(outputs: list[Any]) -> list[Any]:

@@ -1,0 +1,86 @@
+"""Layer 0 · base: the orders in which a tensor's elements can lie in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "channels_last",
+    "channels_last_3d",
+    "check_memory_format",
+    "contiguous_format",
+    "in_format",
+    "is_in_format",
+    "memory_format",
+    "preserve_format",
+]
+
+
+class memory_format:
+    """An order of memory: one of the four that bear PyTorch's names.
+
+    There is one object per order, so ``is`` compares them. ``contiguous_format`` has the last
+    dimension fastest, ``channels_last`` and ``channels_last_3d`` have the second one fastest (in
+    tensors of 4 and 5 dimensions), ``preserve_format`` is that of the argument.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.channels_last
+    torch.channels_last
+    >>> wg.zeros(2, 3, 4, 5).clone(memory_format=wg.channels_last).stride()
+    (60, 1, 15, 3)
+    """
+
+    __slots__ = ("axes", "name")
+
+    def __init__(self, name: str, axes: tuple[int, ...] | None = None) -> None:
+        self.name = name
+        self.axes = axes
+        """The dimensions from the slowest to the fastest, where these do not depend on shape."""
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+contiguous_format = memory_format("contiguous_format")
+preserve_format = memory_format("preserve_format")
+channels_last = memory_format("channels_last", (0, 2, 3, 1))
+channels_last_3d = memory_format("channels_last_3d", (0, 2, 3, 4, 1))
+
+
+def check_memory_format(value: Any, function: str, ndim: int | None = None) -> memory_format:
+    """`value` as a memory format, if `ndim` is given one that tensors of so many can have."""
+    if not isinstance(value, memory_format):
+        raise TypeError(
+            f"{function}(): argument 'memory_format' must be torch.memory_format, not "
+            f"{type(value).__name__}"
+        )
+    if ndim is not None and value.axes is not None and len(value.axes) != ndim:
+        raise RuntimeError(
+            f"required rank {len(value.axes)} tensor to use {value.name} format, but got one of "
+            f"{ndim} dimensions"
+        )
+    return value
+
+
+def _in_order(array: Any, order: memory_format) -> Any:
+    return array if order.axes is None else array.transpose(order.axes)
+
+
+def is_in_format(array: Any, order: memory_format) -> bool:
+    """Whether the elements of `array` lie in `order`, one after the other."""
+    if order.axes is not None and len(order.axes) != array.ndim:
+        return False
+    return bool(_in_order(array, order).flags.c_contiguous)
+
+
+def in_format(array: Any, order: memory_format) -> Any:
+    """`array`, of one dimension or more, itself if it lies in `order`, else a copy that does."""
+    laid = np.ascontiguousarray(_in_order(array, order))
+    return laid if order.axes is None else laid.transpose(np.argsort(order.axes))

@@ -1,0 +1,80 @@
+"""Layer 8 · nn: `Parameter`, a leaf that modules collect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.tensor import copying
+from wengert.tensor.overrides import disabled_torch_function
+from wengert.tensor.printing import tensor_repr
+from wengert.tensor.tensor import Tensor
+
+__all__ = ["Parameter"]
+
+
+class _ParameterClass(type):
+    """Makes ``isinstance(x, Parameter)`` true for parameters that are of another subclass too."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if super().__instancecheck__(instance):
+            return True
+        return cls is Parameter and getattr(instance, "_is_param", False) is True
+
+
+class Parameter(Tensor, metaclass=_ParameterClass):
+    """A tensor that is a parameter of a model: a leaf that requires a gradient.
+
+    It lies over the memory of the tensor that it is made from, outside that tensor's graph.
+    Operations on it give plain tensors. An instance of a subclass of `Tensor` stays one: it becomes
+    a parameter besides.
+
+    Parameters
+    ----------
+    data : Tensor, optional
+        Of any shape; default: an empty tensor.
+    requires_grad : bool
+        Whether the gradient is recorded.
+
+    Raises
+    ------
+    TypeError
+        If `data` is not a tensor.
+    RuntimeError
+        If a gradient is asked for a tensor of integers or booleans.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> w = wg.nn.Parameter(wg.ones(2))
+    >>> w
+    Parameter containing:
+    tensor([1., 1.], requires_grad=True)
+    >>> type(2 * w) is wg.Tensor
+    True
+    """
+
+    __torch_function__ = disabled_torch_function  # type: ignore[assignment]
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        """A parameter over the memory of `data`."""
+        if data is None:
+            data = Tensor()
+        if not isinstance(data, Tensor):
+            raise TypeError(
+                f"Parameter(): data must be a Tensor, not {type(data).__name__}: make one with "
+                "wengert.tensor(data)"
+            )
+        if type(data) is Tensor or isinstance(data, Parameter):
+            return copying.make_leaf(cls, data, requires_grad)
+        made = copying.make_leaf(type(data), data, requires_grad)
+        made._is_param = True
+        return made
+
+    def __repr__(self) -> str:
+        if type(self) is Parameter:
+            return "Parameter containing:\n" + tensor_repr(self, "tensor")
+        return f"Parameter containing:\nParameter({tensor_repr(self)})"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """A parameter over memory of its own, without a gradient."""
+        return copying.deep_copy(self, memo, keep_grad=False)

@@ -1,0 +1,148 @@
+"""Layer 4 · tape: where values left the graph: the last few places in each thread.
+
+NOTE [cuts]
+Nothing in a graph says where it was cut: the tensor behind the cut has no history. So whatever
+takes a value that needs a gradient out of its graph (``detach()``, ``.data``, ``item()``, a
+conversion to integers, ...), and whatever switches recording off, notes the line of the user's
+program that did it; the errors about missing graphs, and `wengert.autograd.explain`, show them.
+Loops that log go through here at every step, so a note is a tuple and a weak reference: the lines
+are looked up when they are shown, and no graph lives longer for having been cut.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from _thread import _local
+from collections import deque
+from typing import Any
+from weakref import ref
+
+from wengert.tape.base import LEAF
+from wengert.tape.sites import Site, shown
+
+__all__ = ["SCALARS", "Cut", "note", "note_switch", "recent", "told"]
+
+_MOST = 16
+_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
+_MODES = os.path.join(os.path.dirname(__file__), "modes.py")
+"""Where the functions are that run those that users decorated."""
+_OURS: dict[str, bool] = {}
+"""For file names met so far, whether they are the library's."""
+
+SCALARS = frozenset({"item()", "tolist()", "float()", "int()", "complex()"})
+"""The cuts that make Python numbers: as a rule to print them."""
+
+
+class _Notes(_local):
+    """The notes of one thread, the last one at the end."""
+
+    def __init__(self) -> None:
+        self.notes: deque[tuple[Any, ...]] = deque(maxlen=_MOST)
+        self.add = self.notes.append
+
+
+_HERE = _Notes()
+
+
+def note(kind: str, tensor: Any) -> None:
+    """Note that `tensor`, which requires a gradient, leaves its graph by the operation `kind`.
+
+    It is to be called by the very function that the user called.
+    """
+    node = tensor.edge
+    if node is LEAF:
+        node = tensor
+    seq = node.seq
+    if not seq:
+        node = node.node
+        seq = node.seq
+    frame = sys._getframe(2)
+    code = frame.f_code
+    if _OURS.get(code.co_filename, True):
+        frame = _outside(frame)
+        code = frame.f_code
+    _HERE.add((kind, code, frame.f_lasti, ref(node), seq))
+
+
+def note_switch(kind: str) -> None:
+    """Note that `kind` switches recording off; as `note`.
+
+    What the library itself switches off is not noted, unless in a function that the user decorated.
+    """
+    frame = sys._getframe(2)
+    code = frame.f_code
+    if _OURS.get(code.co_filename, True):
+        if _is_ours(code.co_filename) and code.co_filename != _MODES:
+            return
+        frame = _outside(frame)
+        code = frame.f_code
+    _HERE.add((kind, code, frame.f_lasti, None, 0))
+
+
+def _is_ours(filename: str) -> bool:
+    known = _OURS.get(filename)
+    if known is None:
+        known = _OURS[filename] = filename.startswith((_PACKAGE, "<wengert "))
+    return known
+
+
+def _outside(frame: Any) -> Any:
+    """The innermost frame from `frame` outwards that is the user's."""
+    outer = frame
+    while _is_ours(outer.f_code.co_filename):
+        if outer.f_back is None:
+            return frame
+        outer = outer.f_back
+    return outer
+
+
+class Cut:
+    """A place where values left the graph, or where recording was switched off.
+
+    Attributes
+    ----------
+    kind
+        What did it, as the user wrote it: ``detach()``, ``no_grad()``.
+    site
+        Where.
+    switch
+        Whether it switched recording off, and cut no tensor itself.
+    seq
+        The sequence number of the node whose output was cut; 1 for a leaf.
+    """
+
+    __slots__ = ("_node", "kind", "seq", "site", "switch")
+
+    def __init__(self, kind: str, site: Site, node: Any, seq: int) -> None:
+        self.kind = kind
+        self.site = site
+        self.switch = node is None
+        self.seq = seq
+        self._node = node
+
+    @property
+    def node(self) -> Any:
+        """What was cut: a node, or the leaf itself; None if it is gone."""
+        return None if self._node is None else self._node()
+
+
+def recent() -> list[Cut]:
+    """The cuts noted in this thread, the last first."""
+    return [
+        Cut(kind, ([code, offset], None), node, seq)
+        for kind, code, offset, node, seq in reversed(list(_HERE.notes))
+    ]
+
+
+def told(cuts: list[Cut]) -> list[str]:
+    """Lines that show cuts, one for each place."""
+    places: dict[tuple[str, str], int] = {}
+    for cut in cuts:
+        place = cut.kind, shown(cut.site)
+        places[place] = places.get(place, 0) + 1
+    width = max((len(kind) for kind, _ in places), default=0)
+    return [
+        f"{kind:<{width}}  {where}" + (f"  ({count} times)" if count > 1 else "")
+        for (kind, where), count in places.items()
+    ]

@@ -1,0 +1,324 @@
+"""Layer 6 · tensor: copies of tensors, shallow, deep and pickled, and tensors of other classes.
+
+NOTE [memory in copies]
+Tensors that share memory share it in their copies too, if they are copied together, by one
+`copy.deepcopy` or in one pickle: the copies are laid over one copy of the array that owns the
+memory. For `copy.deepcopy` the owner itself is the key to that copy in the memo; a pickle finds out
+by identity, so each owner has one `Memory` as long as somebody pickles it. Since the whole memory
+is copied, pickle ``x[:2].clone()`` where two rows of a large tensor are all that is wanted.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+import weakref
+from typing import Any
+
+import numpy as np
+
+from wengert.base import errors
+from wengert.base.dtypes import is_differentiable
+from wengert.tape.base import LEAF, TensorBase
+from wengert.tape.modes import enable_grad
+from wengert.tape.record import T
+from wengert.tape.versions import InferenceCell
+from wengert.tape.views import MADE_UNRECORDED
+
+__all__ = [
+    "CopyProtocol",
+    "attributes_of",
+    "deep_copy",
+    "is_leaf",
+    "make",
+    "make_leaf",
+    "of_class",
+    "owner_of",
+    "rebuild",
+    "reduced",
+    "shallow_copy",
+    "warn_of_hooks",
+]
+
+_OWN = frozenset(("edge", "ext", "payload", "vc"))
+_NO_SUBCLASS = (
+    "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
+    "Make sure your class inherits from Tensor."
+)
+
+
+# -- tensors of a class ----------------------------------------------------------------------------
+
+
+def make(cls: Any, payload: Any, edge: Any = None, vc: Any = None) -> Any:
+    """A tensor of class `cls` over a payload, whatever the class's ``__new__`` does."""
+    if not isinstance(cls, type):
+        raise TypeError(f"cls must be a type (got {type(cls).__name__})")
+    if not issubclass(cls, TensorBase.cls):
+        raise TypeError(_NO_SUBCLASS)
+    tensor = object.__new__(cls)
+    tensor.payload = payload
+    tensor.edge = edge
+    tensor.vc = vc
+    tensor.ext = None
+    return tensor
+
+
+def of_class(tensor: Any, cls: type) -> Any:
+    """A view of all of `tensor` that is of class `cls`."""
+    view = T.alias(tensor)
+    made = make(cls, view.payload, view.edge, view.vc)
+    ext = made.ext = view.ext
+    # the base knows its views by weak references, and the plain view is about to go
+    known = None if ext.base is None or ext.base.ext is None else ext.base.ext.views
+    if known is not None and ext.no_write != MADE_UNRECORDED:
+        known.append(weakref.ref(made))
+    return made
+
+
+def make_leaf(cls: Any, data: Any, requires_grad: bool) -> Any:
+    """A leaf of class `cls` over the memory of the tensor `data` (see `Tensor._make_subclass`)."""
+    if not isinstance(data, TensorBase):
+        raise TypeError(
+            "_make_subclass(): argument 'data' (position 2) must be Tensor, not "
+            f"{type(data).__name__}"
+        )
+    if requires_grad and not is_differentiable(data.payload.dtype):
+        raise RuntimeError(
+            "Only Tensors of floating point and complex dtype can require gradients, but this one "
+            f"is {errors.describe(data.payload)}: convert it, for example with .float()"
+        )
+    return make(cls, data.array(), LEAF if requires_grad else None, data.share_version())
+
+
+def is_leaf(tensor: TensorBase) -> bool:
+    """Whether `tensor` has no history; without asking a subclass, as the property does."""
+    return tensor.edge is None or tensor.edge is LEAF
+
+
+# -- what the user added ---------------------------------------------------------------------------
+
+
+def attributes_of(tensor: Any) -> Any:
+    """What the user or a subclass has set on a tensor, as `object.__getstate__` gives it."""
+    state: Any = object.__getstate__(tensor)
+    named, slots = state if isinstance(state, tuple) else (state, {})
+    slots = {name: value for name, value in slots.items() if name not in _OWN}
+    return (named, slots) if slots else named or None
+
+
+def _set_attributes(tensor: Any, state: Any) -> None:
+    if state is None:
+        return
+    if hasattr(tensor, "__setstate__"):
+        tensor.__setstate__(state)
+        return
+    named, slots = state if isinstance(state, tuple) else (state, None)
+    vars(tensor).update(named or {})
+    for name, value in (slots or {}).items():
+        setattr(tensor, name, value)
+
+
+def warn_of_hooks(tensor: Any) -> None:
+    """Say that the hooks of a leaf do not come along."""
+    for hook in ((tensor.ext and tensor.ext.hooks) or {}).values():
+        if not getattr(hook, "__torch_unserializable__", False):
+            warnings.warn(
+                f"backward hook {hook!r} on tensor will not be serialized. A copy or a file has no "
+                "hooks: register them again on what comes of it.",
+                stacklevel=4,
+            )
+
+
+# -- copies ----------------------------------------------------------------------------------------
+
+
+def shallow_copy(tensor: Any) -> Any:
+    """A tensor over the same memory (see `Tensor.__copy__`)."""
+    if is_leaf(tensor):
+        warn_of_hooks(tensor)
+        twin = make(type(tensor), tensor.array(), tensor.edge, tensor.share_version())
+    else:
+        with enable_grad():
+            twin = of_class(tensor, type(tensor))
+    _set_attributes(twin, tensor.__getstate__())
+    return twin
+
+
+def deep_copy(tensor: Any, memo: dict[int, Any], keep_grad: bool = True) -> Any:
+    """A leaf over memory of its own (see `Tensor.__deepcopy__`)."""
+    if not is_leaf(tensor):
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+            "protocol at the moment. Use .detach().clone(), or .clone() to stay in the graph."
+        )
+    array = _copied_together(tensor.array(), memo)
+    twin = make(type(tensor), array, tensor.edge, _cell(copy.deepcopy, tensor, memo))
+    memo[id(tensor)] = twin
+    if keep_grad and tensor.ext is not None and tensor.ext.grad is not None:
+        twin.extra().grad = copy.deepcopy(tensor.ext.grad, memo)
+    _set_attributes(twin, copy.deepcopy(tensor.__getstate__(), memo))
+    return twin
+
+
+def reduced(tensor: Any) -> tuple[Any, ...]:
+    """What a pickle holds of a tensor (see `Tensor.__reduce_ex__`)."""
+    if not is_leaf(tensor):
+        raise RuntimeError(
+            "a tensor that is part of a graph cannot be pickled: pickle .detach() of it"
+        )
+    warn_of_hooks(tensor)
+    array = tensor.array()
+    memory = Memory.of(owner_of(array))
+    if memory is None:
+        array = array.copy(order="C")
+        memory = Memory(array)
+    offset = array.ctypes.data - memory.flat.ctypes.data
+    where = (array.dtype, array.shape, array.strides, offset)
+    requires_grad = tensor.edge is not None
+    args = (type(tensor), memory, where, requires_grad, _cell(lambda cell: cell, tensor))
+    state = tensor.__getstate__()
+    return (rebuild, args) if state is None else (rebuild, args, state)
+
+
+def rebuild(
+    cls: type, memory: Memory, where: tuple[Any, ...], requires_grad: bool, vc: list[Any] | None
+) -> Any:
+    """The tensor that was pickled."""
+    return make(cls, _laid_over(memory.flat, *where), LEAF if requires_grad else None, vc)
+
+
+def _cell(copied: Any, tensor: Any, *memo: Any) -> Any:
+    # so that a write through one copy is noticed by a graph that saved another; inference tensors
+    # become ordinary ones
+    return None if isinstance(tensor.vc, InferenceCell | None) else copied(tensor.vc, *memo)
+
+
+# -- memory ----------------------------------------------------------------------------------------
+
+
+class Memory:
+    """The memory of an array as it is pickled: once for all tensors that lie in it."""
+
+    __slots__ = ("__weakref__", "flat", "owner")
+
+    def __init__(self, owner: Any, flat: Any = None) -> None:
+        self.owner = owner
+        self.flat = owner.reshape(-1) if flat is None else flat
+
+    @staticmethod
+    def of(owner: Any) -> Memory | None:
+        """The one object for the memory of `owner`; None if that has gaps."""
+        memory = _MEMORIES.get(id(owner))
+        if memory is None:
+            flat = _in_memory_order(owner)
+            if flat is None:
+                return None
+            # it keeps the owner alive, and so its id its own
+            memory = _MEMORIES.setdefault(id(owner), Memory(owner, flat))
+        return memory
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Memory, (self.flat,)
+
+
+_MEMORIES: weakref.WeakValueDictionary[int, Memory] = weakref.WeakValueDictionary()
+
+
+def owner_of(array: Any) -> Any:
+    """The array that owns the memory of `array`, as far as NumPy tells."""
+    while True:
+        base = array.base
+        if not isinstance(base, np.ndarray):
+            # as_strided puts an object of its own between
+            base = getattr(base, "base", None)
+        if not isinstance(base, np.ndarray):
+            return array
+        array = base
+
+
+def _in_memory_order(owner: Any) -> Any:
+    """The elements of an array in one dimension, as they lie in memory; None if there are gaps."""
+    axes = sorted(range(owner.ndim), key=lambda axis: -owner.strides[axis])
+    ordered = np.asarray(owner).transpose(axes)
+    return ordered.reshape(-1) if ordered.flags.c_contiguous else None
+
+
+def _laid_over(
+    flat: Any, dtype: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int
+) -> Any:
+    return np.ndarray(shape, dtype, flat, offset, strides)
+
+
+def _copied_together(array: Any, memo: dict[int, Any]) -> Any:
+    """A copy of `array` that lies in the copy of the memory that `array` lies in."""
+    owner = owner_of(array)
+    flat = None if owner is array else _in_memory_order(owner)
+    if flat is None:
+        return copy.deepcopy(array, memo)
+    twin = _in_memory_order(copy.deepcopy(owner, memo))
+    offset = array.ctypes.data - flat.ctypes.data
+    return _laid_over(twin, array.dtype, array.shape, array.strides, offset)
+
+
+# -- the methods -----------------------------------------------------------------------------------
+
+
+class CopyProtocol:
+    """The protocols by which Python copies and pickles tensors, and copies of another class."""
+
+    __slots__ = ()
+
+    def __copy__(self) -> Any:
+        """A tensor over the same memory, with the same attributes.
+
+        The copy of a leaf is a leaf without a gradient. The copy of any other tensor stays in the
+        graph, as a view of it.
+        """
+        return shallow_copy(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """A leaf over memory of its own, with copies of the gradient and of the attributes.
+
+        Tensors that share memory share it in a deep copy of what holds them.
+
+        Raises
+        ------
+        RuntimeError
+            If the tensor is not a leaf.
+        """
+        return deep_copy(self, memo)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        """Values, dtype, layout and attributes, and whether a gradient is required.
+
+        The gradient and hooks are left out. Tensors that share memory share it in what comes of one
+        pickle.
+
+        Raises
+        ------
+        RuntimeError
+            If the tensor is not a leaf: a pickle has no graph, so the gradient would be lost.
+        """
+        return reduced(self)
+
+    def __getstate__(self) -> Any:
+        """The attributes that were set by the user or by a subclass."""
+        return attributes_of(self)
+
+    def as_subclass(self, cls: type) -> Any:
+        """A view of the tensor that is an instance of `cls`, a subclass of Tensor. Differentiable.
+
+        The class's ``__new__`` and ``__init__`` are not called.
+
+        Raises
+        ------
+        TypeError
+            If `cls` is no subclass of Tensor.
+        """
+        return of_class(self, cls)
+
+    @staticmethod
+    def _make_subclass(cls: type, data: Any, require_grad: bool = False) -> Any:
+        """A leaf that is an instance of `cls`, over the memory of `data`."""
+        return make_leaf(cls, data, require_grad)

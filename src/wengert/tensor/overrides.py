@@ -1,0 +1,373 @@
+"""Layer 6 · tensor: subclasses that see every operation on them, by ``__torch_function__``.
+
+NOTE [overriding]
+Nothing of this is in place until the first subclass of `Tensor` is defined that wants it (Parameter
+does not). Then a class is put between `Tensor` and that subclass whose operators, methods and
+properties call ``__torch_function__``; the public functions, and those methods of plain tensors
+that take a second tensor, are replaced by ones that look for such a subclass among their arguments.
+Operators of plain tensors stay as they are, since Python asks the operand of the subclass first.
+The recorder and the primitives below never know.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from _thread import allocate_lock
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any
+
+from wengert.tape.base import TensorBase
+
+__all__ = [
+    "DisableTorchFunctionSubclass",
+    "adopt",
+    "default_torch_function",
+    "disabled_torch_function",
+    "publish",
+]
+
+_LOCK = allocate_lock()
+_DISABLED: ContextVar[bool] = ContextVar("torch_function_disabled", default=False)
+_OVERRIDING: list[type] = []
+"""The class between `Tensor` and its overriding subclasses, once there is one."""
+_BETWEEN = "OverridingTensor"
+_PUBLISHED: list[types.ModuleType] = []
+_PLAIN_KINDS: list[Any] = []
+"""Subclasses of `Tensor` that override nothing."""
+_NOT_WRAPPED: set[Any] = set()
+
+# the protocols of copying keep classes by themselves, and the machinery must not call itself
+_LEFT_ALONE = (
+    "__new__ __init__ __init_subclass__ __torch_function__ __copy__ __deepcopy__ __reduce_ex__ "
+    "__getstate__ __hash__ _make_subclass as_subclass _number"
+)
+_TAKES_NO_TENSOR = frozenset({"is_tensor", "tensor"})
+"""Functions that mean the argument itself, whatever its class."""
+_SECOND_TENSOR = (
+    "other tensor mat mat1 mat2 vec vec2 batch1 batch2 index indices source src mask value values "
+    "min max exponent condition weight gradient repeats"
+)
+"""Names of parameters, beside the first, that take tensors."""
+_BACKWARD = frozenset({"backward", "grad"})
+_OPERATORS = {
+    **{name: name for name in ("add", "sub", "mul", "pow", "matmul")},
+    "truediv": "div",
+    "mod": "remainder",
+}
+_COMPARISONS = ("ne", "lt", "le", "gt", "ge")
+_BINARY = frozenset({*_OPERATORS, *_COMPARISONS, "floordiv", "and", "or", "xor", "eq"})
+_COMMUTES = frozenset({"add", "mul"})
+_NAMES = {
+    **{f"__{name}__": name for name in ("neg", "abs", *_COMPARISONS)},
+    **{f"__{symbol}__": name for symbol, name in _OPERATORS.items()},
+    **{f"__i{symbol}__": f"{name}_" for symbol, name in _OPERATORS.items() if name != "matmul"},
+    "__ifloordiv__": "floor_divide_",
+}
+"""What operators are called when they reach ``__torch_function__``, where not by their own name."""
+
+
+class DisableTorchFunctionSubclass:
+    """A context in which subclasses are taken for plain tensors: no ``__torch_function__`` runs."""
+
+    def __enter__(self) -> None:
+        self._token = _DISABLED.set(True)
+
+    def __exit__(self, *_: object) -> None:
+        _DISABLED.reset(self._token)
+
+
+def disabled_torch_function(
+    func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+) -> Any:
+    """The ``__torch_function__`` of a subclass whose operations give plain tensors."""
+    with DisableTorchFunctionSubclass():
+        return func(*args, **(kwargs or {}))
+
+
+def default_torch_function(
+    cls: Any, func: Callable[..., Any], types: Any, args: Any, kwargs: Any
+) -> Any:
+    """Run `func` on plain tensors and make its results instances of `cls`."""
+    if not all(issubclass(cls, other) for other in types):
+        return NotImplemented
+    with DisableTorchFunctionSubclass():
+        result = func(*args, **(kwargs or {}))
+        return result if func in _NOT_WRAPPED else _converted(result, cls)
+
+
+def _converted(result: Any, cls: Any) -> Any:
+    if isinstance(result, TensorBase):
+        if cls is TensorBase.cls or isinstance(result, cls):
+            return result
+        return result.as_subclass(cls)  # type: ignore[attr-defined]
+    if isinstance(result, tuple | list):
+        parts = [_converted(part, cls) for part in result]
+        if any(new is not old for new, old in zip(parts, result, strict=True)):
+            return type(result)(parts)
+    return result
+
+
+# -- dispatch --------------------------------------------------------------------------------------
+
+
+def _overriding(args: Any, kwargs: Any) -> bool:
+    """Whether an instance of an overriding subclass is among the arguments."""
+    kind = _OVERRIDING[0]
+    for values in (args, kwargs.values()) if kwargs else (args,):
+        for value in values:
+            if isinstance(value, kind):
+                return True
+            if value.__class__ is list or value.__class__ is tuple:
+                for part in value:
+                    if isinstance(part, kind):
+                        return True
+    return False
+
+
+def _leaves(values: Any) -> Iterator[Any]:
+    for value in values:
+        if isinstance(value, list | tuple):
+            yield from value
+        else:
+            yield value
+
+
+def dispatch(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Let the classes of the arguments compute ``func(*args, **kwargs)``."""
+    classes: list[Any] = []
+    for value in _leaves((*args, *kwargs.values())):
+        cls = type(value)
+        if cls in classes or not isinstance(value, _OVERRIDING[0]):
+            continue
+        if cls.__torch_function__ is disabled_torch_function:
+            continue
+        # a subclass is asked before its parents, else the first argument first
+        place = next((i for i, c in enumerate(classes) if issubclass(cls, c)), len(classes))
+        classes.insert(place, cls)
+    if not classes:
+        return disabled_torch_function(func, (), args, kwargs)
+    for cls in classes:
+        result = cls.__torch_function__(func, tuple(classes), args, kwargs)
+        if result is not NotImplemented:
+            return result
+    asked = "\n".join(f"  - tensor subclass {cls}" for cls in classes)
+    raise TypeError(
+        f"Multiple dispatch failed for 'wengert.{getattr(func, '__name__', func)}'; all "
+        f"__torch_function__ handlers returned NotImplemented:\n\n{asked}"
+    )
+
+
+# -- the class in between --------------------------------------------------------------------------
+
+
+def adopt(cls: Any) -> None:
+    """Let a new subclass of `Tensor` override operations, unless it says that it does not."""
+    if not _OVERRIDING and cls.__name__ == _BETWEEN:
+        return
+    if cls.__torch_function__ is disabled_torch_function:
+        _PLAIN_KINDS.append(cls)
+        if _OVERRIDING:
+            _give_way(cls)
+        return
+    with _LOCK:
+        if not _OVERRIDING:
+            _install()
+    between = _OVERRIDING[0]
+    if not issubclass(cls, between):
+        bases = tuple(between if base is TensorBase.cls else base for base in cls.__bases__)
+        cls.__bases__ = bases if between in bases else (*bases, between)
+
+
+def _install() -> None:
+    plain: Any = TensorBase.cls
+    body: dict[str, Any] = {
+        "__slots__": (),
+        "__hash__": TensorBase.__hash__,
+        "__iter__": _iterate,
+    }
+    left_alone = _LEFT_ALONE.split()
+    for owner in plain.__mro__[: plain.__mro__.index(TensorBase)]:
+        for name, value in vars(owner).items():
+            if name in left_alone or name in body:
+                continue
+            if isinstance(value, property):
+                body[name] = _property(value)
+            elif isinstance(value, types.FunctionType):
+                body[name] = _operator(name) or _method(name)
+    between: Any = type(_BETWEEN, (plain,), body)
+    _OVERRIDING.append(between)
+    _NOT_WRAPPED.update((plain.grad.__get__, plain._base.__get__))
+    for name in body:
+        if _takes_second_tensor(name):
+            setattr(plain, name, _looking(getattr(plain, name), plain.__module__, f"Tensor.{name}"))
+    for kind in _PLAIN_KINDS:
+        _give_way(kind)
+    for module in _PUBLISHED:
+        _expose(module)
+
+
+def _give_way(cls: Any) -> None:
+    # Python asks the right operand first only if its class derives from the left one's
+    for symbol in _BINARY:
+        setattr(cls, f"__{symbol}__", _yielding(f"__{symbol}__"))
+
+
+def _yielding(name: str) -> Any:
+    plain, between = TensorBase.cls, _OVERRIDING[0]
+
+    @wraps(getattr(plain, name))
+    def operator(self: Any, other: Any) -> Any:
+        if isinstance(self, between):
+            return getattr(between, name)(self, other)
+        if isinstance(other, between) and not _DISABLED.get():
+            return NotImplemented
+        return getattr(plain, name)(self, other)
+
+    return operator
+
+
+def _method(name: str) -> Any:
+    plain: Any = TensorBase.cls
+    shown = _NAMES.get(name, name)
+
+    @wraps(getattr(plain, name))
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if _DISABLED.get():
+            return getattr(plain, name)(self, *args, **kwargs)
+        return dispatch(getattr(plain, shown), (self, *args), kwargs)
+
+    return method
+
+
+def _operator(name: str) -> Any:
+    """A binary operator of the class in between; None if `name` is none."""
+    if not name.startswith("__"):
+        return None
+    symbol = name.strip("_")
+    if symbol in _BINARY:
+        return _binary(name)
+    return _reflected(name, symbol[1:]) if symbol[:1] == "r" and symbol[1:] in _BINARY else None
+
+
+def _binary(name: str) -> Any:
+    plain: Any = TensorBase.cls
+    shown = _NAMES.get(name, name)
+
+    @wraps(getattr(plain, name))
+    def operator(self: Any, other: Any) -> Any:
+        if _DISABLED.get():
+            return getattr(plain, name)(self, other)
+        try:
+            return dispatch(getattr(plain, shown), (self, other), {})
+        except TypeError:
+            return NotImplemented
+
+    return operator
+
+
+def _reflected(name: str, symbol: str) -> Any:
+    plain: Any = TensorBase.cls
+    forward = f"__{symbol}__"
+    shown = _NAMES.get(forward, forward)
+
+    @wraps(getattr(plain, name))
+    def operator(self: Any, other: Any) -> Any:
+        if _DISABLED.get():
+            return getattr(plain, name)(self, other)
+        try:
+            if isinstance(other, TensorBase):
+                # Python asks a subclass first: it is still `other` that stands to the left
+                return dispatch(getattr(plain, shown), (other, self), {})
+            return dispatch(
+                getattr(plain, shown if symbol in _COMMUTES else name), (self, other), {}
+            )
+        except TypeError:
+            return NotImplemented
+
+    return operator
+
+
+def _property(plain: Any) -> property:
+    def get(self: Any) -> Any:
+        return plain.__get__(self) if _DISABLED.get() else dispatch(plain.__get__, (self,), {})
+
+    def set(self: Any, value: Any) -> None:
+        if _DISABLED.get():
+            plain.__set__(self, value)
+        else:
+            dispatch(plain.__set__, (self, value), {})
+
+    def delete(self: Any) -> None:
+        if _DISABLED.get():
+            plain.__delete__(self)
+        else:
+            dispatch(plain.__delete__, (self,), {})
+
+    return property(get, plain.fset and set, plain.fdel and delete, plain.__doc__)
+
+
+def _iterate(self: Any) -> Iterator[Any]:
+    if _DISABLED.get() or not self.payload.ndim:
+        return iter(TensorBase.cls.__iter__(self))  # type: ignore[attr-defined]
+    return iter(self.unbind(0))
+
+
+# -- functions -------------------------------------------------------------------------------------
+
+
+def publish(*modules: types.ModuleType) -> None:
+    """Let the functions of `modules` be overridden, once there is a subclass that does it."""
+    for module in modules:
+        _PUBLISHED.append(module)
+        if _OVERRIDING:
+            _expose(module)
+
+
+def _expose(module: types.ModuleType) -> None:
+    for name, value in list(vars(module).items()):
+        if (
+            isinstance(value, types.FunctionType)
+            and value.__module__.startswith("wengert.")
+            and not name.startswith("_")
+            and name not in _TAKES_NO_TENSOR
+        ):
+            setattr(module, name, _looking(value, module.__name__, name))
+
+
+def _takes_second_tensor(name: str) -> bool:
+    plain: Any = TensorBase.cls
+    method = inspect.getattr_static(plain, name)
+    if not isinstance(method, types.FunctionType) or _operator(name) is not None:
+        return False
+    code = method.__code__
+    operation = getattr(plain, name.removesuffix("_"), None)
+    if code.co_flags & inspect.CO_VARARGS and isinstance(operation, types.FunctionType):
+        # a write that hands its arguments on to the operation of its name
+        code = operation.__code__
+    names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+    return not set(names).isdisjoint(_SECOND_TENSOR.split())
+
+
+def _looking(function: Any, module: str, name: str) -> Any:
+    """`function`, looking for overriding subclasses among its arguments."""
+    quiet = function.__name__ in _BACKWARD
+    shown = _NAMES.get(name.removeprefix("Tensor."))
+
+    @wraps(function)
+    def looking(*args: Any, **kwargs: Any) -> Any:
+        if _overriding(args, kwargs) and not _DISABLED.get():
+            func = looking if shown is None else getattr(TensorBase.cls, shown)
+            return dispatch(func, args, kwargs)
+        if quiet:
+            # the rules that a recorded pass runs are no operations of the user
+            with DisableTorchFunctionSubclass():
+                return function(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    # where it is found from now on, for pickles
+    looking.__module__, looking.__qualname__ = module, name
+    looking.__name__ = name.rpartition(".")[2]
+    return looking

@@ -1,0 +1,51 @@
+"""Random programs over shared memory: views, writes in place, hooks, modes, Functions, walks.
+
+Each program is run by both libraries. Which line raises and what must agree, and at the end
+everything that can be asked of each tensor, its first and second derivatives, the gradients that
+were accumulated, and what the hooks saw, in order. `wengert.testing.programs` says which programs
+are left out.
+
+``WENGERT_PROGRAMS=100000`` runs that many programs, with a new seed each time.
+"""
+
+import os
+
+import pytest
+
+import wengert
+from wengert.testing.programs import CHOICES, KINDS, write
+from wengert.testing.runs import assert_agree, run
+
+torch = pytest.importorskip("torch")
+hypothesis = pytest.importorskip("hypothesis")
+st = hypothesis.strategies
+pytestmark = pytest.mark.torch
+
+COUNT = os.environ.get("WENGERT_PROGRAMS")
+SMALL = st.integers(0, 23)
+STEP = st.tuples(st.integers(0, len(KINDS) - 1), SMALL, *[SMALL] * CHOICES)
+LEAF = st.tuples(SMALL, SMALL)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@hypothesis.settings(
+    max_examples=int(COUNT or 1500),
+    deadline=None,
+    derandomize=COUNT is None,
+    database=None,
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
+@hypothesis.given(
+    leaves=st.lists(LEAF, min_size=1, max_size=3),
+    steps=st.lists(STEP, min_size=2, max_size=14),
+)
+def test_a_random_program_runs_as_in_pytorch(leaves, steps):
+    lines = write(leaves, steps)
+    assert_agree(run(lines, wengert), run(lines, torch), lines)

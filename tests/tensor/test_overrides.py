@@ -1,0 +1,140 @@
+"""Overriding by subclasses: what it changes for everyone else, and what PyTorch does not do."""
+
+import copy
+import pickle
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import wengert as wg
+from wengert.tensor.overrides import DisableTorchFunctionSubclass
+
+
+class Tagged(wg.Tensor):
+    pass
+
+
+def run(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_nothing_changes_until_a_subclass_overrides():
+    code = """
+import wengert as wg
+F = wg.nn.functional
+names = [(wg, "exp"), (wg, "cat"), (F, "relu"), (wg.autograd, "grad"), (wg.Tensor, "add")]
+before = [getattr(owner, name) for owner, name in names]
+p = wg.nn.Parameter(wg.ones(2))
+class Weight(wg.nn.Parameter): pass
+class Quiet(wg.Tensor):
+    __torch_function__ = wg.nn.Parameter.__torch_function__
+print(all(getattr(owner, name) is f for (owner, name), f in zip(names, before)))
+print(wg.Tensor.__subclasses__()[0].__mro__[1] is wg.Tensor)
+class Tagged(wg.Tensor): pass
+print(any(getattr(owner, name) is f for (owner, name), f in zip(names, before)))
+multiply = wg.Tensor.__mul__
+x = wg.ones(2)
+print(type(x * x) is wg.Tensor, wg.Tensor.__mul__.__module__ == "wengert.tape.generated")
+print(type(before[0](Tagged([1.0]))) is wg.Tensor)
+"""
+    assert run(code) == ["True", "True", "False", "True", "True", "True"]
+
+
+def test_a_part_of_the_library_that_is_imported_later_is_overridden_too():
+    code = """
+import sys
+import wengert as wg
+class Tagged(wg.Tensor): pass
+assert "wengert.nn" not in sys.modules
+print(type(wg.nn.functional.relu(Tagged([1.0]))).__name__)
+print(type(wg.nn.Parameter(wg.ones(1)) * Tagged([1.0])).__name__)
+"""
+    assert run(code) == ["Tagged", "Tagged"]
+
+
+def test_functions_and_methods_keep_their_names_and_are_pickled():
+    for function in (wg.exp, wg.softmax, wg.nn.functional.mse_loss, wg.autograd.grad):
+        assert pickle.loads(pickle.dumps(function)) is function
+        assert function.__doc__ and function.__wrapped__.__name__ == function.__name__
+    assert pickle.loads(pickle.dumps(wg.Tensor.add)) is wg.Tensor.add
+    assert wg.Tensor.add.__qualname__ == "Tensor.add"
+
+
+def test_a_deep_copy_of_a_subclass_is_one():
+    # PyTorch refuses, unless new_empty is overridden
+    x = Tagged([1.0, 2.0]).requires_grad_()
+    x.note = ["a"]
+    x.sum().backward()
+    twin = copy.deepcopy(x)
+    assert type(twin) is Tagged and twin.note == ["a"] and twin.note is not x.note
+    assert twin.grad.tolist() == [1.0, 1.0] and twin.data_ptr() != x.data_ptr()
+
+
+def test_a_deep_copy_of_a_parameter_shares_memory_as_before():
+    p = wg.nn.Parameter(wg.arange(3.0))
+    twin, row = copy.deepcopy([p, p.detach()[1:]])
+    row.zero_()
+    assert twin.tolist() == [0.0, 0.0, 0.0] and p.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_subclasses_are_taken_for_plain_tensors_where_overriding_is_off():
+    x = Tagged([1.0, 2.0])
+    with DisableTorchFunctionSubclass():
+        for result in (x + 1, 1 - x, wg.ones(2) * x, wg.exp(x), x.sum(), x[0], x.T, x > 0):
+            assert type(result) is wg.Tensor
+        assert type(wg.ones(2) @ x) is wg.Tensor
+    assert type(x + 1) is Tagged
+
+
+def test_overriding_is_off_for_its_own_thread_only():
+    kinds = []
+    with DisableTorchFunctionSubclass():
+        thread = threading.Thread(target=lambda: kinds.append(type(Tagged([1.0]) + 1)))
+        thread.start()
+        thread.join()
+    assert kinds == [Tagged]
+
+
+def test_numpys_functions_give_the_subclass():
+    np = pytest.importorskip("numpy")
+    x = Tagged([0.0, 1.0]).requires_grad_()
+    y = np.exp(x)
+    assert type(y) is Tagged and y.requires_grad
+    assert type(np.ones(2, np.float32) * x) is Tagged
+
+
+def test_a_recorded_backward_pass_never_reaches_torch_function():
+    calls = []
+
+    class Logged(wg.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            calls.append(func.__name__)
+            return super().__torch_function__(func, types, args, kwargs)
+
+    x = Logged([1.0, 2.0]).requires_grad_()
+    loss = (x**3).as_subclass(wg.Tensor).sum()
+    calls.clear()
+    loss.backward(create_graph=True)
+    assert calls == []
+    assert type(x.grad.as_subclass(wg.Tensor)) is wg.Tensor
+
+
+def test_a_subclass_beside_other_bases():
+    class Mixin:
+        def twice(self):
+            return self * 2
+
+    class Mixed(Mixin, wg.Tensor):
+        pass
+
+    class Weight(wg.nn.Parameter):
+        __torch_function__ = classmethod(wg.Tensor.__torch_function__.__func__)
+
+    assert type(Mixed([1.0]).twice()) is Mixed
+    w = Weight(wg.ones(2))
+    assert type(w * 2) is Weight and type(wg.exp(w)) is Weight and type(w == w) is Weight
