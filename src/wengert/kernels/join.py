@@ -11,11 +11,16 @@ __all__ = ["cat", "stack"]
 
 def cat(*tensors: Any, dim: int) -> Any:
     """The arrays one after the other along a dimension."""
-    return np.concatenate(tensors, dim)
+    return _in_order(np.concatenate(tensors, dim))
 
 
 def stack(*tensors: Any, dim: int) -> Any:
     """Quicker than NumPy's, which checks what the caller knows."""
     shape = tensors[0].shape
     widened = (*shape[:dim], 1, *shape[dim:])
-    return np.concatenate([tensor.reshape(widened) for tensor in tensors], dim)
+    return _in_order(np.concatenate([tensor.reshape(widened) for tensor in tensors], dim))
+
+
+def _in_order(joined: Any) -> Any:
+    # NumPy keeps the order of the arrays; results lie in memory in the order of their dimensions
+    return joined if joined.flags.c_contiguous else np.ascontiguousarray(joined)

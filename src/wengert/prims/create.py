@@ -36,9 +36,29 @@ elementwise(
     lin=zero,
     params=("value",),
     promote=None,
-    node="FillBackward0",
+    node="FillBackward2",
     cases=(case((2, 3), value=2.0),),
     doc="a number in the shape of self",
+)
+linear(
+    "fill_tensor",
+    kernels.assign,
+    into=np.copyto,
+    args=("self", "value"),
+    vjp=(zero, lambda F, g: g),
+    broadcasts=True,
+    node="FillBackward3",
+    cases=(case((2, 3), ()), case((), ())),
+    doc="one value, of a tensor without dimensions, in the shape and the place of self",
+)
+elementwise(
+    "zero",
+    np.zeros_like,
+    into=lambda self: self.fill(0),
+    lin=zero,
+    promote=None,
+    node="ZeroBackward0",
+    doc="zeros in the shape and the place of self",
 )
 linear(
     "to_copy",

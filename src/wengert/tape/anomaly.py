@@ -87,7 +87,8 @@ class Anomaly:
     def _judge_result(self, prim: Primitive, args: Any, params: Any, payload: Any) -> None:
         """Warn of a result that is the first to be not finite."""
         values = [a.payload if isinstance(a, TensorBase) else a for a in args]
-        values += [value for value in params.values() if isinstance(value, float | complex)]
+        numbers = float | complex | int if prim.of_number else float | complex
+        values += [value for value in params.values() if isinstance(value, numbers)]
         bad = np.isnan(payload)
         if any(_has(np.isnan, value) for value in values) or not bad.any():
             # what is infinite because an argument was is meant
@@ -97,8 +98,9 @@ class Anomaly:
         index = _first_index(bad)
         site = self.site()
         there = ", ".join(_value_at(value, bad.shape, index) for value in values)
+        name = prim.name.removesuffix("_scalar")
         self._first = (
-            f"the first value of the forward pass that is not finite: {prim.name} gave "
+            f"the first value of the forward pass that is not finite: {name} gave "
             f"{np.asarray(payload)[index]} at element {index}, from {there or 'its arguments'}\n"
             f"  {shown(site)}"
         )

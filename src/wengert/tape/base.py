@@ -153,7 +153,7 @@ class TensorBase:
 class OutputEdge:
     """An edge to one of several outputs of a node."""
 
-    __slots__ = ("index", "node")
+    __slots__ = ("__weakref__", "index", "node")
     seq = 0
 
     def __init__(self, node: Any, index: int) -> None:

@@ -50,19 +50,13 @@ def note(kind: str, tensor: Any) -> None:
 
     It is to be called by the very function that the user called.
     """
-    node = tensor.edge
-    if node is LEAF:
-        node = tensor
-    seq = node.seq
-    if not seq:
-        node = node.node
-        seq = node.seq
+    edge = tensor.edge
     frame = sys._getframe(2)
     code = frame.f_code
     if _OURS.get(code.co_filename, True):
         frame = _outside(frame)
         code = frame.f_code
-    _HERE.add((kind, code, frame.f_lasti, ref(node), seq))
+    _HERE.add((kind, code, frame.f_lasti, ref(tensor if edge is LEAF else edge)))
 
 
 def note_switch(kind: str) -> None:
@@ -77,7 +71,7 @@ def note_switch(kind: str) -> None:
             return
         frame = _outside(frame)
         code = frame.f_code
-    _HERE.add((kind, code, frame.f_lasti, None, 0))
+    _HERE.add((kind, code, frame.f_lasti, None))
 
 
 def _is_ours(filename: str) -> bool:
@@ -108,30 +102,27 @@ class Cut:
         Where.
     switch
         Whether it switched recording off, and cut no tensor itself.
-    seq
-        The sequence number of the node whose output was cut; 1 for a leaf.
     """
 
-    __slots__ = ("_node", "kind", "seq", "site", "switch")
+    __slots__ = ("_edge", "kind", "site", "switch")
 
-    def __init__(self, kind: str, site: Site, node: Any, seq: int) -> None:
+    def __init__(self, kind: str, site: Site, edge: Any) -> None:
         self.kind = kind
         self.site = site
-        self.switch = node is None
-        self.seq = seq
-        self._node = node
+        self.switch = edge is None
+        self._edge = edge
 
     @property
-    def node(self) -> Any:
-        """What was cut: a node, or the leaf itself; None if it is gone."""
-        return None if self._node is None else self._node()
+    def edge(self) -> Any:
+        """The edge of the tensor that was cut (a leaf is its own); None if it is gone."""
+        return None if self._edge is None else self._edge()
 
 
 def recent() -> list[Cut]:
     """The cuts noted in this thread, the last first."""
     return [
-        Cut(kind, ([code, offset], None), node, seq)
-        for kind, code, offset, node, seq in reversed(list(_HERE.notes))
+        Cut(kind, ([code, offset], None), edge)
+        for kind, code, offset, edge in reversed(list(_HERE.notes))
     ]
 
 

@@ -39,7 +39,7 @@ from wengert.tape.views import (
 
 __all__ = ["CopySlices", "bump", "check_writable", "write", "write_through_view"]
 
-MAY_OVERLAP = frozenset({"fill_scalar", "index_put", "masked_fill"})
+MAY_OVERLAP = frozenset({"fill_scalar", "index_put", "masked_fill", "zero"})
 """The operations that PyTorch lets write to memory that a tensor shows several times."""
 
 

@@ -76,8 +76,10 @@ class Watch:
                     known = oldest.get(edge)
                     if known is None or node.seq > known.seq:
                         oldest[edge] = node
-        for leaf, node in oldest.items():
-            self._last.setdefault(node, []).append(leaf)
+        for node in set(oldest.values()):
+            # in the order of the edges, each leaf once
+            ends = {edge: None for edge in self.nodes[node] if oldest.get(edge) is node}
+            self._last[node] = list(ends)
         self._leaves.update(oldest)
 
     def executes(self, target: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
 from wengert.base.shapes import expanded
 from wengert.ops.index import split_index
@@ -15,9 +16,10 @@ from wengert.ops.select import where as choose
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inplace import check_writable, write
-from wengert.tape.lift import is_number
-from wengert.tape.modes import is_grad_enabled
+from wengert.tape.lift import cast, is_number
+from wengert.tape.modes import is_recording
 from wengert.tape.record import T
+from wengert.tape.views import spoil_views
 
 __all__ = [
     "add_",
@@ -73,7 +75,7 @@ def random_in_place(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
     """The method that fills its tensor with what ``draw(template, ...)`` draws."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        check_writable(self, is_grad_enabled() and self.edge is not None)
+        check_writable(self, is_recording() and self.edge is not None)
         drawn = draw(self.array(), *args, **kwargs)
         return write(TABLE["assign"], self, (new_tensor(drawn),), {}, name)
 
@@ -160,13 +162,13 @@ def fill_(self: Any, value: Any) -> Any:
                 f"fill_ only supports 0-dimension value tensor but got tensor with "
                 f"{value.payload.ndim} dimensions."
             )
-        return write(TABLE["assign"], self, (value,), {}, "fill_")
+        return write(TABLE["fill_tensor"], self, (value,), {}, "fill_")
     return write(TABLE["fill_scalar"], self, (), {"value": value}, "fill_")
 
 
 def zero_(self: Any) -> Any:
     """Set every element to 0."""
-    return write(TABLE["fill_scalar"], self, (), {"value": 0}, "zero_")
+    return write(TABLE["zero"], self, (), {}, "zero_")
 
 
 def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
@@ -187,6 +189,8 @@ def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) -
         for index in indices
     )
     params = {"indices": arrays, "accumulate": accumulate}
+    if isinstance(values, TensorBase):
+        values = _fitting_dtype(values, self, arrays)
     return write(TABLE["index_put"], self, (values,), params, "index_put_")
 
 
@@ -206,12 +210,13 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     RuntimeError
         If the tensor is a leaf that requires a gradient (write under ``no_grad``).
     """
-    if not isinstance(value, TensorBase):
+    given = isinstance(value, TensorBase)
+    if not given:
         value = new_tensor(
             np.asarray(value, dtype=None if _is_array(value) else self.payload.dtype)
         )
     steps, advanced = split_index(self, index)
-    recorded = is_grad_enabled() and (self.edge is not None or value.edge is not None)
+    recorded = is_recording() and (self.edge is not None or value.edge is not None)
     if recorded and is_differentiable(self.payload.dtype):
         target = self
         for name, params in steps:
@@ -227,10 +232,30 @@ def setitem(self: Any, index: Any, value: Any) -> None:
             shape = expanded(value.payload.shape, target.payload.shape)
             if np.may_share_memory(value.payload, target.payload):
                 value = T.expand(value, shape=shape)
-        write(TABLE["assign"], target, (value,), {}, "copy_")
-        return
-    params = {"indices": advanced, "accumulate": False}
-    write(TABLE["index_put"], target, (value,), params, "index_put_")
+        form = "copy_" if value.payload.ndim else "fill_"
+        write(TABLE["assign" if form == "copy_" else "fill_tensor"], target, (value,), {}, form)
+    else:
+        if given:
+            value = _fitting_dtype(value, target, advanced)
+        params = {"indices": advanced, "accumulate": False}
+        write(TABLE["index_put"], target, (value,), params, "index_put_")
+    if target is not self and self.ext is not None:
+        spoil_views(self)
+
+
+def _fitting_dtype(value: Any, target: Any, indices: tuple[Any, ...]) -> Any:
+    """`value` in the dtype of `target`, which it must have but where it fills a mask."""
+    kind = target.payload.dtype
+    if value.payload.dtype == kind:
+        return value
+    masks = [index for index in indices if index is not None and index.dtype.kind == "b"]
+    if len(masks) != 1 or len(indices) != 1 or value.payload.size != 1:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{errors.long_name(kind)} for the destination and "
+            f"{errors.long_name(value.payload.dtype)} for the source: convert the source first"
+        )
+    return cast(value, kind)
 
 
 def _is_array(value: Any) -> bool:

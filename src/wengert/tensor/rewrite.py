@@ -13,7 +13,7 @@ from wengert.base.dtypes import is_differentiable
 from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
 from wengert.tape.inplace import bump, check_writable, write
-from wengert.tape.modes import is_grad_enabled
+from wengert.tape.modes import is_recording
 
 __all__ = ["computed", "reshaped"]
 
@@ -23,7 +23,7 @@ def computed(operation: Callable[..., Any]) -> Callable[..., Any]:
     name = f"{operation.__name__}_"
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        check_writable(self, is_grad_enabled() and self.edge is not None)
+        check_writable(self, is_recording() and self.edge is not None)
         before = new_tensor(self.array().copy(), self.edge)
         result = operation(before, *args, **kwargs)
         return write(TABLE["assign"], self, (result,), {}, name)
@@ -38,7 +38,7 @@ def reshaped(operation: Callable[..., Any]) -> Callable[..., Any]:
     name = f"{operation.__name__}_"
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        recorded = is_grad_enabled() and self.edge is not None
+        recorded = is_recording() and self.edge is not None
         if recorded and is_differentiable(self.payload.dtype):
             check_writable(self, recorded)
         before = new_tensor(self.array(), self.edge, self.share_version())

@@ -84,7 +84,7 @@ class Tensor(
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Compute an operation on instances of a subclass; see the notes on subclasses there.
+        """Compute an operation on instances of a subclass, which may override this method.
 
         Parameters
         ----------

@@ -28,7 +28,12 @@ class Value(NamedTuple):
     joined: bool = False
     """Whether ``cat`` or ``stack`` made it."""
     several: bool = False
-    """Whether it is one of several outputs of a Function."""
+    """Whether it is one of several outputs of a Function, or a view that a Function made."""
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it shows elements of its memory more than once; PyTorch cannot differentiate it."""
+        return 0 in self.like.strides
 
 
 class Picker:
@@ -107,7 +112,11 @@ class Writer:
 
     def target(self, pick: Picker) -> Value:
         """A tensor to write to: seldom one that will refuse."""
-        free = [v for v in self.values if v.like.dtype.kind == "f" and not v.rooted]
+        free = [
+            v
+            for v in self.values
+            if v.like.dtype.kind == "f" and not v.rooted and not (v.needs and v.repeats)
+        ]
         if pick.below(8) == 7:
             return self.number(pick)
         if not free:
@@ -119,7 +128,11 @@ class Writer:
     def source(self, pick: Picker, shape: tuple[int, ...], target: Value) -> str:
         """Something that broadcasts to `shape` and does not share the memory of `target`."""
         found = [
-            v.name for v in self.values if v.memory != target.memory and _fits(v.like.shape, shape)
+            v.name
+            for v in self.values
+            if v.memory != target.memory
+            and _fits(v.like.shape, shape)
+            and not (v.needs and target.repeats)
         ]
         return pick.one([*found, "0.5", "2"])
 

@@ -20,12 +20,18 @@ PyTorch is the measure, except where it is known to be at odds with itself:
 * hooks on the nodes of ``cat`` and ``stack``, which show gradients that nobody asked for;
 * gradients by tensors that are not leaves, where hooks replace gradients or graphs are created:
   they depend on what else is asked for;
+* ``detach`` beside views which no write to their base may follow, and ``requires_grad_`` of a base
+  that has views: PyTorch notices writes past the graph when such a view is used;
+* graphs that are walked again when they are freed, if nodes hold masks or indices: only PyTorch
+  frees those;
+* recorded writes to expanded tensors, of which PyTorch refuses the backward pass;
 * mixed floating dtypes: of a converted operand the copy is saved here, in PyTorch the original;
 * what a node's hook sees of gradients that go on: nodes with several edges differ in detail.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -349,9 +355,11 @@ def _remove(w: Writer, pick: Picker) -> None:
 def _requires(w: Writer, pick: Picker) -> None:
     a = w.number(pick)
     form = pick.one([".requires_grad_()", ".grad = None", ".requires_grad_(False)"])
-    w.lines.append(a.name + form)
     if form == ".requires_grad_()":
+        if any(v.memory == a.memory for v in w.values if v is not a):
+            return
         w.values = [v._replace(needs=True, rooted=True) if v is a else v for v in w.values]
+    w.lines.append(a.name + form)
 
 
 def _function(w: Writer, pick: Picker) -> None:
@@ -365,16 +373,18 @@ def _function(w: Writer, pick: Picker) -> None:
     )
     if name == "Double_" or name == "Sine_":
         a = w.target(pick)
-        if a.rooted:
+        if a.rooted or a.several:
             return
         w.new(f"{name}.apply({a.name})", a.like, a, a.needs)
     elif name == "Same" or name == "Flat":
         seen = a.like if name == "Same" else a.like.reshape(-1)
         w.new(f"{name}.apply({a.name})", seen, a, a.needs)
+        w.values[0] = w.values[0]._replace(several=True)
     elif name == "Part" or name == "Split":
         of_first = a.like[0] if a.like.ndim and a.like.shape[0] else a.like
         end = "" if name == "Part" else f"[{pick.below(2)}]"
         w.new(f"{name}.apply({a.name}){end}", of_first, a, a.needs)
+        w.values[0] = w.values[0]._replace(several=True)
     elif name in ("Two", "Either", "Flagged"):
         i = pick.below(2)
         kind = "?" if name == "Flagged" and i else "f"
@@ -445,6 +455,12 @@ LEAVES = (
 """The dtypes of leaves (the program's, where there is none) and whether they require gradients."""
 
 
+SPOILED = "Flat|Part|Split|unbind|split|chunk"
+"""Lines that make views which no write to their base may follow."""
+KEPT = r"\[\[|\[t\.tensor|\[x|where|mask|index"
+"""Lines whose nodes hold masks or indices."""
+
+
 def passes(line: str) -> bool:
     """Whether a line may lead to a write past the graph."""
     return ".detach()" in line or ".data" in line or "no_grad()" in line
@@ -475,6 +491,10 @@ def write(leaves: Sequence[tuple[int, int]], steps: Sequence[Sequence[int]]) -> 
     if any(0 in value.like.shape for value in w.values):
         # what PyTorch records of gradients without elements depends on the operation
         w.lines = [line.replace("create_graph=", "retain_graph=") for line in w.lines]
+    if any(re.search(SPOILED, line) for line in w.lines):
+        w.lines = [line for line in w.lines if not line.endswith((".detach()", ".data"))]
+    if any(re.search(KEPT, line) for line in w.lines):
+        w.lines = [line.replace("backward()", "backward(retain_graph=True)") for line in w.lines]
     if w.on_views and any(passes(line) for line in w.lines):
         return [line for line in w.lines if not line.endswith(tuple(w.on_views))]
     return w.lines

@@ -18,6 +18,9 @@ from wengert.testing.programs import passes
 
 __all__ = ["Run", "assert_agree", "run"]
 
+NAMES = {"ZeroBackward0": "FillBackward0", "ReshapeAliasBackward0": "ViewBackward0"}
+"""PyTorch's names of nodes that have no name of their own here."""
+
 
 @functools.lru_cache(maxsize=4096)
 def _compiled(line: str) -> Any:
@@ -101,7 +104,7 @@ class Run:
             base = names.get(id(x._base), "other") if x._is_view() else None
             try:
                 # PyTorch makes the history of a view anew when it is asked for, which may raise
-                node = x.grad_fn and x.grad_fn.name()
+                node = x.grad_fn and NAMES.get(x.grad_fn.name(), x.grad_fn.name())
                 if node is not None and passed and x._is_view():
                     node = "of a view"
                 history = f"leaf={x.is_leaf} grad_fn={node}/{x.output_nr}"
