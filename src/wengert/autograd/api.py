@@ -225,7 +225,8 @@ def _used(
         raise RuntimeError(
             f"The differentiated Tensor at index {index} appears to not have been used in the "
             "graph. Set allow_unused=True if this is the desired behavior. (It is "
-            f"{what}; no path leads to it from the outputs.)"
+            f"{what}; no path leads to it from the outputs. wengert.autograd.explain(output, "
+            "input) says why.)"
         )
     return None
 

@@ -24,7 +24,6 @@ from wengert.tape.views import (
     attach_alias,
     move_edge,
     refresh_views,
-    spoil_views,
 )
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
@@ -141,7 +140,9 @@ class FunctionNode(Node, FunctionCtx):
             grads = (grads,)
         self._check_count(grads)
         results: list[Any] = []
-        for position, edge, meta in zip(self._positions, self.edges, self._inputs_meta, strict=True):
+        for position, edge, meta in zip(
+            self._positions, self.edges, self._inputs_meta, strict=True
+        ):
             grad = grads[position]
             if grad is None or edge is None:
                 results.append(None)
@@ -351,7 +352,7 @@ def _finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: bo
         if dirty:
             bump(out, name)
             if out.ext is not None:
-                spoil_views(out)
+                refresh_views(out, None)
         elif any(out is t for t in tensors):
             # an input handed back is another tensor over the same memory
             source = out
@@ -396,15 +397,17 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
         if id(out) in constants or not is_differentiable(out.payload.dtype):
             continue
         edge = OutputEdge(node, i) if node.several else node
-        viewed = out.ext is not None and out.ext.base is not None
+        ext = out.ext
+        viewed = ext is not None and ext.base is not None
         if viewed and _is_dirty(node, out):
             write_through_view(out, node, next(i for i, t in enumerate(tensors) if t is out))
             continue
-        if viewed:
-            # a view that forward made: writes through it would need the history of its base
-            out.ext.no_write = MADE_IN_FUNCTION
         move_edge(out, edge)
-        refresh_views(out)
+        if ext is not None and ext.base is not None:
+            # a view that forward made: writes through it would need the history of its base
+            ext.no_write = MADE_IN_FUNCTION
+        elif ext is not None:
+            refresh_views(out, edge)
     USER_CODE.add(node)
     mode = current_mode()
     if mode is not None and mode.anomaly is not None:

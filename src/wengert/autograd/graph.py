@@ -331,9 +331,7 @@ def register_multi_grad_hook(
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if not callable(fn):
-        raise TypeError(
-            f"register_multi_grad_hook(): fn must be callable, not {type(fn).__name__}"
-        )
+        raise TypeError(f"register_multi_grad_hook(): fn must be callable, not {type(fn).__name__}")
     for i, tensor in enumerate(tensors):
         if not isinstance(tensor, TensorBase):
             raise TypeError(

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
+    "CUTS_BEFORE",
+    "HIDES",
     "backward_twice",
     "describe",
     "modified_in_place",
@@ -61,13 +63,46 @@ def modified_in_place(
     )
 
 
-def no_gradient(index: int, what: str) -> RuntimeError:
-    """`backward` of a tensor without history."""
-    return RuntimeError(
-        f"element {index} of tensors does not require grad and does not have a grad_fn\n"
-        f"  {what}: nothing was recorded for it. Either no input had requires_grad=True, or the "
-        "graph was cut on the way (no_grad, detach(), .data, numpy(), item(), an integer dtype)."
-    )
+def no_gradient(index: int, array: Any, recording: bool, cuts: list[str]) -> RuntimeError:
+    """`backward` of a tensor without history.
+
+    Parameters
+    ----------
+    index, array
+        Which of the tensors, and its payload.
+    recording
+        Whether operations are recorded where the error is raised.
+    cuts
+        Lines that show where graphs were cut of late.
+    """
+    first = f"element {index} of tensors does not require grad and does not have a grad_fn\n"
+    if array.dtype.kind in "iub":
+        kind = "boolean" if array.dtype.kind == "b" else "integer"
+        return RuntimeError(
+            f"{first}  {describe(array)}: {kind} values carry no gradient. Use a tensor of a "
+            "floating dtype from before the conversion, comparison or argmax that gave them."
+        )
+    lines = [f"{first}  {describe(array)}: nothing was recorded for it."]
+    if not recording:
+        lines[0] += " Recording is switched off here, which backward() does not need."
+    if cuts:
+        lines.append(CUTS_BEFORE)
+        lines += [f"    {line}" for line in cuts]
+        lines.append("  If none of them is the cause, no input had requires_grad=True.")
+    else:
+        lines.append(
+            "  Either no input had requires_grad=True, or the graph was cut on the way (no_grad, "
+            "detach(), .data, numpy(), item(), an integer dtype)."
+        )
+    lines.append(f"  {HIDES}")
+    return RuntimeError("\n".join(lines))
+
+
+CUTS_BEFORE = (
+    "  Where values that need a gradient left the graph in this thread, or recording was switched "
+    "off; the last first:"
+)
+HIDES = "Setting requires_grad=True on it hides this error and trains nothing."
 
 
 def not_a_scalar(shape: tuple[int, ...]) -> RuntimeError:

@@ -16,11 +16,12 @@ from wengert.base.dtypes import is_differentiable
 from wengert.tape.accumulate import add_gradients, private
 from wengert.tape.anomaly import AnomalyWatch
 from wengert.tape.base import OutputEdge, TensorBase, new_tensor
+from wengert.tape.cuts import recent, told
 from wengert.tape.engine import walk
 from wengert.tape.handles import WATCHED
 from wengert.tape.hooks import retain_grad
 from wengert.tape.lift import cast
-from wengert.tape.modes import MODE, current_mode, mode_for_walk
+from wengert.tape.modes import MODE, current_mode, is_recording, mode_for_walk
 from wengert.tape.node import USER_CODE, AccumulateGrad, GradientEdge, edge_of
 from wengert.tape.watch import CURRENT, Watch
 
@@ -42,7 +43,7 @@ def _seeds(
         else:
             shape, dtype = output.payload.shape, output.payload.dtype
             if output.edge is None and (grad is None or isinstance(grad, TensorBase)):
-                raise errors.no_gradient(i, errors.describe(output.payload))
+                raise errors.no_gradient(i, output.payload, is_recording(), told(recent()))
         if grad is None:
             g = _implicit_seed(i, shape, dtype)
             grad = new_tensor(g) if create_graph else g

@@ -12,9 +12,9 @@ are looked up when they are shown, and no graph lives longer for having been cut
 from __future__ import annotations
 
 import os
-import sys
 from _thread import _local
 from collections import deque
+from sys import _getframe
 from typing import Any
 from weakref import ref
 
@@ -27,8 +27,8 @@ _MOST = 16
 _PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 _MODES = os.path.join(os.path.dirname(__file__), "modes.py")
 """Where the functions are that run those that users decorated."""
-_OURS: dict[str, bool] = {}
-"""For file names met so far, whether they are the library's."""
+_THEIRS: set[str] = set()
+"""The names of files met so far that are the user's."""
 
 SCALARS = frozenset({"item()", "tolist()", "float()", "int()", "complex()"})
 """The cuts that make Python numbers: as a rule to print them."""
@@ -51,9 +51,9 @@ def note(kind: str, tensor: Any) -> None:
     It is to be called by the very function that the user called.
     """
     edge = tensor.edge
-    frame = sys._getframe(2)
+    frame = _getframe(2)
     code = frame.f_code
-    if _OURS.get(code.co_filename, True):
+    if code.co_filename not in _THEIRS:
         frame = _outside(frame)
         code = frame.f_code
     _HERE.add((kind, code, frame.f_lasti, ref(tensor if edge is LEAF else edge)))
@@ -62,23 +62,23 @@ def note(kind: str, tensor: Any) -> None:
 def note_switch(kind: str) -> None:
     """Note that `kind` switches recording off; as `note`.
 
-    What the library itself switches off is not noted, unless in a function that the user decorated.
+    What the library itself switches off is not noted, except for functions that users decorated.
     """
-    frame = sys._getframe(2)
+    frame = _getframe(2)
     code = frame.f_code
-    if _OURS.get(code.co_filename, True):
-        if _is_ours(code.co_filename) and code.co_filename != _MODES:
-            return
-        frame = _outside(frame)
+    if code.co_filename == _MODES:
+        frame = frame.f_back
         code = frame.f_code
+    if code.co_filename not in _THEIRS and _is_ours(code.co_filename):
+        return
     _HERE.add((kind, code, frame.f_lasti, None))
 
 
 def _is_ours(filename: str) -> bool:
-    known = _OURS.get(filename)
-    if known is None:
-        known = _OURS[filename] = filename.startswith((_PACKAGE, "<wengert "))
-    return known
+    ours = filename.startswith((_PACKAGE, "<wengert "))
+    if not ours:
+        _THEIRS.add(filename)
+    return ours
 
 
 def _outside(frame: Any) -> Any:

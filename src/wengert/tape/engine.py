@@ -7,9 +7,9 @@ A heap holds the nodes whose turn is yet to come; along a chain it stays empty a
 kept in a local variable.
 
 NOTE [gradients that are None]
-Only a custom Function may give None where a gradient was asked for. What its edge leads to still has
-its turn, with None: the rules of operations are not asked then and pass None on, while hooks and
-custom Functions are called, a Function with zeros unless it declined them.
+Only a custom Function may give None where a gradient was asked for. What its edge leads to still
+has its turn, with None: the rules of operations are not asked then and pass None on, while hooks
+and custom Functions are called, a Function with zeros unless it declined them.
 
 NOTE [ownership of buffers]
 A rule may hand on the very array that it got, or one that was saved, or give one array to two

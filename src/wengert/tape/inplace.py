@@ -26,6 +26,7 @@ from wengert.tape.lift import cast, check_dtypes, is_number
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.record import make_node, save_result
+from wengert.tape.specialise import noter
 from wengert.tape.versions import InferenceCell, refuse_inference_write
 from wengert.tape.views import (
     Step,
@@ -33,7 +34,6 @@ from wengert.tape.views import (
     push,
     refresh_views,
     replayed,
-    spoil_views,
     write_refused,
 )
 
@@ -91,7 +91,10 @@ def write(
         if _old_value_needed(form, lifted):
             old = new_tensor(payload.copy(), tensor.edge)
         sources = [old if other is tensor else other for other in lifted]
-        node = make_node(form, sources, payloads, params, payload)
+        if mode is None or mode.observed:
+            node = noter(form)(*sources, **params)
+        if node is None:
+            node = make_node(form, sources, payloads, params, payload)
         if node.edges[0] is not None:
             node.edges = (edge_of(tensor), *node.edges[1:])
     ufunc = prim.kernel if isinstance(prim.kernel, np.ufunc) else None
@@ -104,9 +107,10 @@ def write(
     else:
         np.copyto(payload, form.kernel(*payloads, **params), casting="same_kind")
     bump(tensor, name)
-    if tensor.ext is not None:
-        spoil_views(tensor)
-    if node is not None:
+    if node is None:
+        if tensor.ext is not None:
+            refresh_views(tensor, None)
+    else:
         if mode is not None and mode.anomaly is not None:
             node.extra().site = mode.anomaly.site()
         _set_history(tensor, node, "result" in form.saved)
@@ -264,7 +268,8 @@ def _set_history(tensor: Any, node: Any, saves_result: bool) -> None:
         if saves_result:
             save_result(node, tensor)
         move_edge(tensor, node)
-        refresh_views(tensor)
+        if ext is not None:
+            refresh_views(tensor, node)
         return
     if saves_result:
         save_result(node, tensor)
@@ -293,7 +298,7 @@ def write_through_view(view: Any, node: Any, place: int) -> None:
     outer.place = place
     outer.chain = chain
     move_edge(ext.base, outer)
-    refresh_views(ext.base)
+    refresh_views(view, outer)
 
 
 class CopySlices(Node):
@@ -313,11 +318,13 @@ class CopySlices(Node):
         return blanks
 
     def release(self) -> None:
+        """Let go of what was saved."""
         if self.inner is not None:
             self.inner.release()
             self.inner = None
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The inner node's gradients; for the base, all but what the view showed passes through."""
         inner = self._inner()
         if g.__class__ is not np.ndarray:
             g = np.asarray(g)
@@ -338,6 +345,7 @@ class CopySlices(Node):
         return (*grads[: self.place], below, *grads[self.place + 1 :])
 
     def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """As `apply`, in the namespace of the values."""
         F: Any = namespace_of(g)
         grads = self._inner().apply_in(push(F, self.chain, g), keep, edges)
         if not keep:

@@ -31,7 +31,7 @@ from wengert.tape.node import (
 from wengert.tape.sites import OURS
 from wengert.tape.views import attach_view
 
-__all__ = ["lifted_class", "node_class", "recorder", "reflected_recorder"]
+__all__ = ["lifted_class", "node_class", "noter", "recorder", "reflected_recorder"]
 
 _FREED_CELL = (-1, None)
 _CLASSES: dict[str, type[Node]] = {}
@@ -347,6 +347,60 @@ def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -
     return _compile("\n".join(lines) + "\n", prim.name, scope)
 
 
+_NOTERS: dict[str, Any] = {}
+
+
+def noter(prim: Primitive) -> Any:
+    """The function that makes a node of `prim` for values that are written elsewhere.
+
+    It takes the arguments and parameters of the recorder and gives a node without its result, or
+    None where they are not all of one real floating dtype. Made on first use.
+    """
+    made = _NOTERS.get(prim.name)
+    if made is None:
+        made = _NOTERS[prim.name] = _noter(prim)
+    return made
+
+
+def _noter(prim: Primitive) -> Any:
+    args = prim.args
+    if prim.variadic or prim.differentiable != 1 or not prim.is_differentiable:
+        return lambda *args, **params: None
+    signature = ", ".join([*args, *(["*", *prim.params] if prim.params else [])])
+    arrays = [f"a{i}" for i in range(len(args))]
+    edges = [f"e{i}" for i in range(len(args))]
+    typed = [i for i, arg in enumerate(args) if arg not in prim.fixed]
+    traced = [i for i, rule in enumerate(prim.rules) if rule is not None]
+    targets = ", ".join(
+        f"{arg} if e{i} is LEAF else e{i}" if i in traced else "None" for i, arg in enumerate(args)
+    )
+    same = "".join(f" or a{i}.dtype is not _dtype" for i in typed[1:])
+    scope: dict[str, Any] = {
+        "_new": object.__new__,
+        "Node": node_class(prim),
+        "LEAF": LEAF,
+        "F32": np.dtype(np.float32),
+        "F64": np.dtype(np.float64),
+        "next_sequence": next_sequence,
+        "version_of": version_of,
+    }
+    lines = [
+        f"def {prim.name}({signature}):",
+        *[f"    {array} = {arg}.payload" for array, arg in zip(arrays, args, strict=True)],
+        f"    _dtype = a{typed[0]}.dtype",
+        f"    if (_dtype is not F32 and _dtype is not F64){same}:",
+        "        return None",
+        *[f"    e{i} = {args[i]}.edge" for i in traced],
+        "    _node = _new(Node)",
+        f"    _node.edges = ({targets},)",
+        "    _node.seq = next_sequence()",
+        "    _node.ext = None",
+        *[f"    {line}" for line in _saving(prim, edges, arrays, result=False)],
+        "    return _node",
+    ]
+    return _compile("\n".join(lines) + "\n", prim.name, scope)
+
+
 def reflected_recorder(prim: Primitive, slow: Callable[..., Any], name: str) -> Any:
     """The function behind a reflected operator, ``other + tensor``."""
     if prim.rscalar is None:
@@ -362,7 +416,7 @@ def reflected_recorder(prim: Primitive, slow: Callable[..., Any], name: str) -> 
     return _compile(source, name, {"number": number, "slow": slow, "prim": prim})
 
 
-def _saving(prim: Primitive, edges: list[str], arrays: list[str]) -> list[str]:
+def _saving(prim: Primitive, edges: list[str], arrays: list[str], result: bool = True) -> list[str]:
     lines: list[str] = []
     saved = prim.saved_args
     for name in saved:
@@ -380,11 +434,12 @@ def _saving(prim: Primitive, edges: list[str], arrays: list[str]) -> list[str]:
         lines.append(f"_node.versions = None if {untouched} else ({versions},)")
     for name in prim.saved:
         if name == "result":
-            lines += [
-                "_node.result = _r",
-                "_out.vc = _node.result_vc = [0, None]",
-                "_node.result_at = 0",
-            ]
+            if result:
+                lines += [
+                    "_node.result = _r",
+                    "_out.vc = _node.result_vc = [0, None]",
+                    "_node.result_at = 0",
+                ]
         elif name in prim.params:
             lines.append(f"_node.p_{name} = {name}")
         elif name not in prim.args:

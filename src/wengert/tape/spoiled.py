@@ -1,11 +1,11 @@
 """Layer 4 · tape: views whose history was lost when their memory was written to.
 
 NOTE [spoiled views]
-Some views cannot follow a write to their base: those made while nothing was recorded, one of several
-outputs, what a custom Function returned. After such a write they may be read, but no longer take
-part in a graph. To refuse that without a test on the path of every operation, their payload becomes
-a `SpoiledArray`, which refuses NumPy's functions while operations are recorded, and their edge leads
-to a node that refuses to be walked.
+Some views cannot follow a write to their base: those made while nothing was recorded, one of
+several outputs, what a custom Function returned. After such a write they may be read, but no longer
+take part in a graph. To refuse that without a test on the path of every operation, their payload
+becomes a `SpoiledArray`, which refuses NumPy's functions while operations are recorded, and their
+edge leads to a node that refuses to be walked.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ class Spoiled(Node):
     was: tuple[str | None, int]
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Refuse."""
         raise RuntimeError(self.message)
 
     apply_in = apply

@@ -11,14 +11,15 @@ attribute access for every operation.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from wengert.base import errors
 from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
-from wengert.tape.base import LEAF, Extra, TensorBase
-from wengert.tape.node import Node, edge_of, next_sequence, target_of
+from wengert.tape.base import LEAF, Extra, new_tensor
+from wengert.tape.node import Node, next_sequence, target_of
 from wengert.tape.spoiled import Spoiled, spoil
 
 __all__ = [
@@ -34,7 +35,7 @@ __all__ = [
     "refresh_views",
     "replayed",
     "require_grad_of_views",
-    "spoil_views",
+    "window",
     "write_refused",
 ]
 
@@ -89,6 +90,31 @@ def attach_view(
     elif len(views) > 8 and len(views) & (len(views) - 1) == 0:
         views[:] = [reference for reference in views if reference() is not None]
     views.append(weakref.ref(out))
+
+
+def window(tensor: Any, steps: Sequence[tuple[str, dict[str, Any]]]) -> Any:
+    """The view that `steps` give of `tensor`, for one write through it; its base does not know it.
+
+    Parameters
+    ----------
+    steps
+        The names and parameters of view operations.
+    """
+    payload = tensor.array()
+    own = tensor.ext
+    chain = [] if own is None or own.base is None else list(own.chain)
+    for name, params in steps:
+        prim = TABLE[name]
+        chain.append(Step(prim, params, payload.shape))
+        payload = prim.kernel(payload, **params)
+    view = new_tensor(payload, tensor.edge, tensor.share_version())
+    ext = view.ext = Extra()
+    if own is None or own.base is None:
+        ext.base = tensor
+    else:
+        ext.base, ext.no_write = own.base, own.no_write
+    ext.chain = tuple(chain)
+    return view
 
 
 def attach_alias(source: Any, out: Any) -> None:
@@ -163,39 +189,38 @@ def replayed(edge: Any, chain: tuple[Step, ...]) -> Any:
     return node
 
 
-def refresh_views(base: TensorBase) -> None:
-    """Make the history of every live view of `base` anew, where it can be."""
-    if base.edge is None:
-        return
-    for view in live_views(base):
-        if view.ext.no_write is None:
-            move_edge(view, replayed(edge_of(base), view.ext.chain))
+def refresh_views(tensor: Any, node: Any) -> None:
+    """After a write to the memory of `tensor`, bring the views of its base up to date.
 
-
-def live_views(base: TensorBase) -> list[Any]:
-    """The views of `base` that are still there."""
-    ext = base.ext
-    if ext is None or ext.views is None:
-        return []
-    views = [reference() for reference in ext.views]
-    return [v for v in views if v is not None and v.ext is not None and v.ext.base is base]
-
-
-def spoil_views(tensor: Any) -> None:
-    """After a write to the memory of `tensor`: spoil the views that cannot follow it."""
+    Parameters
+    ----------
+    node
+        The new history of the base, from which that of the views is made anew; None if nothing
+        was recorded. Views that cannot follow the write are spoiled.
+    """
     ext = tensor.ext
     base = tensor if ext.base is None else ext.base
-    for view in live_views(base):
-        edge = view.edge
-        if view.ext.no_write is not None and edge is not None and edge.__class__ is not Spoiled:
+    if base.ext is None or base.ext.views is None:
+        return
+    views = base.ext.views
+    for reference in views:
+        view = reference()
+        if view is None or view.ext is None or view.ext.base is not base:
+            continue
+        kind = view.ext.no_write
+        if kind is None:
+            if node is not None:
+                move_edge(view, replayed(node, view.ext.chain))
+        elif view.edge is not None and view.edge.__class__ is not Spoiled:
             was = _recorded_as(view)
-            spoil(view, str(errors.view_refused(view.ext.no_write, *was, changed=True)), was)
+            spoil(view, str(errors.view_refused(kind, *was, changed=True)), was)
 
 
 def require_grad_of_views(base: Any, value: bool) -> None:
     """Let the views of a leaf require a gradient as it does, where nothing recorded them."""
-    for view in live_views(base):
-        if view.edge is None or view.edge is LEAF:
+    for reference in base.ext.views:
+        view = reference()
+        if view is not None and view.ext.base is base and (view.edge is None or view.edge is LEAF):
             view.edge = LEAF if value else None
 
 

@@ -65,6 +65,7 @@ class Watch:
         self._journal: list[tuple[Any, Any, Any, int]] = []
         self._last: dict[Any, list[Any]] = {}
         self._leaves: set[Any] = set()
+        self._alone = True
         self._plan()
 
     def _plan(self) -> None:
@@ -92,6 +93,7 @@ class Watch:
 
     def begin(self, pending: dict[Any, Any]) -> None:
         """Settle leaves that are outputs themselves and that no node adds to."""
+        self._alone = len(pending) == 1
         for leaf in [edge for edge in pending if edge.seq > 0]:
             if leaf not in self._leaves:
                 self._leaves.add(leaf)
@@ -99,10 +101,14 @@ class Watch:
 
     def step(self, node: Any, g: Any, keep: bool, edges: Any) -> tuple[Any, ...] | None:
         """Run `node` backwards with all that belongs to it; None if nobody asks for more."""
+        asked = self.targets is not None and node in self.targets
+        if edges is None and not asked and not self._alone:
+            # as in PyTorch, one of several outputs from which nothing leads to a target
+            return None
         ext = node.ext
         if ext is not None and (ext.tensor_hooks or ext.retained):
             g = self._arrived(node, ext, g)
-        if self.targets is not None and node in self.targets:
+        if asked:
             for i, part in enumerate(g if node.several else (g,)):
                 if part is not None:
                     self.captured[node, i] = part
@@ -138,8 +144,8 @@ class Watch:
         parts = list(g) if node.several else [g]
         hooks = ext.tensor_hooks or {}
         # tensor by tensor, in the order in which they got their first hook
-        for index in list(dict.fromkeys(index for index, _ in hooks)):
-            for hook in [hook for (i, _), hook in hooks.items() if i == index]:
+        for index in dict.fromkeys(index for index, _ in list(hooks)):
+            for hook in [hook for (i, _), hook in list(hooks.items()) if i == index]:
                 parts[index] = self._unwrap(call_hook(hook, self._wrap(parts[index])))
         for index, reference in list((ext.retained or {}).items()):
             tensor = reference()

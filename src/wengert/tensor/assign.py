@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from wengert.base import errors
-from wengert.base.dtypes import is_differentiable
 from wengert.base.shapes import expanded
 from wengert.ops.index import split_index
 from wengert.ops.pointwise import check_alpha
@@ -19,7 +18,7 @@ from wengert.tape.inplace import check_writable, write
 from wengert.tape.lift import cast, is_number
 from wengert.tape.modes import is_recording
 from wengert.tape.record import T
-from wengert.tape.views import spoil_views
+from wengert.tape.views import window
 
 __all__ = [
     "add_",
@@ -216,15 +215,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
             np.asarray(value, dtype=None if _is_array(value) else self.payload.dtype)
         )
     steps, advanced = split_index(self, index)
-    recorded = is_recording() and (self.edge is not None or value.edge is not None)
-    if recorded and is_differentiable(self.payload.dtype):
-        target = self
-        for name, params in steps:
-            target = getattr(T, name)(target, **params)
-    else:
-        target = new_tensor(self.array(), None, self.share_version())
-        for name, params in steps:
-            target = new_tensor(TABLE[name].kernel(target.payload, **params), None, self.vc)
+    target = window(self, steps) if steps else self
     if advanced is None:
         value = _fitting(value, target.payload.shape)
         if value.payload.shape != target.payload.shape:
@@ -239,8 +230,6 @@ def setitem(self: Any, index: Any, value: Any) -> None:
             value = _fitting_dtype(value, target, advanced)
         params = {"indices": advanced, "accumulate": False}
         write(TABLE["index_put"], target, (value,), params, "index_put_")
-    if target is not self and self.ext is not None:
-        spoil_views(self)
 
 
 def _fitting_dtype(value: Any, target: Any, indices: tuple[Any, ...]) -> Any:

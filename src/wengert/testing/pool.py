@@ -28,11 +28,11 @@ class Value(NamedTuple):
     joined: bool = False
     """Whether ``cat`` or ``stack`` made it."""
     several: bool = False
-    """Whether it is one of several outputs of a Function, or a view that a Function made."""
+    """Whether it is one of several outputs of a Function, or a view which no write may follow."""
 
     @property
     def repeats(self) -> bool:
-        """Whether it shows elements of its memory more than once; PyTorch cannot differentiate it."""
+        """Whether it shows elements of its memory more than once."""
         return 0 in self.like.strides
 
 
@@ -76,6 +76,8 @@ class Writer:
         rooted = of is not None and of.rooted and needs
         needs = needs and like.dtype.kind == "f"
         value = Value(self.fresh("x"), like, memory, needs, rooted, of is not None)
+        if of is not None and of.several:
+            value = value._replace(several=True)
         self.lines.append(f"{value.name} = {text}")
         self.values.insert(0, value)
 
@@ -118,7 +120,7 @@ class Writer:
             if v.like.dtype.kind == "f" and not v.rooted and not (v.needs and v.repeats)
         ]
         if pick.below(8) == 7:
-            return self.number(pick)
+            free = [v for v in self.values if v.like.dtype.kind == "f" and v.rooted] or free
         if not free:
             of = self.number(pick)
             self.new(f"{of.name}.clone()", np.empty(of.like.shape), None, of.needs)

@@ -20,10 +20,10 @@ PyTorch is the measure, except where it is known to be at odds with itself:
 * hooks on the nodes of ``cat`` and ``stack``, which show gradients that nobody asked for;
 * gradients by tensors that are not leaves, where hooks replace gradients or graphs are created:
   they depend on what else is asked for;
-* ``detach`` beside views which no write to their base may follow, and ``requires_grad_`` of a base
-  that has views: PyTorch notices writes past the graph when such a view is used;
-* graphs that are walked again when they are freed, if nodes hold masks or indices: only PyTorch
-  frees those;
+* ``detach`` beside views which no write to their base may follow, and ``requires_grad_`` of what
+  has been used: PyTorch notices writes past the graph when such a view is used;
+* graphs that are walked again when they are freed, if nodes hold masks, indices or numbers:
+  only PyTorch frees those;
 * recorded writes to expanded tensors, of which PyTorch refuses the backward pass;
 * mixed floating dtypes: of a converted operand the copy is saved here, in PyTorch the original;
 * what a node's hook sees of gradients that go on: nodes with several edges differ in detail.
@@ -106,6 +106,7 @@ def _view_of_several(w: Writer, pick: Picker) -> None:
         ]
     )
     w.new(of.name + text, seen, of, of.needs)
+    w.values[0] = w.values[0]._replace(several=True)
 
 
 def _expand(w: Writer, pick: Picker) -> None:
@@ -356,7 +357,7 @@ def _requires(w: Writer, pick: Picker) -> None:
     a = w.number(pick)
     form = pick.one([".requires_grad_()", ".grad = None", ".requires_grad_(False)"])
     if form == ".requires_grad_()":
-        if any(v.memory == a.memory for v in w.values if v is not a):
+        if w.values[0] is not a or any(v.memory == a.memory for v in w.values[1:]):
             return
         w.values = [v._replace(needs=True, rooted=True) if v is a else v for v in w.values]
     w.lines.append(a.name + form)
@@ -457,8 +458,8 @@ LEAVES = (
 
 SPOILED = "Flat|Part|Split|unbind|split|chunk"
 """Lines that make views which no write to their base may follow."""
-KEPT = r"\[\[|\[t\.tensor|\[x|where|mask|index"
-"""Lines whose nodes hold masks or indices."""
+KEPT = r"\[\[|\[t\.tensor|\[x|where|mask|index|[*/]|mul|div"
+"""Lines whose nodes hold masks, indices or numbers."""
 
 
 def passes(line: str) -> bool:
