@@ -1074,3 +1074,36 @@ def test_an_in_place_hook_changes_the_gradient(t):
     x.register_hook(hook)
     y.backward(t.ones(2, dtype=t.float64))
     assert x.grad.tolist() == [0.0, 0.0]
+
+
+# -- outputs that lead to no input ----------------------------------------------------------------
+
+
+def test_hooks_of_the_only_output_run_though_nothing_leads_to_the_input(t):
+    x, z, log = leaf(t, 2.0), leaf(t, 3.0), []
+    y = x * 2
+    y.retain_grad()
+    y.register_hook(lambda g: log.append(g.item()))
+    y.grad_fn.register_prehook(lambda go: log.append("pre"))
+    assert t.autograd.grad(y, z, allow_unused=True) == (None,)
+    assert log == [1.0] and y.grad.item() == 1.0
+
+
+@pytest.mark.parametrize("same_node", [False, True])
+def test_hooks_of_one_of_several_outputs_do_not_run_if_nothing_leads_to_the_input(t, same_node):
+    x, z, log = leaf(t, [2.0, 4.0]), leaf(t, 3.0), []
+    outputs = x.unbind(0) if same_node else (x[0] * 2, x[1] * 3)
+    for output in outputs:
+        output.retain_grad()
+        output.register_hook(lambda g: log.append(g.item()))
+    assert t.autograd.grad(outputs, z, allow_unused=True) == (None,)
+    assert log == [] and outputs[0].grad is None and outputs[1].grad is None
+
+
+def test_several_outputs_of_which_one_leads_to_the_input(t):
+    x, z, log = leaf(t, 2.0), leaf(t, 3.0), []
+    y, w = x * 2, z * 3
+    y.register_hook(lambda g: log.append("y"))
+    w.register_hook(lambda g: log.append("w"))
+    t.autograd.grad((y, w), z)
+    assert log == ["w"]

@@ -154,7 +154,19 @@ def test_another_thread_has_its_own_mode(t):
         lambda t: t.zeros_like(t.ones(2)),
         lambda t: t.randn(2),
     ],
-    ids="ones zeros tensor rand arange eye empty full linspace zeros_like randn".split(),
+    ids=[
+        "ones",
+        "zeros",
+        "tensor",
+        "rand",
+        "arange",
+        "eye",
+        "empty",
+        "full",
+        "linspace",
+        "zeros_like",
+        "randn",
+    ],
 )
 def test_tensors_made_from_nothing_are_inference_tensors(t, make):
     with t.inference_mode():

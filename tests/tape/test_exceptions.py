@@ -512,7 +512,27 @@ def test_an_exception_in_the_pack_hook_of_an_in_place_operation(exception, name,
 def test_contexts_that_cannot_be_entered_change_nothing():
     with allow_mutation_on_saved_tensors():
         mode = MODE.get()
-        with pytest.raises(RuntimeError, match="cannot be nested"), allow_mutation_on_saved_tensors():
+        with (
+            pytest.raises(RuntimeError, match="cannot be nested"),
+            allow_mutation_on_saved_tensors(),
+        ):
             pass
         assert MODE.get() is mode
     assert MODE.get() is None
+
+
+def test_a_refused_write_to_an_inference_tensor_changes_no_byte():
+    with wg.inference_mode():
+        y = wg.ones(2)
+    for write in (lambda: y.add_(1), lambda: y.__setitem__(0, 5.0), lambda: y.copy_(wg.zeros(2))):
+        with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+            write()
+    assert y.tolist() == [1.0, 1.0]
+
+
+def test_a_gradient_made_in_inference_mode_may_be_added_to_and_is_restored():
+    x = wg.tensor([1.0, 2.0], requires_grad=True)
+    with wg.inference_mode():
+        x.grad = wg.ones(2)
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]

@@ -10,6 +10,7 @@ import weakref
 import pytest
 
 import wengert as wg
+from wengert.tape import base
 
 COUNT = 8
 
@@ -222,7 +223,9 @@ def test_a_hook_for_several_gradients_counts_each_pass_for_itself():
             (x * (index + 1) + y * 10 * (index + 1)).sum().backward()
 
     run_all(work)
-    assert sorted(seen) == sorted([i + 1.0, 10.0 * (i + 1)] for i in range(COUNT) for _ in range(20))
+    assert sorted(seen) == sorted(
+        [i + 1.0, 10.0 * (i + 1)] for i in range(COUNT) for _ in range(20)
+    )
 
 
 def test_nested_passes_from_hooks_do_not_deadlock():
@@ -305,6 +308,30 @@ def test_an_exception_in_one_thread_leaves_the_others_alone():
 
     run_all(work)
     assert x.grad.tolist() == [5.0 * (COUNT - 1) * 20] * 3
+
+
+@pytest.mark.xfail(strict=True, reason="two threads may each make the rare attributes of a leaf")
+def test_a_gradient_is_not_lost_when_two_threads_first_touch_a_leaf(monkeypatch):
+    x = wg.ones(3, dtype=wg.float64, requires_grad=True)
+    y = (x * 2).sum()
+    making, done = threading.Event(), threading.Event()
+    original = base.Extra
+
+    def make():
+        extra = original()
+        if threading.current_thread() is first:
+            making.set()
+            done.wait(60)
+        return extra
+
+    first = threading.Thread(target=lambda: x.register_hook(lambda g: None))
+    monkeypatch.setattr(base, "Extra", make)
+    first.start()
+    assert making.wait(60)
+    y.backward()
+    done.set()
+    first.join()
+    assert x.grad is not None and x.grad.tolist() == [2.0] * 3
 
 
 # -- modes ----------------------------------------------------------------------------------------

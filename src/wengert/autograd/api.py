@@ -9,6 +9,7 @@ from typing import Any
 from wengert.base import errors
 from wengert.tape.backward import run_backward, run_grad
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.cuts import note
 from wengert.tape.node import GradientEdge
 from wengert.tensor.tensor import Tensor
 
@@ -252,5 +253,7 @@ class Variable(metaclass=_VariableMeta):
             raise TypeError("Variable(): argument 'data' must be a Tensor")
         if not isinstance(data, TensorBase):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        if data.edge is not None:
+            note("Variable(t)", data)
         tensor = new_tensor(data.array(), None, data.share_version())
         return tensor.requires_grad_(True) if requires_grad else tensor

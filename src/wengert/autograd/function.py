@@ -18,6 +18,7 @@ from wengert.tape.modes import current_mode, is_recording, no_grad
 from wengert.tape.node import USER_CODE, Node, edge_of, next_sequence, sites_of
 from wengert.tape.record import T
 from wengert.tape.saving import keeps_aside, stand_in, unpacked
+from wengert.tape.spoiled import Spoiled
 from wengert.tape.views import (
     MADE_IN_FUNCTION,
     MADE_UNRECORDED,
@@ -303,6 +304,9 @@ class Function:
         recording = is_recording()
         needs = tuple(isinstance(a, TensorBase) and a.edge is not None for a in args)
         recorded = recording and any(needs)
+        for a in args if recorded else ():
+            if isinstance(a, TensorBase) and isinstance(a.edge, Spoiled):
+                raise RuntimeError(a.edge.message)
         node = cls._node_class(needs)
         node._recorded = recorded
         with no_grad():
@@ -357,7 +361,8 @@ def _finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: bo
             # an input handed back is another tensor over the same memory
             source = out
             outputs[i] = out = new_tensor(source.array(), None, source.share_version())
-            attach_alias(source, out)
+            if recorded or source.edge is None:
+                attach_alias(source, out)
         elif recorded and out.edge is not None and not _made_in_forward(out):
             outputs[i] = out = new_tensor(out.array(), None, out.share_version())
         made.append(out)

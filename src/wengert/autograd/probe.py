@@ -18,6 +18,7 @@ from typing import Any
 from wengert.base.dtypes import is_differentiable
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import enable_grad
+from wengert.tape.node import is_leaf_edge
 
 __all__ = ["Suspects"]
 
@@ -34,7 +35,7 @@ class Suspects:
         self.names = [
             name
             for name, value in _kept(node, saved, (*arguments, *outputs))
-            if value.edge is None and is_differentiable(value.payload.dtype)
+            if is_leaf_edge(value.edge) and is_differentiable(value.payload.dtype)
         ]
         # weakly, so that a first-order pass holds no more than it needs
         self.arguments = [

@@ -176,7 +176,7 @@ def view_refused(kind: str, label: str | None, index: int, changed: bool) -> Run
         if changed
         else "is being modified inplace"
     )
-    name = (label or "").removesuffix("Backward0").removesuffix("Backward")
+    name = (label or "a view operation").removesuffix("Backward0").removesuffix("Backward")
     output = f"Output {index} of {name} is a view"
     if kind == "several":
         return RuntimeError(

@@ -94,7 +94,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("part", nargs="?", default="", help="only those with this in their name")
 
     command = commands.add_parser("bench", help="run the benchmarks of a source checkout")
-    command.add_argument("script", nargs="?", help="only this one: overhead, train, startup, anomaly")
+    command.add_argument(
+        "script", nargs="?", help="only this one: overhead, train, startup, anomaly"
+    )
     command.add_argument("--quick", action="store_true", help="fewer rounds")
     command.add_argument("--json", action="store_true", help="print JSON instead of tables")
 

@@ -21,6 +21,7 @@ __all__ = [
     "index_put",
     "masked_select",
     "masked_select_backward",
+    "put_into",
     "scatter",
     "scatter_add",
     "scatter_value",
@@ -57,12 +58,18 @@ def index(self: Any, indices: Indices) -> Any:
 def index_put(self: Any, value: Any, indices: Indices, accumulate: bool) -> Any:
     """A copy of self with `value` written, or added, where `indices` point."""
     result = np.array(self, copy=True, order="K")
+    put_into(result, value, indices, accumulate)
+    return result
+
+
+def put_into(self: Any, value: Any, indices: Indices, accumulate: bool) -> None:
+    """Write `value` into self, or add it, where `indices` point."""
     key = _key(indices)
     try:
         if accumulate:
-            np.add.at(result, key, value)
+            np.add.at(self, key, value)
         else:
-            result[key] = value
+            self[key] = value
     except IndexError as error:
         raise _explained(error, indices) from None
     except ValueError:
@@ -70,7 +77,6 @@ def index_put(self: Any, value: Any, indices: Indices, accumulate: bool) -> Any:
             f"shape mismatch: value tensor of shape {list(np.shape(value))} cannot be broadcast to "
             f"indexing result of shape {list(self[key].shape)}"
         ) from None
-    return result
 
 
 def _explained(error: IndexError, indices: Indices) -> IndexError:

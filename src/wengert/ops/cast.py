@@ -72,7 +72,7 @@ def to(
         wanted = as_dtype(dtype).dtype
         if wanted != input.payload.dtype:
             if input.edge is not None and not is_differentiable(wanted):
-                note(f"to({wanted.name})", input)
+                note(f".to({wanted.name})", input)
             return T.to_copy(input, dtype=wanted)
     return T.clone(input) if copy else input
 
@@ -128,7 +128,7 @@ def _cast(name: str, dtype: DType) -> Callable[..., Any]:
         if input.payload.dtype == wanted:
             return input
         if cuts and input.edge is not None:
-            note(f"{name}()", input)
+            note(f".{name}()", input)
         return T.to_copy(input, dtype=wanted)
 
     method.__name__ = method.__qualname__ = name

@@ -268,6 +268,6 @@ def new_tensor_from(
     if isinstance(data, TensorBase):
         warnings.warn(COPY_CONSTRUCT.format("tensor.new_tensor"), UserWarning, stacklevel=2)
         if data.edge is not None:
-            note("new_tensor(t)", data)
+            note(".new_tensor(t)", data)
         return made(copied(data, kind), device, requires_grad)
     return made(to_array(data, kind), device, requires_grad)

@@ -260,13 +260,21 @@ elementwise(
     cases=(case((), base=2.0), case((2, 3), base=0.5)),
     doc="base, a number, to the power self",
 )
+
+
+def _square_of_radius(F: Any, y: Any, x: Any) -> Any:
+    # 1 at the origin, so that the derivative there is 0
+    square = y * y + x * x
+    return F.where(square == 0, 1, square)
+
+
 elementwise(
     "atan2",
     np.arctan2,
     args=("self", "other"),
     lin=(
-        lambda F, g, self, other: g * (other / (self * self + other * other)),
-        lambda F, g, self, other: g * (-self / (self * self + other * other)),
+        lambda F, g, self, other: g * (other / _square_of_radius(F, self, other)),
+        lambda F, g, self, other: g * (-self / _square_of_radius(F, self, other)),
     ),
     domain=("positive", "positive"),
     refuses=_refused("atan2_cpu", "c"),

@@ -80,6 +80,7 @@ def _written(F: Any, g: Any, value_shape: Any, indices: Any) -> Any:
 linear(
     "index_put",
     kernels.index_put,
+    into=kernels.put_into,
     args=("self", "value"),
     params=("indices", "accumulate"),
     promote="same",
@@ -278,6 +279,7 @@ linear(
 linear(
     "masked_fill",
     lambda self, mask, value: np.where(mask, value, self),
+    into=lambda self, mask, value: np.copyto(self, value, where=mask),
     args=("self", "mask"),
     params=("value",),
     fixed=("mask",),

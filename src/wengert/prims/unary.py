@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from wengert.kernels import elementwise as kernels
-from wengert.prims.families import constant, elementwise, zero
+from wengert.prims.families import constant, elementwise, linear, zero
 from wengert.prims.record import case
 
 _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
@@ -142,7 +142,7 @@ elementwise(
 elementwise(
     "relu",
     kernels.relu,
-    lin=lambda F, g, result: F.where(result > 0, g, 0),
+    lin=lambda F, g, result: F.threshold_backward(g, result),
     promote="same",
     domain="nonzero",
     refuses={
@@ -150,6 +150,16 @@ elementwise(
         "c": "clamp is not supported for complex types",
     },
     doc="max(self, 0); the derivative at 0 is 0",
+)
+# an operation of its own, as in PyTorch, so that the gradient of relu has a history that can be
+# differentiated, with a derivative of 0
+linear(
+    "threshold_backward",
+    lambda grad_output, self: np.where(self > 0, grad_output, grad_output.dtype.type(0)),
+    args=("grad_output", "self"),
+    vjp=(lambda F, g, self: F.threshold_backward(g, self), zero),
+    cases=(case((2, 3), (2, 3)), case((), ())),
+    doc="grad_output where self is positive, and 0 elsewhere",
 )
 elementwise(
     "abs",

@@ -48,10 +48,14 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
 def add_retained(tensor: Any, g: Any, graph: bool) -> None:
     """Add to ``.grad`` of a tensor that is not a leaf and that retains its gradient."""
     with _accumulating:
+        ext = tensor.extra()
         if graph:
-            tensor.extra().grad = _sum(tensor, g)
+            ext.grad = _sum(tensor, g)
+        elif ext.grad is None:
+            ext.grad = new_tensor(private(g))
         else:
-            _add(tensor, private(g))
+            # a new tensor, as in PyTorch: somebody may hold the one that was there
+            ext.grad = new_tensor(ext.grad.payload + g)
 
 
 def _references(pairs: list[tuple[Any, Any]]) -> int:

@@ -22,7 +22,7 @@ from wengert.tape.handles import WATCHED
 from wengert.tape.hooks import retain_grad
 from wengert.tape.lift import cast
 from wengert.tape.modes import MODE, current_mode, is_recording, mode_for_walk
-from wengert.tape.node import USER_CODE, AccumulateGrad, GradientEdge, edge_of
+from wengert.tape.node import USER_CODE, AccumulateGrad, GradientEdge, Unrecorded, edge_of
 from wengert.tape.watch import CURRENT, Watch
 
 __all__ = ["run_backward", "run_grad"]
@@ -42,7 +42,8 @@ def _seeds(
             shape, dtype = output.shape, output.np_dtype
         else:
             shape, dtype = output.payload.shape, output.payload.dtype
-            if output.edge is None and (grad is None or isinstance(grad, TensorBase)):
+            unrecorded = output.edge is None or output.edge.__class__ is Unrecorded
+            if unrecorded and (grad is None or isinstance(grad, TensorBase)):
                 raise errors.no_gradient(i, output.payload, is_recording(), told(recent()))
         if grad is None:
             g = _implicit_seed(i, shape, dtype)
@@ -128,7 +129,8 @@ def _node_of(edge: Any) -> Any:
 def _edge_of(source: Any) -> Any:
     """The edge of a tensor, or the one that a `GradientEdge` stands for."""
     if not isinstance(source, GradientEdge):
-        return edge_of(source)
+        # no gradient arrives at what was made without recording: an edge that nothing leads to
+        return Unrecorded() if source.edge.__class__ is Unrecorded else edge_of(source)
     node, index = source.node, source.output_nr
     if isinstance(node, AccumulateGrad):
         return node.variable
@@ -197,7 +199,8 @@ class _Walk:
         reachable = _reachable(self.seeds)
         nodes = {node: node.edges for node in reachable} if wanted is None else wanted
         arriving = reachable if targets is None else reachable & targets
-        watch = Watch(self.raw, nodes, arriving, targets, accumulate, look)
+        alone = len(self.seeds) == 1
+        watch = Watch(self.raw, nodes, arriving, targets, accumulate, look, alone)
         above = CURRENT.get()
         try:
             CURRENT.set(watch)

@@ -21,7 +21,7 @@ from weakref import ref
 from wengert.tape.base import LEAF
 from wengert.tape.sites import Site, shown
 
-__all__ = ["SCALARS", "Cut", "note", "note_switch", "recent", "told"]
+__all__ = ["DETACHING", "SCALARS", "Cut", "note", "note_switch", "recent", "told"]
 
 _MOST = 16
 _PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
@@ -30,8 +30,22 @@ _MODES = os.path.join(os.path.dirname(__file__), "modes.py")
 _THEIRS: set[str] = set()
 """The names of files met so far that are the user's."""
 
-SCALARS = frozenset({"item()", "tolist()", "float()", "int()", "complex()"})
+SCALARS = frozenset({".item()", ".tolist()", "float()", "int()", "complex()"})
 """The cuts that make Python numbers: as a rule to print them."""
+
+DETACHING = SCALARS | {
+    ".data",
+    ".detach()",
+    ".detach_()",
+    ".new_tensor(t)",
+    ".numpy()",
+    "Variable(t)",
+    "asarray(t)",
+    "np.asarray()",
+    "tensor([t])",
+    "tensor(t)",
+}
+"""The cuts that keep the values; the others make integers or booleans of them."""
 
 
 class _Notes(_local):
@@ -97,7 +111,7 @@ class Cut:
     Attributes
     ----------
     kind
-        What did it, as the user wrote it: ``detach()``, ``no_grad()``.
+        What did it, as the user wrote it: ``.detach()``, ``no_grad()``.
     site
         Where.
     switch

@@ -26,6 +26,7 @@ from wengert.tape.lift import cast, check_dtypes, is_number
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.record import make_node, save_result
+from wengert.tape.saving import keeps_aside
 from wengert.tape.specialise import noter
 from wengert.tape.versions import InferenceCell, refuse_inference_write
 from wengert.tape.views import (
@@ -97,6 +98,35 @@ def write(
             node = make_node(form, sources, payloads, params, payload)
         if node.edges[0] is not None:
             node.edges = (edge_of(tensor), *node.edges[1:])
+    saves_result = node is not None and "result" in form.saved
+    before = payload.copy() if saves_result and keeps_aside(mode) else None
+    try:
+        _compute(prim, form, payloads, number, params)
+    finally:
+        # also if the kernel broke off: it may have written something
+        bump(tensor, name)
+    if node is None:
+        if tensor.ext is not None:
+            refresh_views(tensor, None)
+    else:
+        if mode is not None and mode.anomaly is not None:
+            node.extra().site = mode.anomaly.site()
+        try:
+            _set_history(tensor, node, saves_result)
+        except BaseException:
+            if before is not None:
+                # a hook refused the result
+                np.copyto(payload, before)
+                tensor.vc[0] -= 1
+            raise
+    return tensor
+
+
+def _compute(
+    prim: Primitive, form: Primitive, payloads: list[Any], number: Any, params: dict[str, Any]
+) -> None:
+    """Write the result of an operation over the first of its arguments."""
+    payload = payloads[0]
     ufunc = prim.kernel if isinstance(prim.kernel, np.ufunc) else None
     if ufunc is not None and number is not None:
         ufunc(payload, number, out=payload, casting="same_kind")
@@ -106,15 +136,6 @@ def write(
         form.into(*payloads, **params)
     else:
         np.copyto(payload, form.kernel(*payloads, **params), casting="same_kind")
-    bump(tensor, name)
-    if node is None:
-        if tensor.ext is not None:
-            refresh_views(tensor, None)
-    else:
-        if mode is not None and mode.anomaly is not None:
-            node.extra().site = mode.anomaly.site()
-        _set_history(tensor, node, "result" in form.saved)
-    return tensor
 
 
 def _old_value_needed(prim: Primitive, tensors: list[Any]) -> bool:
@@ -256,7 +277,7 @@ def check_writable(tensor: Any, recording: bool, may_overlap: bool = False) -> N
 
 
 def _repeats(array: Any) -> bool:
-    return any(
+    return array.size > 0 and any(
         step == 0 and size > 1 for step, size in zip(array.strides, array.shape, strict=True)
     )
 

@@ -31,8 +31,10 @@ __all__ = [
     "GradientEdge",
     "Node",
     "NodeExtra",
+    "Unrecorded",
     "accumulator_of",
     "edge_of",
+    "is_leaf_edge",
     "next_sequence",
     "target_of",
 ]
@@ -310,9 +312,35 @@ class GradientEdge(_Edge):
         return super().__new__(cls, node, output_nr, ownership_token)
 
 
+class Unrecorded(Node):
+    """The history of a view that was made, while nothing was recorded, of what has one.
+
+    As in PyTorch such a view requires a gradient, and none arrives.
+    """
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.edges = ()
+        self.ext = None
+        self.versions = None
+        self.seq = next_sequence()
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """End the walk here."""
+        return ()
+
+    apply_in = apply
+
+
+def is_leaf_edge(edge: Any) -> bool:
+    """Whether the edge is that of a tensor that no operation recorded."""
+    return edge is None or edge is LEAF or edge.__class__ is Unrecorded
+
+
 def target_of(edge: Any) -> tuple[Any, int]:
     """An edge as users see it: the node and the number of its output."""
-    if edge is None:
+    if edge is None or edge.__class__ is Unrecorded:
         return None, 0
     if isinstance(edge, TensorBase):
         return accumulator_of(edge), 0
@@ -443,6 +471,8 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
         return Node.step(node, None, keep, edges, True)
     raw = not any(hasattr(part, "namespace") for part in parts)
     wanted = [e is not None for e in edges]
+    if not any(wanted):
+        return Node.step(node, None, keep, edges, True)
     rules = prim.rules * len(edges) if prim.variadic else prim.rules
     needed = {
         n for rule, want in zip(rules, wanted, strict=True) if want and rule for n in rule.names

@@ -35,7 +35,8 @@ class SpoiledArray(np.ndarray[Any, Any]):
             raise RuntimeError(self.why)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        self._refuse()
+        if ufunc not in _UNRECORDED:
+            self._refuse()
         out = kwargs.get("out")
         if out is not None:
             kwargs["out"] = tuple(map(plain, out))
@@ -44,6 +45,15 @@ class SpoiledArray(np.ndarray[Any, Any]):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         self._refuse()
         return plain(super().__array_function__(func, types, args, kwargs))
+
+
+_UNRECORDED = frozenset(
+    {
+        *(np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal),
+        *(np.isnan, np.isinf, np.isfinite, np.logical_and, np.logical_or, np.logical_not),
+    }
+)
+"""Functions whose results have no derivative, and which are not recorded."""
 
 
 def plain(value: Any) -> Any:

@@ -19,7 +19,13 @@ from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import LEAF, Extra, new_tensor
-from wengert.tape.node import Node, next_sequence, target_of
+from wengert.tape.node import (
+    Node,
+    Unrecorded,
+    is_leaf_edge,
+    next_sequence,
+    target_of,
+)
 from wengert.tape.spoiled import Spoiled, spoil
 
 __all__ = [
@@ -80,8 +86,7 @@ def attach_view(
     if not recording:
         ext.no_write = MADE_UNRECORDED
         if base.edge is not None:
-            # as in PyTorch: a view of what requires a gradient requires one, here as a leaf
-            out.edge = LEAF
+            out.edge = Unrecorded()
     elif index is not None:
         ext.no_write = ONE_OF_SEVERAL
     views = base.extra().views
@@ -211,7 +216,7 @@ def refresh_views(tensor: Any, node: Any) -> None:
         if kind is None:
             if node is not None:
                 move_edge(view, replayed(node, view.ext.chain))
-        elif view.edge is not None and view.edge.__class__ is not Spoiled:
+        elif (view.edge is not None or node is not None) and view.edge.__class__ is not Spoiled:
             was = _recorded_as(view)
             spoil(view, str(errors.view_refused(kind, *was, changed=True)), was)
 
@@ -220,8 +225,8 @@ def require_grad_of_views(base: Any, value: bool) -> None:
     """Let the views of a leaf require a gradient as it does, where nothing recorded them."""
     for reference in base.ext.views:
         view = reference()
-        if view is not None and view.ext.base is base and (view.edge is None or view.edge is LEAF):
-            view.edge = LEAF if value else None
+        if view is not None and view.ext.base is base and is_leaf_edge(view.edge):
+            view.edge = Unrecorded() if value else None
 
 
 def write_refused(view: Any) -> RuntimeError:
@@ -232,7 +237,7 @@ def write_refused(view: Any) -> RuntimeError:
 def _recorded_as(view: Any) -> tuple[str | None, int]:
     """The name of the node that recorded `view`, if one did, and the number of its output."""
     edge = view.edge
-    if edge is None or edge is LEAF:
+    if is_leaf_edge(edge):
         return None, 0
     node, index = target_of(edge)
     return node.was if isinstance(node, Spoiled) else (node.label, index)

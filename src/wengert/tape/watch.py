@@ -44,6 +44,8 @@ class Watch:
         Whether leaves add to their ``.grad``; otherwise their gradients are captured.
     anomaly
         What watches for anomalies (`wengert.tape.anomaly.AnomalyWatch`), or None.
+    alone
+        Whether the walk starts from one output.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class Watch:
         targets: set[Any] | None,
         accumulate: bool,
         anomaly: Any,
+        alone: bool,
     ) -> None:
         self.raw = raw
         self.nodes = nodes
@@ -61,11 +64,11 @@ class Watch:
         self.targets = targets
         self.accumulate = accumulate
         self.anomaly = anomaly
+        self.alone = alone
         self.captured: dict[tuple[Any, int], Any] = {}
         self._journal: list[tuple[Any, Any, Any, int]] = []
         self._last: dict[Any, list[Any]] = {}
         self._leaves: set[Any] = set()
-        self._alone = True
         self._plan()
 
     def _plan(self) -> None:
@@ -93,7 +96,6 @@ class Watch:
 
     def begin(self, pending: dict[Any, Any]) -> None:
         """Settle leaves that are outputs themselves and that no node adds to."""
-        self._alone = len(pending) == 1
         for leaf in [edge for edge in pending if edge.seq > 0]:
             if leaf not in self._leaves:
                 self._leaves.add(leaf)
@@ -102,8 +104,8 @@ class Watch:
     def step(self, node: Any, g: Any, keep: bool, edges: Any) -> tuple[Any, ...] | None:
         """Run `node` backwards with all that belongs to it; None if nobody asks for more."""
         asked = self.targets is not None and node in self.targets
-        if edges is None and not asked and not self._alone:
-            # as in PyTorch, one of several outputs from which nothing leads to a target
+        if edges is None and not asked and not self.alone:
+            # nothing leads from it to a target; as in PyTorch, hooks of a single output run
             return None
         ext = node.ext
         if ext is not None and (ext.tensor_hooks or ext.retained):

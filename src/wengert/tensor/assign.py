@@ -223,7 +223,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
             shape = expanded(value.payload.shape, target.payload.shape)
             if np.may_share_memory(value.payload, target.payload):
                 value = T.expand(value, shape=shape)
-        form = "copy_" if value.payload.ndim else "fill_"
+        form = "copy_" if value.payload.ndim or index is Ellipsis else "fill_"
         write(TABLE["assign" if form == "copy_" else "fill_tensor"], target, (value,), {}, form)
     else:
         if given:

@@ -21,6 +21,7 @@ from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
 from wengert.tape.base import LEAF, TensorBase
 from wengert.tape.modes import enable_grad
+from wengert.tape.node import is_leaf_edge
 from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
 from wengert.tape.views import MADE_UNRECORDED
@@ -93,7 +94,7 @@ def make_leaf(cls: Any, data: Any, requires_grad: bool) -> Any:
 
 def is_leaf(tensor: TensorBase) -> bool:
     """Whether `tensor` has no history; without asking a subclass, as the property does."""
-    return tensor.edge is None or tensor.edge is LEAF
+    return is_leaf_edge(tensor.edge)
 
 
 # -- what the user added ---------------------------------------------------------------------------

@@ -128,7 +128,7 @@ class NumpyProtocol:
                 "instead."
             )
         if self.edge is not None:
-            note("numpy()", self)
+            note(".numpy()", self)
         return self.array()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import as_dtype, category, default_complex, default_float
-from wengert.tape.base import LEAF, OutputEdge, TensorBase
+from wengert.tape.base import LEAF, TensorBase
+from wengert.tape.node import target_of
 
 __all__ = ["get_printoptions", "printoptions", "set_printoptions", "tensor_format", "tensor_repr"]
 
@@ -250,10 +251,10 @@ def _notes(array: Any, edge: Any) -> list[str]:
         implied = kind in (default_float(), default_complex(), _INT64, _BOOL)
     if not implied:
         notes.append(f"dtype={as_dtype(kind)!r}")
-    if edge is LEAF:
+    node, _ = target_of(edge) if edge is not LEAF else (None, 0)
+    if node is None and edge is not None:
         notes.append("requires_grad=True")
-    elif edge is not None:
-        node = edge.node if isinstance(edge, OutputEdge) else edge
+    elif node is not None:
         notes.append(f"grad_fn=<{node.name().rsplit('::', 1)[-1]}>")
     return notes
 

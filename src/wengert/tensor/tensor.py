@@ -25,7 +25,7 @@ from wengert.tape.cuts import note
 from wengert.tape.handles import RemovableHandle
 from wengert.tape.inference import is_inference_mode_enabled
 from wengert.tape.lift import is_number
-from wengert.tape.node import GradientEdge, target_of
+from wengert.tape.node import GradientEdge, Unrecorded, is_leaf_edge, target_of
 from wengert.tape.spoiled import Spoiled
 from wengert.tape.versions import is_inference
 from wengert.tape.views import require_grad_of_views
@@ -129,7 +129,10 @@ class Tensor(
                     "only Tensors of floating point dtype can require gradients, but this one is "
                     f"{errors.describe(self.payload)}: convert it, for example with .float()"
                 )
-            self.edge = LEAF if value else None
+            if value:
+                self.edge = LEAF
+            elif self.edge.__class__ is not Unrecorded:
+                self.edge = None
             if self.ext is not None and self.ext.views:
                 require_grad_of_views(self, value)
         elif not value:
@@ -150,7 +153,7 @@ class Tensor(
         edge = self.edge
         if edge.__class__ is Spoiled:
             raise RuntimeError(edge.message)
-        return edge is None or edge is LEAF
+        return is_leaf_edge(edge)
 
     @property
     def grad_fn(self) -> Any:
@@ -324,7 +327,7 @@ class Tensor(
     def detach(self) -> Tensor:
         """A tensor over the same memory, outside the graph."""
         if self.edge is not None:
-            note("detach()", self)
+            note(".detach()", self)
         detached: Tensor = new_tensor(self.array(), None, self.share_version())
         return detached
 
@@ -344,7 +347,7 @@ class Tensor(
                 "these gradients."
             )
         if self.edge is not None:
-            note("detach_()", self)
+            note(".detach_()", self)
         self.edge = None
         return self
 
@@ -469,13 +472,13 @@ class Tensor(
                 f"a Tensor with {self.payload.size} elements cannot be converted to Scalar"
             )
         if self.edge is not None:
-            note("item()", self)
+            note(".item()", self)
         return self.payload.item()
 
     def tolist(self) -> Any:
         """The values as nested lists of Python numbers; a number for a 0-d tensor."""
         if self.edge is not None:
-            note("tolist()", self)
+            note(".tolist()", self)
         return self.payload.tolist()
 
 

@@ -20,7 +20,7 @@ from wengert.prims.record import TABLE, Primitive
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, OutputEdge, new_tensor
 from wengert.tape.modes import no_grad
-from wengert.tape.node import apply_rules
+from wengert.tape.node import apply_rules, is_leaf_edge
 from wengert.tape.record import T, run
 from wengert.testing.samples import Sample, differentiable_args, draw, samples, supports
 
@@ -66,8 +66,8 @@ def _outputs(result: Any) -> list[Any]:
 
 
 def _traced(outputs: list[Any]) -> list[Any]:
-    # a view made while nothing is recorded may be a leaf that requires a gradient
-    return [out for out in outputs if out.edge is not None and out.edge is not LEAF]
+    # a view made while nothing is recorded may require a gradient, and has no history
+    return [out for out in outputs if not is_leaf_edge(out.edge)]
 
 
 def _cotangents(outputs: list[Any]) -> list[Any]:

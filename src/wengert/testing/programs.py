@@ -13,8 +13,8 @@ PyTorch is the measure, except where it is known to be at odds with itself:
 * ``prod`` and ``detach_``, whose results may be written to (or saved) here, and not in PyTorch;
 * hooks and writes on a view that was made before its base had a history: PyTorch crashes, or takes
   the view for a leaf, unless ``grad_fn`` was asked for first. Programs ask for it;
-* hooks on views in programs that write past the graph (``detach``, ``.data``, ``no_grad``): PyTorch
-  gives views new nodes then, and the hooks are gone;
+* hooks in programs that write past the graph (``detach``, ``.data``, ``no_grad``): PyTorch gives
+  views new nodes then; hooks on the old ones are gone, and the order is another;
 * hooks of several tensors, of which some are leaves: not supported in PyTorch under ``grad``;
 * ``retain_grad`` on a Function's second output before it is written to: an internal error;
 * hooks on the nodes of ``cat`` and ``stack``, which show gradients that nobody asked for;
@@ -435,18 +435,7 @@ KINDS: tuple[Callable[[Writer, Picker], None], ...] = (
     *(_other_hook, _retain, _backward, _grad, _join, _gather, _requires, _remove, _view, _write),
     *(_hook, _function, _write_alone),
 )
-MODES = (
-    "",
-    "",
-    "",
-    "",
-    "",
-    "",
-    "",
-    "",
-    "with t.no_grad(): ",
-    "with t.no_grad(), t.enable_grad(): ",
-)
+MODES = (*[""] * 8, "with t.no_grad(): ", "with t.no_grad(), t.enable_grad(): ")
 
 
 LEAVES = (
@@ -456,15 +445,20 @@ LEAVES = (
 """The dtypes of leaves (the program's, where there is none) and whether they require gradients."""
 
 
-SPOILED = "Flat|Part|Split|unbind|split|chunk"
+SPOILED = "Same|Flat|Part|Split|unbind|split|chunk"
 """Lines that make views which no write to their base may follow."""
 KEPT = r"\[\[|\[t\.tensor|\[x|where|mask|index|[*/]|mul|div"
 """Lines whose nodes hold masks, indices or numbers."""
 
 
+PASSES = (
+    r"= x\d+\.(detach\(\)|data)$|no_grad\(\): (?!x\d+ = |x\d+\.grad_fn|h\d)|no_grad\(\).*_\.apply"
+)
+
+
 def passes(line: str) -> bool:
     """Whether a line may lead to a write past the graph."""
-    return ".detach()" in line or ".data" in line or "no_grad()" in line
+    return re.search(PASSES, line) is not None
 
 
 def write(leaves: Sequence[tuple[int, int]], steps: Sequence[Sequence[int]]) -> list[str]:

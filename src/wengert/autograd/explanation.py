@@ -1,0 +1,204 @@
+"""Layer 7 · autograd: `explain` says why the gradient of one tensor by another is what it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.autograd.function import FunctionNode
+from wengert.autograd.once import DelayedError
+from wengert.autograd.reasons import Explanation, listed, without_graph, without_path
+from wengert.base.errors import describe
+from wengert.tape.base import LEAF, TensorBase
+from wengert.tape.node import edge_of, target_of
+from wengert.tape.paths import Paths, Reach, flat_nodes, node_of, same_edge, trouble
+from wengert.tape.sites import shown
+
+__all__ = ["Explanation", "explain"]
+
+
+def explain(output: Any, input: Any) -> Explanation:
+    """Say why the gradient of `output` by `input` is None or zero, or why `backward` raises.
+
+    Parameters
+    ----------
+    output : Tensor
+        What was, or was to be, differentiated: of any shape and dtype.
+    input : Tensor
+        What by: a leaf or not.
+
+    Returns
+    -------
+    Explanation
+        Whose text says what happened, where, and what to do; see there for its attributes.
+
+    Raises
+    ------
+    TypeError
+        If an argument is no tensor.
+
+    Notes
+    -----
+    A graph does not say where it was cut. So the last 16 places are remembered in each thread where
+    a tensor that requires a gradient left its graph or recording was switched off; older ones are
+    not found. Where the tensor that was cut still exists, it is looked up whether it depends on
+    `input`; where it is gone, the explanation says that it is a guess.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
+    >>> y = x * 2
+    >>> wg.autograd.explain((y * y).sum(), y).cause
+    'not_a_leaf'
+    >>> why = wg.autograd.explain((y.detach() * y.detach()).sum(), x)
+    >>> why.cause, why.connected, why.certain
+    ('detached', False, True)
+    >>> w = wg.tensor([3.0, 4.0], requires_grad=True)
+    >>> wg.autograd.explain(w.round().sum(), w)
+    The gradient from output (float32 []) to input (float32 [2], a leaf) is zero everywhere.
+        SumBackward0 -> RoundBackward0 -> AccumulateGrad
+      Every path passes an operation that is constant but for jumps (RoundBackward0). Use the
+      values from before it, or a smooth function in its place.
+    """
+    for name, value in (("output", output), ("input", input)):
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"explain(): {name} must be a Tensor, not {type(value).__name__}")
+    if input.edge is None:
+        return _not_watched(output, input)
+    if output.edge is None:
+        return without_graph(output, input)
+    root, target = edge_of(output), edge_of(input)
+    reach = Reach(root)
+    paths = Paths(reach, target)
+    if same_edge(root, target) or node_of(root) in paths.between:
+        return _with_path(output, input, reach, paths)
+    return without_path(output, input, reach)
+
+
+def _not_watched(output: Any, input: Any) -> Explanation:
+    lines = [
+        f"No gradient: input ({describe(input.payload)}) does not require one, so what is computed "
+        "from it is not recorded."
+    ]
+    if input.payload.dtype.kind in "iub":
+        lines.append(
+            "Integers and booleans cannot: convert it first, as in input.float().requires_grad_()."
+        )
+    elif output.edge is not None and any(e is input for e in Reach(edge_of(output)).leaves):
+        lines.append("It did when output was computed: requires_grad was switched off since.")
+    lines += [
+        "Write requires_grad=True where input is made, or call input.requires_grad_(), before "
+        "output is computed from it.",
+        "If input was itself computed from a tensor that requires a gradient, explain(input, that "
+        "tensor) says where its graph was cut.",
+    ]
+    return Explanation("not_watched", lines)
+
+
+# -- there is a path -------------------------------------------------------------------------------
+
+
+def _with_path(output: Any, input: Any, reach: Reach, paths: Paths) -> Explanation:
+    nodes = paths.shortest(edge_of(output))
+    path = (*[node.label for node in nodes], target_of(edge_of(input))[0].label)
+    what = "a leaf" if input.edge is LEAF else "not a leaf"
+    ends = f"output ({describe(output.payload)}) to input ({describe(input.payload)}, {what})"
+    lines = [f"A gradient flows from {ends}.", f"  {_shortened(path)}"]
+    for node in reach.nodes:
+        found = _trouble(node) if node in paths.between else None
+        if found is not None:
+            lines[0] = f"A path leads from {ends}, but no gradient can be computed."
+            site = shown(None if node.ext is None else node.ext.site)
+            lines += found[1]
+            if site:
+                lines.append(f"{node.label} was recorded at {site}")
+            return Explanation(found[0], lines, path=path, sites=(site,) if site else ())
+    if nodes and nodes[0] not in paths.passing:
+        names = ", ".join(dict.fromkeys(node.label for node in flat_nodes(nodes)))
+        lines[0] = f"The gradient from {ends} is zero everywhere."
+        lines += [
+            f"Every path passes an operation that is constant but for jumps ({names}). Use the "
+            "values from before it, or a smooth function in its place.",
+        ]
+        return Explanation("zero", lines, path=path)
+    cause = "connected"
+    if input.edge is not LEAF and not input.retains_grad:
+        cause = "not_a_leaf"
+        lines += _not_a_leaf(input)
+    elif input.ext is not None and input.ext.grad is not None:
+        lines.append("input.grad holds what the backward passes so far have added to it.")
+    else:
+        lines += [
+            "input.grad is None, since no backward pass has added to it since it was made or set "
+            "to None: call output.backward(). What autograd.grad() returns is not added to it, nor "
+            "is anything by a backward(inputs=...) that does not name it.",
+        ]
+        if input.ext is not None and input.ext.post_hooks:
+            lines.append("It has hooks that run after each pass, which may have taken it away.")
+    if output.payload.size != 1:
+        lines.append(
+            f"output has {output.payload.size} elements: reduce it, as in output.sum(), or pass "
+            "backward() a gradient."
+        )
+    lines += _remarks(nodes, reach, paths)
+    return Explanation(cause, lines, path=path)
+
+
+def _trouble(node: Any) -> tuple[str, list[str]] | None:
+    """Why a node cannot be run backwards, if it cannot: the cause, and what to say and do."""
+    if isinstance(node, DelayedError):
+        return "once_differentiable", [f"{node.message}."]
+    if isinstance(node, FunctionNode) and node._saved is None:
+        found: tuple[str, str] | None = ("freed", "")
+    else:
+        found = trouble(node)
+    if found is None:
+        return None
+    cause, message = found
+    if cause == "freed":
+        return cause, [
+            f"The graph was freed: an earlier backward() or autograd.grad() has used up the values "
+            f"that {node.label} had saved.",
+            "Compute output again, after what it shares with other outputs; or pass "
+            "retain_graph=True to the earlier call.",
+        ]
+    return cause, message.split("\n")
+
+
+def _not_a_leaf(input: Any) -> list[str]:
+    node = target_of(input.edge)[0]
+    leaves = listed(Reach(edge_of(input)).leaves)
+    return [
+        f"input.grad is not kept, since input is not a leaf: {node.label} made it"
+        + (f" from {leaves}." if leaves else "."),
+        "Call input.retain_grad() before backward(), or use autograd.grad(output, input). If a "
+        "line such as x = x * 0.1, or x = tensor(..., requires_grad=True) * 0.1, made it, the leaf "
+        "is the tensor before the operation: give it a name of its own.",
+    ]
+
+
+def _remarks(nodes: list[Any], reach: Reach, paths: Paths) -> list[str]:
+    """What else could keep a gradient from arriving."""
+    lines = []
+    custom = dict.fromkeys(n.function.__name__ for n in nodes if isinstance(n, FunctionNode))
+    if custom:
+        lines.append(
+            "If the gradient is None even so: the path passes custom Functions, whose backward "
+            f"may return None ({', '.join(custom)})."
+        )
+    for node in reach.nodes:
+        found = None if node in paths.between else _trouble(node)
+        if found is not None:
+            lines.append(
+                f"backward() raises all the same, because of {node.label}, which is on no path to "
+                f"input ({found[0]}); autograd.grad(output, input) does not."
+            )
+            break
+    return lines
+
+
+def _shortened(path: tuple[str, ...]) -> str:
+    names = list(path)
+    if len(names) > 8:
+        names[4:-3] = [f"({len(names) - 7} more)"]
+    return " -> ".join(names)

@@ -1,0 +1,169 @@
+"""Layer 4 · tape: the paths of a graph from an output to one of the tensors it was computed from.
+
+Nothing here recurses: graphs may be a million nodes deep.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.base import errors
+from wengert.prims.families import zero
+from wengert.tape.base import FREED
+from wengert.tape.inplace import CopySlices
+from wengert.tape.node import check_result, check_saved
+from wengert.tape.spoiled import Spoiled
+
+__all__ = ["Paths", "Reach", "flat_nodes", "leads_to", "node_of", "same_edge", "trouble"]
+
+
+def node_of(edge: Any) -> Any:
+    """What an edge leads to: a node, or a leaf itself."""
+    return edge.node if edge.seq == 0 else edge
+
+
+def same_edge(edge: Any, target: Any) -> bool:
+    """Whether `edge` leads to just what `target`, another edge, leads to."""
+    return edge is target or (
+        edge.seq == 0
+        and target.seq == 0
+        and edge.node is target.node
+        and edge.index == target.index
+    )
+
+
+class Reach:
+    """What a walk from an edge comes to.
+
+    Attributes
+    ----------
+    nodes
+        The nodes, the youngest first: each before all that its edges lead to.
+    leaves
+        The leaves, in the order of the walk.
+    """
+
+    def __init__(self, edge: Any) -> None:
+        met: dict[Any, None] = {}
+        stack = [node_of(edge)]
+        while stack:
+            node = stack.pop()
+            if node in met:
+                continue
+            met[node] = None
+            if node.seq < 0:
+                stack += [node_of(e) for e in node.edges if e is not None]
+        self.leaves: list[Any] = [leaf for leaf in met if leaf.seq > 0]
+        self.nodes: list[Any] = sorted(
+            (node for node in met if node.seq < 0), key=lambda node: int(node.seq)
+        )
+
+
+def leads_to(edge: Any, target: Any, not_leading: set[Any]) -> bool:
+    """Whether there is a path from `edge` to `target`.
+
+    `not_leading` holds nodes from which there is none, and grows by those that are found.
+    """
+    if same_edge(edge, target):
+        return True
+    met: set[Any] = set()
+    stack = [node_of(edge)]
+    while stack:
+        node = stack.pop()
+        if node.seq > 0 or node in met or node in not_leading:
+            continue
+        met.add(node)
+        for below in node.edges:
+            if below is not None:
+                if same_edge(below, target):
+                    return True
+                stack.append(node_of(below))
+    not_leading |= met
+    return False
+
+
+class Paths:
+    """The paths from an edge to `target`, another edge.
+
+    Attributes
+    ----------
+    between
+        The nodes on any of them, each with the number of steps that are left to the target.
+    passing
+        The same for those paths that pass no operation whose derivative is zero everywhere.
+    """
+
+    def __init__(self, reach: Reach, target: Any) -> None:
+        self._target = target
+        self.between: dict[Any, int] = {}
+        self.passing: dict[Any, int] = {}
+        for node in reversed(reach.nodes):
+            flat = _flat(node)
+            for steps, skipped in ((self.between, ()), (self.passing, flat)):
+                left = [
+                    self._left(edge, steps)
+                    for i, edge in enumerate(node.edges)
+                    if edge is not None and i not in skipped
+                ]
+                shortest = min((n for n in left if n is not None), default=None)
+                if shortest is not None:
+                    steps[node] = shortest + 1
+
+    def _left(self, edge: Any, steps: dict[Any, int]) -> int | None:
+        return 0 if same_edge(edge, self._target) else steps.get(node_of(edge))
+
+    def shortest(self, edge: Any) -> list[Any]:
+        """The nodes of the shortest path from `edge`, one that passes a gradient if there is any.
+
+        The target is not among them.
+        """
+        path: list[Any] = []
+        steps = self.passing if node_of(edge) in self.passing else self.between
+        while not same_edge(edge, self._target):
+            node = node_of(edge)
+            path.append(node)
+            skipped = _flat(node) if steps is self.passing else ()
+            ways = [e for i, e in enumerate(node.edges) if e is not None and i not in skipped]
+            left = [(self._left(e, steps), e) for e in ways]
+            edge = min(((n, e) for n, e in left if n is not None), key=lambda way: way[0])[1]
+        return path
+
+
+def _flat(node: Any) -> tuple[int, ...]:
+    """The arguments of the operation that its result is piecewise constant in."""
+    prim = getattr(node, "prim", None)
+    if prim is None or prim.variadic:
+        return ()
+    return tuple(i for i, rule in enumerate(prim.rules) if rule is not None and rule.call is zero)
+
+
+def flat_nodes(path: list[Any]) -> list[Any]:
+    """Those nodes of a path that are piecewise constant in some argument."""
+    return [node for node in path if _flat(node)]
+
+
+def trouble(node: Any) -> tuple[str, str] | None:
+    """Why `node` cannot be run backwards: a short name for the reason and a message."""
+    if isinstance(node, Spoiled):
+        return "modified_in_place", node.message
+    if isinstance(node, CopySlices):
+        if node.inner is None:
+            return "freed", str(errors.backward_twice(node.label))
+        node = node.inner
+    prim = getattr(node, "prim", None)
+    if prim is None:
+        return None
+    held = [getattr(node, f"s_{name}") for name in prim.saved_args]
+    if "result" in prim.saved:
+        held.append(node.result)
+    if any(saved is FREED for saved in held):
+        return "freed", str(errors.backward_twice(node.label))
+    try:
+        for name, saved in zip(prim.saved_args, held, strict=False):
+            if saved is not None and not prim.variadic and saved.vc is not None:
+                check_saved(node, name, saved)
+        if "result" in prim.saved and node.result_vc[0] != node.result_at:
+            check_result(node)
+    except RuntimeError as error:
+        return "modified_in_place", str(error)
+    return None
