@@ -256,6 +256,9 @@ from wengert.ops.split import split_with_sizes as split_with_sizes
 from wengert.ops.split import tensor_split as tensor_split
 from wengert.ops.split import unbind as unbind
 from wengert.ops.split import vsplit as vsplit
+from wengert.ops.strided import as_strided as as_strided
+from wengert.ops.strided import view_as_complex as view_as_complex
+from wengert.ops.strided import view_as_real as view_as_real
 from wengert.tape.inference import inference_mode as inference_mode
 from wengert.tape.inference import is_inference_mode_enabled as is_inference_mode_enabled
 from wengert.tape.modes import enable_grad as enable_grad

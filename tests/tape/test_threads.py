@@ -310,7 +310,6 @@ def test_an_exception_in_one_thread_leaves_the_others_alone():
     assert x.grad.tolist() == [5.0 * (COUNT - 1) * 20] * 3
 
 
-@pytest.mark.xfail(strict=True, reason="two threads may each make the rare attributes of a leaf")
 def test_a_gradient_is_not_lost_when_two_threads_first_touch_a_leaf(monkeypatch):
     x = wg.ones(3, dtype=wg.float64, requires_grad=True)
     y = (x * 2).sum()

@@ -27,7 +27,7 @@ from wengert.tape.views import (
     refresh_views,
 )
 
-__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
 
 class FunctionNode(Node, FunctionCtx):
@@ -320,6 +320,17 @@ class Function:
         output = cls.forward(*args)
         cls.setup_context(node, args, output)
         return output
+
+
+class InplaceFunction(Function):
+    """An old base class of Functions that may work in place; `Function` with `mark_dirty` does all.
+
+    Instances keep ``inplace``, as in PyTorch; making one warns, as for `Function`.
+    """
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
 
 
 def _finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: bool) -> Any:

@@ -201,7 +201,12 @@ def without_graph(output: Any, input: Any) -> Explanation:
     unrecorded = _unrecorded(output, input)
     blamed = evidence.blamed(switches=True)
     if unrecorded:
-        switches = [cut for cut in evidence.possible if cut.switch]
+        inference = is_inference(output)
+        switches = [
+            cut
+            for cut in evidence.possible
+            if cut.switch and (cut.kind == "inference_mode()" or not inference)
+        ]
         lines += [unrecorded, *[f"  {line}" for line in told(switches)], _CURES["no_grad"]]
         return Explanation("no_grad", lines, sites=_sites(switches))
     if blamed is None and _shares_memory(output, input):
@@ -218,8 +223,8 @@ def without_graph(output: Any, input: Any) -> Explanation:
         lines += ["Recording is switched off here, the likeliest reason.", _CURES["no_grad"]]
         return Explanation("no_grad", lines, certain=False)
     lines += [
-        "No place is known where a graph was cut. Was output computed from input at all, and after",
-        "input required a gradient? Comparisons, and gradients computed without create_graph=True,",
+        "No place is known where a graph was cut. Was output computed from input at all, and after "
+        "input required a gradient? Comparisons, and gradients computed without create_graph=True, "
         "have no graph either.",
         HIDES,
     ]
@@ -285,7 +290,9 @@ def without_path(output: Any, input: Any, reach: Reach) -> Explanation:
         "autograd.grad gives None; with materialize_grads=True, zeros.)"
     )
     if any(leaf.payload.shape == input.payload.shape for leaf in reach.leaves):
-        lines.append("A leaf of the shape of input is among them: is it an earlier one of its name?")
+        lines.append(
+            "A leaf of the shape of input is among them: is it an earlier one of its name?"
+        )
     if evidence.possible:
         lines += [CUTS_BEFORE.strip(), *[f"  {line}" for line in told(evidence.possible)]]
     return Explanation("no_path", lines, sites=_sites(evidence.possible))

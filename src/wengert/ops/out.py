@@ -11,6 +11,8 @@ from wengert.base import errors
 from wengert.base.dtypes import category
 from wengert.tape.base import TensorBase
 from wengert.tape.inplace import bump, check_writable
+from wengert.tape.modes import current_mode
+from wengert.tape.views import refresh_views
 
 __all__ = ["into"]
 
@@ -33,6 +35,10 @@ def into(out: Any, result: Any, name: str) -> Any:
     value = result.payload
     if category(value.dtype) > category(out.payload.dtype):
         raise errors.cannot_cast(value.dtype, out.payload.dtype)
+    check_writable(out, recording=False)
+    mode = current_mode()
+    if mode is not None and mode.mutation is not None:
+        mode.mutation.before_write(out)
     if out.payload.shape != value.shape:
         if out.payload.size:
             warnings.warn(
@@ -42,7 +48,8 @@ def into(out: Any, result: Any, name: str) -> Any:
                 stacklevel=3,
             )
         out.payload = np.empty(value.shape, out.payload.dtype)
-    check_writable(out, recording=False)
-    np.copyto(out.payload, value, casting="unsafe")
+    np.copyto(out.array(), value, casting="unsafe")
     bump(out, name)
+    if out.ext is not None:
+        refresh_views(out, None)
     return out

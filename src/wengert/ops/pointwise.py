@@ -316,7 +316,7 @@ def square(input: Any) -> Any:
 
 
 def real(input: Any) -> Any:
-    """The real part of a complex tensor; a real tensor itself.
+    """The real part of a complex tensor, as a view; a real tensor itself.
 
     Examples
     --------
@@ -324,11 +324,13 @@ def real(input: Any) -> Any:
     >>> wg.real(wg.tensor([1 + 2j]))
     tensor([1.])
     """
-    return T.real(input) if input.payload.dtype.kind == "c" else input
+    if input.payload.dtype.kind != "c":
+        return input
+    return T.select(T.view_as_real(input), dim=input.payload.ndim, index=0)
 
 
 def imag(input: Any) -> Any:
-    """The imaginary part of a complex tensor.
+    """The imaginary part of a complex tensor, as a view.
 
     Raises
     ------
@@ -343,7 +345,7 @@ def imag(input: Any) -> Any:
     """
     if input.payload.dtype.kind != "c":
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-    return T.imag(input)
+    return T.select(T.view_as_real(input), dim=input.payload.ndim, index=1)
 
 
 def conj(input: Any) -> Any:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.dtypes import as_dtype
+from wengert.base.dtypes import dtype as DType
 from wengert.base.memory_format import (
     check_memory_format,
     contiguous_format,
@@ -16,6 +18,7 @@ from wengert.base.memory_format import (
 from wengert.base.shapes import normal_dim, normal_dims, resolved
 from wengert.ops.coerce import integer, operand, sizes_of
 from wengert.ops.create import clone
+from wengert.ops.strided import view_dtype
 from wengert.tape.record import T
 
 __all__ = [
@@ -80,8 +83,8 @@ def in_shape(x: Any, shape: tuple[int, ...]) -> Any:
     return T.unsafe_view(T.contiguous(x), shape=shape)
 
 
-def view(input: Any, *sizes: Any) -> Any:
-    """The same memory in another shape.
+def view(input: Any, *sizes: Any, dtype: Any = None) -> Any:
+    """The same memory in another shape, or as elements of another type.
 
     Parameters
     ----------
@@ -89,16 +92,20 @@ def view(input: Any, *sizes: Any) -> Any:
         Of any shape.
     *sizes : int, or one sequence of ints
         The new shape. One size may be -1: what the others leave.
+    dtype : dtype
+        Instead of a shape, also by position: the type to see the bytes as. A smaller type makes the
+        last dimension longer, a larger one shorter. The result has no history.
 
     Returns
     -------
     Tensor
-        It shares memory with `input`. Differentiable.
+        It shares memory with `input`. Differentiable by the new shape, not as another type.
 
     Raises
     ------
     RuntimeError
-        If the shape has another number of elements, or needs a copy (`reshape` makes one).
+        If the shape has another number of elements, or needs a copy (`reshape` makes one); if the
+        elements do not lie so that they can be seen as the other type.
 
     Examples
     --------
@@ -107,6 +114,10 @@ def view(input: Any, *sizes: Any) -> Any:
     torch.Size([6])
     """
     x = operand(input, "view")
+    if dtype is None and len(sizes) == 1 and isinstance(sizes[0], DType):
+        dtype = sizes[0]
+    if dtype is not None:
+        return view_dtype(x, as_dtype(dtype))
     payload = x.payload
     shape = resolved(sizes_of(sizes, "view"), payload.size)
     if not _is_viewable(payload, shape):

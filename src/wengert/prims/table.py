@@ -15,6 +15,7 @@ from wengert.prims import (
     reduce,
     select,
     shape,
+    strided,
     unary,
 )
 from wengert.prims.record import TABLE
@@ -33,5 +34,6 @@ __all__ = [
     "reduce",
     "select",
     "shape",
+    "strided",
     "unary",
 ]

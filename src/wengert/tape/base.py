@@ -23,6 +23,7 @@ changed since the tensor was made, and a saved tensor needs no check.
 
 from __future__ import annotations
 
+from _thread import RLock  # not `threading`, which takes long to import
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,6 +39,9 @@ __all__ = [
     "new_tensor",
     "version_of",
 ]
+
+
+_making = RLock()
 
 
 class Leaf:
@@ -128,7 +132,12 @@ class TensorBase:
         """The tensor's rare attributes, made on first use."""
         ext = self.ext
         if ext is None:
-            ext = self.ext = Extra()
+            made = Extra()
+            # another thread may be making one, and put a gradient there
+            with _making:
+                ext = self.ext
+                if ext is None:
+                    ext = self.ext = made
         return ext
 
     def array(self) -> Any:

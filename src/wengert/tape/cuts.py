@@ -65,7 +65,10 @@ def note(kind: str, tensor: Any) -> None:
     It is to be called by the very function that the user called.
     """
     edge = tensor.edge
-    frame = _getframe(2)
+    try:
+        frame = _getframe(2)
+    except ValueError:  # called by the interpreter itself: there is no line to show
+        return
     code = frame.f_code
     if code.co_filename not in _THEIRS:
         frame = _outside(frame)
@@ -78,11 +81,14 @@ def note_switch(kind: str) -> None:
 
     What the library itself switches off is not noted, except for functions that users decorated.
     """
-    frame = _getframe(2)
-    code = frame.f_code
-    if code.co_filename == _MODES:
-        frame = frame.f_back
+    try:
+        frame: Any = _getframe(2)
         code = frame.f_code
+        if code.co_filename == _MODES:
+            frame = _getframe(3)
+            code = frame.f_code
+    except ValueError:  # as above
+        return
     if code.co_filename not in _THEIRS and _is_ours(code.co_filename):
         return
     _HERE.add((kind, code, frame.f_lasti, None))

@@ -82,6 +82,9 @@ def leads_to(edge: Any, target: Any, not_leading: set[Any]) -> bool:
     return False
 
 
+_FAR = 1 << 62
+
+
 class Paths:
     """The paths from an edge to `target`, another edge.
 
@@ -95,22 +98,35 @@ class Paths:
 
     def __init__(self, reach: Reach, target: Any) -> None:
         self._target = target
-        self.between: dict[Any, int] = {}
-        self.passing: dict[Any, int] = {}
+        between: dict[Any, int] = {}
+        passing: dict[Any, int] = {}
+        self.between, self.passing = between, passing
+        constant_in: dict[type, tuple[int, ...]] = {}
         for node in reversed(reach.nodes):
-            flat = _flat(node)
-            for steps, skipped in ((self.between, ()), (self.passing, flat)):
-                left = [
-                    self._left(edge, steps)
-                    for i, edge in enumerate(node.edges)
-                    if edge is not None and i not in skipped
-                ]
-                shortest = min((n for n in left if n is not None), default=None)
-                if shortest is not None:
-                    steps[node] = shortest + 1
+            kind = type(node)
+            flat = constant_in.get(kind)
+            if flat is None:
+                flat = constant_in[kind] = _flat(node)
+            any_way = passing_way = _FAR
+            for i, edge in enumerate(node.edges):
+                if edge is None:
+                    continue
+                if edge is target or (edge.seq == 0 and same_edge(edge, target)):
+                    left, through = 0, 0
+                else:
+                    below = edge if edge.seq else edge.node
+                    left, through = between.get(below, _FAR), passing.get(below, _FAR)
+                if left < any_way:
+                    any_way = left
+                if through < passing_way and i not in flat:
+                    passing_way = through
+            if any_way < _FAR:
+                between[node] = any_way + 1
+            if passing_way < _FAR:
+                passing[node] = passing_way + 1
 
-    def _left(self, edge: Any, steps: dict[Any, int]) -> int | None:
-        return 0 if same_edge(edge, self._target) else steps.get(node_of(edge))
+    def _left(self, edge: Any, steps: dict[Any, int]) -> int:
+        return 0 if same_edge(edge, self._target) else steps.get(node_of(edge), _FAR)
 
     def shortest(self, edge: Any) -> list[Any]:
         """The nodes of the shortest path from `edge`, one that passes a gradient if there is any.
@@ -122,10 +138,9 @@ class Paths:
         while not same_edge(edge, self._target):
             node = node_of(edge)
             path.append(node)
-            skipped = _flat(node) if steps is self.passing else ()
-            ways = [e for i, e in enumerate(node.edges) if e is not None and i not in skipped]
-            left = [(self._left(e, steps), e) for e in ways]
-            edge = min(((n, e) for n, e in left if n is not None), key=lambda way: way[0])[1]
+            flat = _flat(node) if steps is self.passing else ()
+            ways = [e for i, e in enumerate(node.edges) if e is not None and i not in flat]
+            edge = min(ways, key=lambda way: self._left(way, steps))
         return path
 
 

@@ -22,12 +22,12 @@ from wengert.tape.base import FREED, LEAF, TensorBase, new_tensor, version_of
 from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.node import (
     Node,
-    apply_rules,
     check_result,
     check_saved,
     next_sequence,
     unpack,
 )
+from wengert.tape.rules import apply_rules
 from wengert.tape.sites import OURS
 from wengert.tape.views import attach_view
 

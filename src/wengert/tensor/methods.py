@@ -68,6 +68,9 @@ from wengert.ops import (
 from wengert.ops import (
     split as _split,
 )
+from wengert.ops import (
+    strided as _strided,
+)
 from wengert.tensor import assign, rewrite
 
 __all__ = ["TensorMethods"]
@@ -226,6 +229,9 @@ class TensorMethods:
     diag_embed = _arrange.diag_embed
     diag = _arrange.diag
 
+    as_strided = _strided.as_strided
+    unfold = _strided.unfold
+
     select = _split.select
     narrow = _split.narrow
     unbind = _split.unbind
@@ -339,6 +345,7 @@ class TensorMethods:
     addmm_ = rewrite.computed(_affine.addmm)
     addmv_ = rewrite.computed(_affine.addmv)
     baddbmm_ = rewrite.computed(_affine.baddbmm)
+    as_strided_ = rewrite.reshaped(_strided.as_strided)
     squeeze_ = rewrite.reshaped(_shape.squeeze)
     unsqueeze_ = rewrite.reshaped(_shape.unsqueeze)
     transpose_ = rewrite.reshaped(_permute.transpose)

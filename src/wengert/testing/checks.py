@@ -20,8 +20,9 @@ from wengert.prims.record import TABLE, Primitive
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, OutputEdge, new_tensor
 from wengert.tape.modes import no_grad
-from wengert.tape.node import apply_rules, is_leaf_edge
+from wengert.tape.node import is_leaf_edge
 from wengert.tape.record import T, run
+from wengert.tape.rules import apply_rules
 from wengert.testing.samples import Sample, differentiable_args, draw, samples, supports
 
 __all__ = ["CHECKS", "check_record"]

@@ -1,0 +1,177 @@
+"""Layer 1 · kernels: views by strides, and complex numbers as pairs of real ones.
+
+NOTE [geometry]
+Sizes, strides and an offset, counted in elements, name places of a block of memory. A value that
+stands for a part of such a block (a cotangent, say) need not lie in memory as the part does: so the
+functions here are told its geometry, and where that is not the array's own they lay its elements
+out as if they were that memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided as _as_strided
+
+__all__ = [
+    "as_strided",
+    "as_strided_backward",
+    "reach",
+    "unfold",
+    "unfold_backward",
+    "view_as_complex",
+    "view_as_real",
+]
+
+Shape = tuple[int, ...]
+Layout = tuple[Shape, int]
+
+
+def reach(size: Shape, stride: Shape) -> int:
+    """The number of elements from the first to the last of a geometry."""
+    if 0 in size:
+        return 0
+    return 1 + sum([(n - 1) * step for n, step in zip(size, stride, strict=True)])
+
+
+def as_strided(self: Any, size: Shape, stride: Shape, storage_offset: int, layout: Layout) -> Any:
+    """The elements of the memory that self, of geometry `layout`, is a part of, at other places.
+
+    It is a view if self lies in memory as `layout` says and the places are within it. Otherwise the
+    elements are laid out first: what several of them share is their mean, and what is outside of
+    self is 0.
+    """
+    array = np.asarray(self)
+    own, start = layout
+    offset = storage_offset - start
+    if offset >= 0 and _lies_as(array, own) and reach(size, stride) + offset <= array.size:
+        return _window(array, size, stride, offset)
+    if offset >= 0 and _has_strides(array, own):
+        length = reach(array.shape, own)
+        if reach(size, stride) + offset <= length:
+            flat = _as_strided(array, (length,), (array.itemsize,))
+            return _window(flat, size, stride, offset)
+    first = min(start, storage_offset)
+    memory = _laid_out(
+        array,
+        _places(array.shape, own, start - first),
+        offset + reach(size, stride) + start - first,
+        _overlaps(array.shape, own),
+    )
+    return memory[_places(size, stride, storage_offset - first)]
+
+
+def as_strided_backward(
+    self: Any, shape: Shape, size: Shape, stride: Shape, storage_offset: int, layout: Layout
+) -> Any:
+    """The transpose: what arrives at the places of a view, for a tensor of `shape` and `layout`."""
+    own, start = layout
+    first = min(start, storage_offset)
+    length = max(reach(shape, own) + start, reach(size, stride) + storage_offset) - first
+    memory = np.zeros(length, self.dtype)
+    places = _places(size, stride, storage_offset - first)
+    if _overlaps(size, stride):
+        np.add.at(memory, places, self)
+    else:
+        memory[places] = self
+    seen = _places(shape, own, start - first)
+    if _overlaps(shape, own):
+        memory /= np.maximum(np.bincount(seen.reshape(-1), minlength=length), 1).astype(
+            memory.real.dtype
+        )
+    return memory[seen]
+
+
+def _lies_as(array: Any, own: Shape) -> bool:
+    return array.flags.c_contiguous and _has_strides(array, own)
+
+
+def _has_strides(array: Any, own: Shape) -> bool:
+    width = array.itemsize
+    return all(
+        [
+            n == 1 or have == step * width
+            for n, have, step in zip(array.shape, array.strides, own, strict=True)
+        ]
+    )
+
+
+def _window(memory: Any, size: Shape, stride: Shape, offset: int) -> Any:
+    """A view by strides of an array that lies in memory without gaps."""
+    width = memory.itemsize
+    steps = tuple([step * width for step in stride])
+    return np.ndarray(size, memory.dtype, memory, min(offset, memory.size) * width, steps)
+
+
+def _places(size: Shape, stride: Shape, offset: int) -> Any:
+    """The positions that a geometry names, as an array of its shape."""
+    places = np.array(offset, np.intp)
+    for n, step in zip(size, stride, strict=True):
+        places = places[..., None] + np.arange(n) * step
+    return places
+
+
+def _overlaps(size: Shape, stride: Shape) -> bool:
+    """Whether several elements of a geometry may be at one place."""
+    if 0 in size:
+        return False
+    filled = 0
+    for step, n in sorted(zip(stride, size, strict=True)):
+        if n > 1:
+            if step <= filled:
+                return True
+            filled += step * (n - 1)
+    return False
+
+
+def _laid_out(array: Any, places: Any, length: int, shared: bool) -> Any:
+    """Memory with the elements of `array` at `places`."""
+    length = max(length, int(places.max()) + 1 if places.size else 0)
+    memory = np.zeros(length, array.dtype)
+    if shared and array.dtype.kind in "fc":
+        np.add.at(memory, places, array)
+        count = np.bincount(places.reshape(-1), minlength=length)
+        memory /= np.maximum(count, 1).astype(memory.real.dtype)
+    else:
+        memory[places] = array
+    return memory
+
+
+def unfold(self: Any, dimension: int, size: int, step: int) -> Any:
+    """Windows of `size` elements of a dimension, `step` apart, each along a new last dimension."""
+    array = np.asarray(self)
+    if not array.ndim:
+        array = array.reshape(1)
+        shape, strides = (size,), array.strides
+        return _as_strided(array, shape, strides)
+    count = (array.shape[dimension] - size) // step + 1
+    width = array.strides[dimension]
+    shape = (*array.shape[:dimension], count, *array.shape[dimension + 1 :], size)
+    strides = (*array.strides[:dimension], width * step, *array.strides[dimension + 1 :], width)
+    return _as_strided(array, shape, strides)
+
+
+def unfold_backward(self: Any, shape: Shape, dimension: int, size: int, step: int) -> Any:
+    """Zeros of `shape` to which windows of a dimension are added."""
+    result = np.zeros(shape, self.dtype)
+    if not shape:
+        return result + self.sum()
+    span = step * (self.shape[dimension] - 1) + 1
+    lead = (slice(None),) * dimension
+    for i in range(size):
+        result[(*lead, slice(i, i + span, step))] += self[..., i]
+    return result
+
+
+def view_as_real(self: Any) -> Any:
+    """Complex numbers as pairs of real ones, along a new last dimension."""
+    array = np.asarray(self)
+    return array[..., None].view(array.real.dtype)
+
+
+def view_as_complex(self: Any) -> Any:
+    """Pairs along the last dimension as complex numbers: a view if they lie side by side."""
+    if self.strides[-1] != self.itemsize:
+        self = np.ascontiguousarray(self)
+    return self.view(np.result_type(self.dtype, np.complex64))[..., 0]

@@ -1,0 +1,282 @@
+"""Layer 5 · ops: views by strides and by another element type, complex numbers as pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.base.errors import long_name
+from wengert.base.shapes import normal_dim
+from wengert.kernels.strided import reach
+from wengert.ops.coerce import dtype_name, integer, operand, sizes_of
+from wengert.tape.base import new_tensor
+from wengert.tape.cuts import note
+from wengert.tape.record import T
+
+__all__ = ["as_strided", "unfold", "view_as_complex", "view_as_real", "view_dtype"]
+
+Shape = tuple[int, ...]
+
+
+def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+    """A view of the tensor's memory with any sizes and strides.
+
+    The memory is that of the tensor's base: a view of ``x[1:]`` may reach ``x[0]``, by
+    ``storage_offset=0``. Elements of the view may share places, and then it must not be written to
+    by operations that PyTorch refuses there.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    size : sequence of int
+        The sizes of the view.
+    stride : sequence of int
+        The elements between neighbours along each dimension; not negative.
+    storage_offset : int, optional
+        The place of the view's first element in memory; default: that of `input`'s.
+
+    Returns
+    -------
+    Tensor
+        A view. Differentiable, to any order: what several elements share gets the sum of their
+        gradients.
+
+    Raises
+    ------
+    RuntimeError
+        If the numbers of sizes and strides differ, if a size, a stride or the offset is negative,
+        or if the view would reach beyond the memory.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.arange(6).as_strided((2, 3), (1, 2))
+    tensor([[0, 2, 4],
+            [1, 3, 5]])
+    """
+    x = operand(input, "as_strided")
+    sizes, strides = _ints(size, "size", 1), _ints(stride, "stride", 2)
+    own = _elements(x.array().strides, x)
+    base = x if x.ext is None or x.ext.base is None else x.ext.base
+    start = (_address(x) - _address(base)) // x.payload.itemsize
+    offset = start if storage_offset is None else integer(storage_offset, "as_strided", "offset")
+    _check_geometry(sizes, strides, offset, base.array(), x.payload.itemsize)
+    params = {"size": sizes, "stride": strides, "storage_offset": offset}
+    end = offset + reach(sizes, strides)
+    if start <= offset and end <= start + reach(x.payload.shape, own):
+        return T.as_strided(x, layout=(own, start), **params)
+    # beyond what `input` shows: a view of the base itself, so that no gradient is lost
+    if base.payload.dtype != x.payload.dtype:
+        base = T.view_as_real(base)
+    return T.as_strided(base, layout=(_elements(base.payload.strides, base), 0), **params)
+
+
+def _ints(values: Any, arg: str, position: int) -> Shape:
+    if not isinstance(values, tuple | list):
+        raise TypeError(
+            f"as_strided(): argument '{arg}' (position {position}) must be tuple of ints, not "
+            f"{type(values).__name__}"
+        )
+    return sizes_of((values,), "as_strided", arg)
+
+
+def _elements(strides: Shape, x: Any) -> Shape:
+    width = x.payload.itemsize
+    return tuple([step // width for step in strides])
+
+
+def _address(x: Any) -> int:
+    return int(x.array().__array_interface__["data"][0])
+
+
+def _check_geometry(size: Shape, stride: Shape, offset: int, memory: Any, width: int) -> None:
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"mismatch in length of strides and shape: {len(size)} sizes, {len(stride)} strides"
+        )
+    if any(step < 0 for step in stride):
+        raise RuntimeError(
+            "as_strided: Negative strides are not supported at the moment, got strides: "
+            f"{list(stride)}: use flip() for the reverse order"
+        )
+    if any(n < 0 for n in size):
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(size)} and "
+            f"strides={list(stride)}: sizes must not be negative"
+        )
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    if any(step < 0 for step in memory.strides):
+        raise RuntimeError(
+            "as_strided() needs memory with positive strides, but the tensor is over a NumPy array "
+            "with negative ones: clone() it first"
+        )
+    own = tuple([step // memory.itemsize for step in memory.strides])
+    have = reach(memory.shape, own) * memory.itemsize
+    need = (offset + reach(size, stride)) * width
+    if need > have and 0 not in size:
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and "
+            f"itemsize {width} requiring a storage size of {need} are out of bounds for storage of "
+            f"size {have}"
+        )
+
+
+def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
+    """All windows of a dimension: a view in which they overlap.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    dimension : int
+        The dimension.
+    size : int
+        The number of elements of each window.
+    step : int
+        The distance from one window to the next.
+
+    Returns
+    -------
+    Tensor
+        A view: along `dimension` the windows, along a new last dimension their elements.
+        Differentiable: elements that several windows share get the sum of their gradients.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension.
+    RuntimeError
+        If `size` is negative or more than there is, or `step` is not positive.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.arange(5).unfold(0, 3, 1)
+    tensor([[0, 1, 2],
+            [1, 2, 3],
+            [2, 3, 4]])
+    """
+    x = operand(input, "unfold")
+    shape = x.payload.shape
+    axis = normal_dim(integer(dimension, "unfold", "dimension"), len(shape))
+    length = shape[axis] if shape else 1
+    size, step = integer(size, "unfold", "size"), integer(step, "unfold", "step")
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > length:
+        raise RuntimeError(
+            f"maximum size for tensor at dimension {axis} is {length} but size is {size}"
+        )
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    return T.unfold(x, dimension=axis, size=size, step=step)
+
+
+def view_as_real(input: Any) -> Any:
+    """A complex tensor as pairs of real numbers, along a new last dimension of size 2.
+
+    Parameters
+    ----------
+    input : Tensor
+        Complex, of any shape.
+
+    Returns
+    -------
+    Tensor
+        A view. Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If the tensor is not complex.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.view_as_real(wg.tensor([1 + 2j]))
+    tensor([[1., 2.]])
+    """
+    x = operand(input, "view_as_real")
+    if x.payload.dtype.kind != "c":
+        raise RuntimeError(
+            f"view_as_real is only supported for complex tensors, not for {dtype_name(x.payload)}"
+        )
+    return T.view_as_real(x)
+
+
+def view_as_complex(input: Any) -> Any:
+    """Pairs of real numbers along the last dimension as complex numbers.
+
+    Parameters
+    ----------
+    input : Tensor
+        Real and floating, with a last dimension of size 2 whose elements lie side by side.
+
+    Returns
+    -------
+    Tensor
+        A view without the last dimension. Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If the tensor is not of that kind.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.view_as_complex(wg.tensor([[1.0, 2.0]]))
+    tensor([1.+2.j])
+    """
+    x = operand(input, "view_as_complex")
+    array = x.array()
+    if array.dtype.name not in ("float32", "float64"):
+        raise RuntimeError(
+            "view_as_complex is only supported for half, float and double tensors, but got a "
+            f"tensor of scalar type: {dtype_name(array)}"
+            + (" (there are no complex numbers of half precision)" * (array.dtype.name[-2:] == "16"))
+        )
+    if not array.ndim:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if array.shape[-1] != 2:
+        raise RuntimeError(
+            f"Tensor must have a last dimension of size 2, but its shape is {list(array.shape)}"
+        )
+    if array.strides[-1] != array.itemsize:
+        raise RuntimeError("Tensor must have a last dimension with stride 1: use contiguous()")
+    if any(step // array.itemsize % 2 for step in array.strides[:-1]):
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    return T.view_as_complex(x)
+
+
+def view_dtype(x: Any, dtype: Any) -> Any:
+    """The bytes of a tensor as elements of another type: not differentiable, the memory shared."""
+    array, kind = x.array(), dtype.numpy
+    have, want = array.itemsize, kind.itemsize
+    names = f"{dtype_name(array)} as {long_name(kind)} (different element sizes)"
+    if have != want:
+        ratio = max(have, want) // min(have, want)
+        if not array.ndim:
+            raise RuntimeError(f"self.dim() cannot be 0 to view {names}")
+        if array.size and array.shape[-1] > 1 and array.strides[-1] != have:
+            got = array.strides[-1] // have
+            raise RuntimeError(f"self.stride(-1) must be 1 to view {names}, but got {got}")
+        if want > have:
+            _check_wider(array, ratio, names)
+    if x.edge is not None:
+        note("view(dtype)", x)
+    return new_tensor(array.view(kind), None, x.share_version())
+
+
+def _check_wider(array: Any, ratio: int, names: str) -> None:
+    if array.shape[-1] % ratio:
+        raise RuntimeError(
+            f"self.size(-1) must be divisible by {ratio} to view {names}, but got {array.shape[-1]}"
+        )
+    for i, step in enumerate(array.strides[:-1]):
+        if step // array.itemsize % ratio:
+            raise RuntimeError(
+                f"self.stride({i}) must be divisible by {ratio} to view {names}, but got "
+                f"{step // array.itemsize}"
+            )

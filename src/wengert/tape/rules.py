@@ -1,0 +1,74 @@
+"""Layer 4 · tape: the general way to apply a node's rules, for any payload, dtype and arity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.interp.levels import namespace_of
+from wengert.prims.record import Primitive
+from wengert.tape.node import Node, unpack
+
+__all__ = ["apply_rules"]
+
+
+def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Apply a node's rules in the namespace of its values: for any payload, dtype and arity."""
+    prim: Primitive = node.prim
+    several = prim.differentiable != 1
+    parts = [part for part in g if part is not None] if several else [g]
+    if not parts:
+        return Node.step(node, None, keep, edges, True)
+    raw = not any(hasattr(part, "namespace") for part in parts)
+    wanted = [e is not None for e in edges]
+    if not any(wanted):
+        return Node.step(node, None, keep, edges, True)
+    rules = prim.rules * len(edges) if prim.variadic else prim.rules
+    needed = {
+        n for rule, want in zip(rules, wanted, strict=True) if want and rule for n in rule.names
+    }
+    values = {name: unpack(node, name, raw) for name in prim.saved if name in needed}
+    F: Any = namespace_of(*parts, *_flat(values.values()))
+    if several:
+        g = tuple(
+            F.zeros(shape=shape, dtype=dtype) if part is None else part
+            for part, (shape, dtype) in zip(g, node.outputs_meta, strict=True)
+        )
+    complexes = getattr(node, "complexes", None)
+    sandwich = complexes is not None and prim.conj == "engine"
+    if sandwich:
+        g = tuple(map(F.conj, g)) if several else F.conj(g)
+    if not keep:
+        node.release()
+    if prim.variadic:
+        rule = prim.rules[0]
+        assert rule is not None
+        grads = list(rule.call(F, g, *[values[n] for n in rule.names]))
+    else:
+        grads = [
+            rule.call(F, g, *[values[n] for n in rule.names]) if want and rule else None
+            for rule, want in zip(prim.rules, wanted, strict=True)
+        ]
+    shapes = node.shapes if prim.broadcasts else None
+    for i, grad in enumerate(grads):
+        if grad is None or not wanted[i]:
+            grads[i] = None
+            continue
+        if sandwich:
+            grad = F.conj(grad)
+        if (
+            complexes is not None
+            and not complexes[i]
+            and getattr(grad, "payload", grad).dtype.kind == "c"
+        ):
+            grad = F.real(grad)
+        grads[i] = grad if shapes is None else F.sum_to(grad, shape=shapes[i])
+    return tuple(grads)
+
+
+def _flat(values: Any) -> list[Any]:
+    flat: list[Any] = []
+    for value in values:
+        flat.extend(value) if isinstance(value, tuple) else flat.append(value)
+    return [value for value in flat if not isinstance(value, np.ndarray)]
