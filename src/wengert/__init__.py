@@ -308,7 +308,7 @@ pi = _math.pi
 e = _math.e
 newaxis = None
 
-_LATER = frozenset({"nn", "testing"})
+_LATER = frozenset({"nn", "testing", "utils"})
 _FROM_LATER = {
     "load": "serialization",
     "save": "serialization",
@@ -318,6 +318,7 @@ _FROM_LATER = {
 
 if _TYPE_CHECKING:
     from wengert import nn as nn
+    from wengert import utils as utils
     from wengert.serialization import load as load
     from wengert.serialization import save as save
 

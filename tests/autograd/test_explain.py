@@ -115,7 +115,9 @@ def test_freed():
 
 def test_freed_shows_where_the_node_was_recorded_if_that_is_known():
     x = leaf()
-    with wg.autograd.detect_anomaly():
+    with pytest.warns(UserWarning, match="Anomaly Detection"):
+        mode = wg.autograd.detect_anomaly()
+    with mode:
         y = (x * x).sum()
         place = here(above=1)
         y.backward()
@@ -390,6 +392,17 @@ def test_no_grad_of_a_view_is_certain():
         place = here(above=1)
         y = x[0]
     check(explain(y, x), "no_grad", place, "a view that was made while nothing was recorded")
+
+
+def test_no_grad_of_a_view_in_the_graph():
+    x, w = leaf(), leaf(5.0)
+    with wg.no_grad():
+        place = here(above=1)
+        y = x[0]
+    check(explain(y * w, x), "no_grad", place, "ends also at a view")
+    check(explain(y * w, w), "connected", connected=True)
+    check(explain(y * w, leaf()), "no_grad", place, certain=False)
+    check(explain(y * w, y), "no_grad", "requires_grad is True, and no gradient arrives")
 
 
 def test_no_grad_by_set_grad_enabled():

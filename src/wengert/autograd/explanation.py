@@ -6,10 +6,10 @@ from typing import Any
 
 from wengert.autograd.function import FunctionNode
 from wengert.autograd.once import DelayedError
-from wengert.autograd.reasons import Explanation, listed, without_graph, without_path
+from wengert.autograd.reasons import CURES, Explanation, listed, without_graph, without_path
 from wengert.base.errors import describe
 from wengert.tape.base import LEAF, TensorBase
-from wengert.tape.node import edge_of, target_of
+from wengert.tape.node import Unrecorded, edge_of, target_of
 from wengert.tape.paths import Paths, Reach, flat_nodes, node_of, same_edge, trouble
 from wengert.tape.sites import shown
 
@@ -65,7 +65,9 @@ def explain(output: Any, input: Any) -> Explanation:
             raise TypeError(f"explain(): {name} must be a Tensor, not {type(value).__name__}")
     if input.edge is None:
         return _not_watched(output, input)
-    if output.edge is None:
+    if input.edge.__class__ is Unrecorded:
+        return Explanation("no_grad", [*_UNRECORDED, CURES["no_grad"]])
+    if output.edge is None or output.edge.__class__ is Unrecorded:
         return without_graph(output, input)
     root, target = edge_of(output), edge_of(input)
     reach = Reach(root)
@@ -73,6 +75,12 @@ def explain(output: Any, input: Any) -> Explanation:
     if same_edge(root, target) or node_of(root) in paths.between:
         return _with_path(output, input, reach, paths)
     return without_path(output, input, reach)
+
+
+_UNRECORDED = (
+    "No gradient: input is a view that was made while nothing was recorded, of a tensor that "
+    "requires a gradient. As in PyTorch its requires_grad is True, and no gradient arrives at it.",
+)
 
 
 def _not_watched(output: Any, input: Any) -> Explanation:

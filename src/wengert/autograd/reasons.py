@@ -9,14 +9,14 @@ from wengert.base.errors import CUTS_BEFORE, HIDES, describe
 from wengert.tape.base import LEAF
 from wengert.tape.cuts import DETACHING, SCALARS, Cut, recent, told
 from wengert.tape.modes import is_recording
-from wengert.tape.node import edge_of
+from wengert.tape.node import Unrecorded, edge_of
 from wengert.tape.paths import Reach, leads_to, node_of
 from wengert.tape.sites import shown
 from wengert.tape.spoiled import Spoiled
 from wengert.tape.versions import is_inference
 from wengert.tape.views import MADE_UNRECORDED
 
-__all__ = ["Explanation", "listed", "without_graph", "without_path"]
+__all__ = ["CURES", "Explanation", "listed", "without_graph", "without_path"]
 
 
 class Explanation:
@@ -107,7 +107,8 @@ class _Evidence:
         self.known: list[Cut] = []
         self.possible: list[Cut] = []
         target = edge_of(input)
-        root = None if output.edge is None else edge_of(output)
+        lost = output.edge is None or output.edge.__class__ is Unrecorded
+        root = None if lost else edge_of(output)
         later: set[Any] = set()
         unrelated: set[Any] = set()
         for cut in recent():
@@ -151,7 +152,7 @@ class _Evidence:
                 "told whether it depended on input):"
             )
         place = told([cut])[0]
-        lines += [f"  {place}", _CURES[cause]]
+        lines += [f"  {place}", CURES[cause]]
         others = [other for other in self.possible if told([other])[0] != place]
         if others:
             lines += ["Other places, the last first:", *[f"  {line}" for line in told(others)]]
@@ -164,7 +165,7 @@ def _sites(cuts: list[Cut]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(shown(cut.site) for cut in cuts))
 
 
-_CURES = {
+CURES = {
     "detached": (
         "Leave that out and compute with the tensor itself: clone() copies within the graph, "
         "stack() joins tensors, and NumPy's functions on tensors are recorded."
@@ -188,7 +189,7 @@ def without_graph(output: Any, input: Any) -> Explanation:
         casts = [c for c in evidence.possible if not c.switch and c.kind not in DETACHING]
         lines = [f"{what} is {kind}: no operation that gives such values is differentiable."]
         lines += [f"  {line}" for line in told(casts)]
-        return Explanation("cast", [*lines, _CURES["cast"]], sites=_sites(casts))
+        return Explanation("cast", [*lines, CURES["cast"]], sites=_sites(casts))
     if input.ext is not None and input.ext.grad is output:
         return Explanation(
             "create_graph",
@@ -197,7 +198,7 @@ def without_graph(output: Any, input: Any) -> Explanation:
                 "Pass create_graph=True to backward() or autograd.grad() to differentiate again.",
             ],
         )
-    lines = [f"{what} does not require one: nothing was recorded for it."]
+    lines = [f"{what} has no graph: nothing was recorded for it."]
     unrecorded = _unrecorded(output, input)
     blamed = evidence.blamed(switches=True)
     if unrecorded:
@@ -207,12 +208,12 @@ def without_graph(output: Any, input: Any) -> Explanation:
             for cut in evidence.possible
             if cut.switch and (cut.kind == "inference_mode()" or not inference)
         ]
-        lines += [unrecorded, *[f"  {line}" for line in told(switches)], _CURES["no_grad"]]
+        lines += [unrecorded, *[f"  {line}" for line in told(switches)], CURES["no_grad"]]
         return Explanation("no_grad", lines, sites=_sites(switches))
     if blamed is None and _shares_memory(output, input):
         lines += [
             "It shares the memory of input, but was taken out of its graph (detach() or .data).",
-            _CURES["detached"],
+            CURES["detached"],
         ]
         return Explanation("detached", lines)
     if blamed is not None:
@@ -220,7 +221,7 @@ def without_graph(output: Any, input: Any) -> Explanation:
         found.text += f"\n  {HIDES}"
         return found
     if not is_recording():
-        lines += ["Recording is switched off here, the likeliest reason.", _CURES["no_grad"]]
+        lines += ["Recording is switched off here, the likeliest reason.", CURES["no_grad"]]
         return Explanation("no_grad", lines, certain=False)
     lines += [
         "No place is known where a graph was cut. Was output computed from input at all, and after "
@@ -241,7 +242,16 @@ def _unrecorded(output: Any, input: Any) -> str:
     base = ext.base
     if base.edge is None or not leads_to(edge_of(base), edge_of(input), set()):
         return ""
+    # its requires_grad is True all the same, as in PyTorch
     return "It is a view that was made while nothing was recorded:"
+
+
+def _views(tensor: Any) -> list[Any]:
+    """The views over the memory of `tensor` that are known and still there."""
+    ext = tensor.ext
+    base = tensor if ext is None or ext.base is None else ext.base
+    known = [] if base.ext is None else [view() for view in base.ext.views or ()]
+    return [view for view in known if view is not None]
 
 
 def _shares_memory(one: Any, other: Any) -> bool:
@@ -266,6 +276,13 @@ def without_path(output: Any, input: Any, reach: Reach) -> Explanation:
     if spoiled is not None:
         return Explanation("modified_in_place", [*lines, *spoiled.split("\n")])
     evidence = _Evidence(output, input)
+    ends = [node for node in reach.nodes if node.__class__ is Unrecorded]
+    if ends:
+        switches = [cut for cut in evidence.possible if cut.switch]
+        lines.append("It ends also at a view that was made while nothing was recorded:")
+        lines += [*[f"  {line}" for line in told(switches)], CURES["no_grad"]]
+        own = any(view.edge is end for view in _views(input) for end in ends)
+        return Explanation("no_grad", lines, certain=own, sites=_sites(switches))
     blamed = evidence.blamed(switches=False)
     found = None
     if blamed is None or blamed not in evidence.known:

@@ -142,6 +142,8 @@ def _edge_of(source: Any) -> Any:
 class _Walk:
     """One walk with its modes: recording on for ``create_graph``, off otherwise."""
 
+    targets: set[Any] | None = None
+
     def __init__(self, seeds: list[tuple[Any, Any]], keep: bool, create_graph: bool) -> None:
         self.seeds = seeds
         self.keep = keep
@@ -176,8 +178,17 @@ class _Walk:
     def _unwatched(
         self, wanted: Any, targets: set[Any] | None, accumulate: bool, look: Any
     ) -> None:
-        postponed = not self.keep and (bool(USER_CODE) or look is not None)
-        pending = walk(self.seeds, self.keep or postponed, self.raw, wanted, look)
+        seen = bool(USER_CODE)
+        postponed = not self.keep and (seen or look is not None)
+        above = CURRENT.get() if seen else None
+        try:
+            if seen:
+                self.targets = targets
+                CURRENT.set(self)
+            pending = walk(self.seeds, self.keep or postponed, self.raw, wanted, look)
+        finally:
+            if seen:
+                CURRENT.set(above)
         if postponed and look is not None:
             _release(look.met)
         elif postponed:

@@ -60,14 +60,19 @@ class Mode:
         `wengert.tape.saving`).
     multithreading
         Noted and reported; it has no effect.
-    records, observed, special, inner
+    dispatch
+        What computes operations in place of their kernels; the last one counts, and may have the
+        others compute (see `wengert.tape.record.run`).
+    records, observed, special, inner, below
         What follows: whether operations are recorded, whether they take the common way and are
-        looked at afterwards, what computes them if not the common way, and the mode in which that
-        has them computed.
+        looked at afterwards, what computes them if not the common way, the mode in which that
+        has them computed, and the mode in which the last one of `dispatch` does.
     """
 
     __slots__ = (
         "anomaly",
+        "below",
+        "dispatch",
         "grad",
         "hooks",
         "inference",
@@ -89,6 +94,7 @@ class Mode:
         refusal: str | None = None,
         mutation: Any = None,
         multithreading: bool = True,
+        dispatch: tuple[Any, ...] = (),
     ) -> None:
         self.grad = grad
         self.inference = inference
@@ -97,9 +103,17 @@ class Mode:
         self.refusal = refusal
         self.mutation = mutation
         self.multithreading = multithreading
+        self.dispatch = dispatch
         self.records = grad and inference is None
         self.special = inference if anomaly is None else anomaly
-        self.observed = anomaly is not None and inference is None and not hooks and mutation is None
+        self.observed = (
+            anomaly is not None
+            and inference is None
+            and mutation is None
+            and not hooks
+            and not dispatch
+        )
+        self.below = changed(self, dispatch=dispatch[:-1]) if dispatch else None
         self.inner: Mode | None = None
         if anomaly is not None:
             self.inner = changed(self, anomaly=None)
@@ -111,7 +125,16 @@ class Mode:
         return {name: getattr(self, name) for name in _FIELDS}
 
 
-_FIELDS = ("grad", "inference", "anomaly", "hooks", "refusal", "mutation", "multithreading")
+_FIELDS = (
+    "grad",
+    "inference",
+    "anomaly",
+    "hooks",
+    "refusal",
+    "mutation",
+    "multithreading",
+    "dispatch",
+)
 _DEFAULT = Mode()
 _DEFAULT_FIELDS = _DEFAULT.fields()
 NO_GRAD = Mode(grad=False)

@@ -146,7 +146,7 @@ class Paths:
 
 def _flat(node: Any) -> tuple[int, ...]:
     """The arguments of the operation that its result is piecewise constant in."""
-    prim = getattr(node, "prim", None)
+    prim = getattr(type(node), "prim", None)
     if prim is None or prim.variadic:
         return ()
     return tuple(i for i, rule in enumerate(prim.rules) if rule is not None and rule.call is zero)
@@ -165,7 +165,7 @@ def trouble(node: Any) -> tuple[str, str] | None:
         if node.inner is None:
             return "freed", str(errors.backward_twice(node.label))
         node = node.inner
-    prim = getattr(node, "prim", None)
+    prim = getattr(type(node), "prim", None)
     if prim is None:
         return None
     held = [getattr(node, f"s_{name}") for name in prim.saved_args]

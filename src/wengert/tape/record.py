@@ -56,22 +56,33 @@ def _with_number(form: Primitive, tensor: Any, number: Any) -> Any:
     return run(form, [tensor], {form.params[0]: number})
 
 
-def run(prim: Primitive, tensors: list[Any], params: dict[str, Any]) -> Any:
-    """Compute `prim` on tensors that need no promotion any more, and record it."""
+def run(
+    prim: Primitive, tensors: list[Any], params: dict[str, Any], outs: list[Any] | None = None
+) -> Any:
+    """Compute `prim` on tensors that need no promotion any more, and record it.
+
+    Parameters
+    ----------
+    outs
+        New tensors of the results, where these are known and need not be computed.
+    """
+    mode = current_mode()
+    if mode is not None and mode.dispatch:
+        return mode.dispatch[-1].run(mode, prim, tensors, params, outs)
     if prim.view:
         tensors[0].array()
     payloads = [tensor.payload for tensor in tensors]
-    F = namespace_of(*[p for p in payloads if not isinstance(p, np.ndarray | np.generic)])
-    try:
-        results = getattr(F, prim.name)(*payloads, **params)
-    except ValueError:
-        if prim.broadcasts:
-            broadcast(*[p.shape for p in payloads])  # says which sizes differ
-        raise
-    mode = current_mode()
-    recording = mode is None or mode.records
     single = prim.outputs == 1
-    outs = [new_tensor(r) for r in ((results,) if single else results)]
+    if outs is None:
+        F = namespace_of(*[p for p in payloads if not isinstance(p, np.ndarray | np.generic)])
+        try:
+            results = getattr(F, prim.name)(*payloads, **params)
+        except ValueError:
+            if prim.broadcasts:
+                broadcast(*[p.shape for p in payloads])  # says which sizes differ
+            raise
+        outs = [new_tensor(r) for r in ((results,) if single else results)]
+    recording = mode is None or mode.records
     if (
         recording
         and is_differentiable(outs[0].payload.dtype)

@@ -23,8 +23,11 @@ from wengert.tape.hooks import call_hook, call_leaf_hook, call_node_hook
 
 __all__ = ["CURRENT", "Watch"]
 
-CURRENT: ContextVar[Watch | None] = ContextVar("wengert_walk", default=None)
-"""The watched walk that is under way."""
+CURRENT: ContextVar[Any] = ContextVar("wengert_walk", default=None)
+"""The walk that is under way, where a user's code may ask: an object of its own with `targets`.
+
+A `Watch` if the walk is watched.
+"""
 
 
 class Watch:

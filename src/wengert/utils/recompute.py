@@ -1,0 +1,399 @@
+"""Layer 8 · utils: a region of the graph that forgets what it saved and computes it again.
+
+NOTE [checkpoints]
+While a region is computed, a hook puts a `_Holder` in the place of every tensor that is saved; the
+tensor itself is let go of. The first of them that a walk needs has the region computed again, from
+its inputs and in the modes and the state of the random numbers that it had, and another hook
+collects what is saved this time: the same tensors, in the same order. Each is handed out once and
+then forgotten, so another walk over the same graph computes the region again.
+
+The inputs of a region are saved as an operation would save them, so those of a region within
+another one are among what the outer one forgets. Regions within are computed again as regions, and
+what the walk needs of them asks the outer one for their inputs first.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+from wengert.base import errors
+from wengert.base.dtypes import long_name
+from wengert.ops.generator import default_generator, fork_rng
+from wengert.tape.base import TensorBase, new_tensor, version_of
+from wengert.tape.modes import MODE, changed, current_mode, full_mode
+from wengert.tape.node import USER_CODE, edge_of
+from wengert.tape.saving import keeps_aside, stand_in, unpacked
+from wengert.tape.watch import CURRENT
+
+__all__ = ["CheckpointError", "Enough", "GraphExecGroup", "Region"]
+
+
+class CheckpointError(RuntimeError):
+    """A checkpointed function did not compute the same when it was run again."""
+
+
+class Enough(BaseException):
+    """Ends a recomputation that has given all that is needed.
+
+    No `Exception`, so that a function which catches those does not go on.
+    """
+
+
+class _Holder:
+    """What a node keeps in place of a tensor that it would have saved."""
+
+    __slots__ = ("__weakref__",)
+
+
+class _Input:
+    """A tensor that a region was called with, saved as an operation would save it."""
+
+    __slots__ = ("edge", "name", "saved", "version")
+
+    def __init__(self, tensor: Any, name: str) -> None:
+        mode = current_mode()
+        self.name = name
+        self.edge = edge_of(tensor)
+        self.version = None
+        if keeps_aside(mode):
+            self.saved = stand_in(mode, tensor)
+        else:
+            self.saved = tensor
+            self.version = version_of(tensor)
+
+    def tensor(self, function: str) -> Any:
+        """The tensor as it was, or an error if it was written to since."""
+        saved = self.saved
+        if self.version is None:
+            return unpacked(saved, self.edge)
+        if version_of(saved) != self.version:
+            raise errors.modified_in_place(
+                saved.payload, "", saved.vc, self.version, f"checkpoint({function})", self.name
+            )
+        # the tensor may have left the graph since: the edge tells what it was
+        if edge_of(saved) is self.edge:
+            return saved
+        return new_tensor(saved.payload, self.edge, saved.vc)
+
+
+class _Kept:
+    """A tensor that a recomputation saved."""
+
+    __slots__ = ("cell", "payload", "version")
+
+    def __init__(self, tensor: Any, alone: bool) -> None:
+        self.payload = tensor.payload
+        self.cell = tensor.share_version()
+        self.version = self.cell[0]
+        if alone and self.version:
+            # a write whose result cannot be saved is taken back
+            self.payload, self.cell, self.version = self.payload.copy(), [0, None], 0
+
+    def tensor(self) -> Any:
+        """The tensor, or an error if the recomputation itself has overwritten it."""
+        if self.cell[0] != self.version:
+            raise errors.modified_in_place(
+                self.payload,
+                "",
+                self.cell,
+                self.version,
+                "an operation in a checkpointed function",
+                "saved tensor",
+            )
+        return new_tensor(self.payload, None, self.cell)
+
+
+class _Note:
+    """What is remembered of a tensor that was saved, to compare with when it is saved again."""
+
+    __slots__ = ("_where", "dtype", "shape", "version")
+
+    def __init__(self, tensor: Any) -> None:
+        self.shape = tensor.payload.shape
+        self.dtype = tensor.payload.dtype
+        self.version = version_of(tensor)
+        # the memory: by the cell that all who see it share, or by the only tensor that sees it
+        self._where = weakref.ref(tensor) if tensor.vc is None else tensor.vc
+
+    def now(self) -> int | None:
+        """The version of the memory now; None if it is gone."""
+        where = self._where
+        if where.__class__ is list:
+            return int(where[0])
+        tensor = where()
+        return None if tensor is None else version_of(tensor)
+
+    def same_memory(self, tensor: Any) -> bool:
+        """Whether `tensor` is the memory that was saved, and not computed anew."""
+        where = self._where
+        return (tensor.vc if where.__class__ is list else tensor) is (
+            where if where.__class__ is list else where()
+        )
+
+    def __str__(self) -> str:
+        return _described(self.shape, self.dtype)
+
+
+def _described(shape: tuple[int, ...], dtype: Any) -> str:
+    return f"{{'shape': {list(shape)}, 'dtype': {long_name(dtype).lower()}}}"
+
+
+class Region:
+    """A call of a function whose saved tensors are computed again when they are needed.
+
+    Parameters
+    ----------
+    function, args, kwargs
+        The call.
+    preserve_rng_state
+        Whether random numbers are the same when it is computed again.
+    context
+        The context manager in which it is computed again.
+    checked
+        Whether what is saved again is compared with what was.
+    early_stop
+        Whether computing again ends as soon as all that was saved is there.
+    explain
+        Called with a `CheckpointError`, to raise a longer one; or None.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        *,
+        preserve_rng_state: bool,
+        context: Any,
+        checked: bool,
+        early_stop: bool,
+        explain: Callable[[CheckpointError], None] | None,
+    ) -> None:
+        self.function = function
+        self.args = [_saved(value, f"argument {i}") for i, value in enumerate(args)]
+        self.kwargs = {name: _saved(value, name) for name, value in kwargs.items()}
+        self.rng = default_generator.stream.pack() if preserve_rng_state else None
+        self.context = context
+        self.checked = checked
+        self.early_stop = early_stop
+        self.explain = explain
+        self.complete = False
+        self.holders: list[weakref.ref[_Holder]] = []
+        self.notes: list[_Note] = []
+        self._kept: weakref.WeakKeyDictionary[Any, _Collected] = weakref.WeakKeyDictionary()
+        # a walk that breaks off while this is computed again can be repeated
+        USER_CODE.add(self)
+
+    @property
+    def name(self) -> str:
+        """What the function is called."""
+        return getattr(self.function, "__qualname__", type(self.function).__name__)
+
+    def pack(self, tensor: Any) -> _Holder:
+        """What to save in place of `tensor`."""
+        holder = _Holder()
+        self.holders.append(weakref.ref(holder))
+        if self.checked:
+            self.notes.append(_Note(tensor))
+        return holder
+
+    def unpack(self, holder: _Holder) -> Any:
+        """The tensor in whose place `holder` was saved."""
+        if self.explain is None:
+            return self._unpack(holder)
+        try:
+            return self._unpack(holder)
+        except CheckpointError as error:
+            self.explain(error)
+            raise
+
+    def _unpack(self, holder: _Holder) -> Any:
+        group = _GROUP.get()
+        walk = CURRENT.get() if group is None else group
+        # outside a walk somebody looks at one saved tensor
+        kept = None if walk is None else self._kept.get(walk)
+        if kept is None:
+            kept = self._recompute()
+            if walk is not None:
+                self._kept[walk] = kept
+        found = kept.pop(holder, None)
+        if found is None:
+            advice = (
+                "Two backward passes in one GraphExecGroup must not need the same saved tensor."
+                if group is not None
+                else "If you are calling ctx.saved_tensors in backward, do so only once."
+            )
+            raise CheckpointError(
+                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already "
+                f"unpacked once. {advice}"
+            )
+        return found.tensor()
+
+    def _recompute(self) -> _Collected:
+        args = [_restored(value, self.name) for value in self.args]
+        kwargs = {name: _restored(value, self.name) for name, value in self.kwargs.items()}
+        recomputation = _Recomputation(self)
+        before = current_mode()
+        mode = full_mode()
+        if mode.refusal is not None:
+            raise RuntimeError(mode.refusal)
+        with fork_rng(enabled=self.rng is not None):
+            if self.rng is not None:
+                default_generator.stream.unpack(self.rng)
+            hooks = (*mode.hooks, (recomputation.pack, _Kept.tensor))
+            try:
+                MODE.set(
+                    changed(
+                        mode, grad=True, inference=None, mutation=None, hooks=hooks, dispatch=()
+                    )
+                )
+                with self.context:
+                    self.function(*args, **kwargs)
+            except Enough:
+                pass
+            finally:
+                MODE.set(before)
+        recomputation.check()
+        return recomputation.kept
+
+
+def _saved(value: Any, name: str) -> Any:
+    return _Input(value, name) if isinstance(value, TensorBase) else value
+
+
+def _restored(value: Any, function: str) -> Any:
+    return value.tensor(function) if value.__class__ is _Input else value
+
+
+class _Recomputation:
+    """Collects what a region saves when it is computed again."""
+
+    def __init__(self, region: Region) -> None:
+        self.region = region
+        self.kept: _Collected = weakref.WeakKeyDictionary()
+        self._count = 0
+        self._expected = len(region.holders)
+        self._partial = False
+        self._before = [note.now() for note in region.notes]
+        self._different: list[str] = []
+        self._overwritten: RuntimeError | None = None
+
+    def pack(self, tensor: Any) -> _Kept:
+        """Keep `tensor` for the node that stands in its place in the original graph."""
+        region, i = self.region, self._count
+        self._count += 1
+        if i >= self._expected:
+            if region.complete:
+                raise CheckpointError(
+                    "torch.utils.checkpoint: trying to save more tensors during recomputation than "
+                    f"during the original forward pass.\n  {region.name} saved {self._expected} "
+                    f"of them then, and now a further one, {_of(tensor)}.\n{_TIP}"
+                )
+            # differentiated within the region, the rest of which was not computed then
+            self._partial = True
+            return _Kept(tensor, False)
+        if region.checked:
+            self._compare(i, tensor)
+        enough = region.early_stop and self._count == self._expected
+        kept = _Kept(tensor, enough)
+        # it is gone if a walk within the region has been there
+        holder = region.holders[i]()
+        if holder is not None:
+            self.kept[holder] = kept
+        if enough:
+            raise Enough
+        return kept
+
+    def _compare(self, i: int, tensor: Any) -> None:
+        note = self.region.notes[i]
+        payload = tensor.payload
+        if payload.shape != note.shape or payload.dtype != note.dtype:
+            self._different.append(
+                f"tensor at position {i}:\nsaved metadata: {note}\n"
+                f"recomputed metadata: {_of(tensor)}\n"
+            )
+        elif self._overwritten is None and note.same_memory(tensor):
+            version = version_of(tensor)
+            # what the function itself has written again before is as it was
+            if version != note.version and version == self._before[i]:
+                self._overwritten = errors.modified_in_place(
+                    payload,
+                    "",
+                    tensor.vc,
+                    note.version,
+                    f"checkpoint({self.region.name})",
+                    f"saved tensor {i}",
+                )
+
+    def check(self) -> None:
+        """Raise if something else was saved than before."""
+        if not self._partial and self._count != self._expected:
+            raise CheckpointError(
+                "torch.utils.checkpoint: A different number of tensors was saved during the "
+                "original forward and recomputation.\nNumber of tensors saved during forward: "
+                f"{self._expected}\nNumber of tensors saved during recomputation: {self._count}.\n"
+                f"  The function was {self.region.name}.\n{_TIP}"
+            )
+        if self._different:
+            raise CheckpointError(
+                "torch.utils.checkpoint: Recomputed values for the following tensors have "
+                f"different metadata than during the forward pass.\n{''.join(self._different)}"
+                f"  The function was {self.region.name}.\n{_TIP}"
+            )
+        if self._overwritten is not None:
+            raise self._overwritten
+
+
+def _of(tensor: Any) -> str:
+    return _described(tensor.payload.shape, tensor.payload.dtype)
+
+
+_TIP = (
+    "  A checkpointed function must do the same each time: it must not depend on what changes "
+    "between the forward and the backward pass. Pass debug=True to checkpoint(), or use "
+    "set_checkpoint_debug_enabled(True), to see the operations of both."
+)
+
+_Collected = weakref.WeakKeyDictionary[_Holder, _Kept]
+
+_GROUP: ContextVar[Any] = ContextVar("wengert_checkpoint_group", default=None)
+
+
+class GraphExecGroup:
+    """Several backward passes that share what checkpoints compute again: a context manager.
+
+    Each region is then computed again at most once, by the first pass that needs it. No two of the
+    passes may need the same saved tensor.
+
+    Raises
+    ------
+    RuntimeError
+        If such contexts are nested.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.utils.checkpoint import GraphExecGroup, checkpoint
+    >>> def f(x, y):
+    ...     print("computed")
+    ...     return x.exp(), y.exp()
+    >>> x, y = (wg.zeros(1, requires_grad=True) for _ in range(2))
+    >>> a, b = checkpoint(f, x, y, use_reentrant=False)
+    computed
+    >>> with GraphExecGroup():
+    ...     a.backward()
+    ...     b.backward()
+    computed
+    """
+
+    def __enter__(self) -> GraphExecGroup:
+        if _GROUP.get() is not None:
+            raise RuntimeError("GraphExecGroup contexts cannot be nested")
+        _GROUP.set(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _GROUP.set(None)
