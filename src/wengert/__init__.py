@@ -44,6 +44,9 @@ from wengert.ops.arrange import roll as roll
 from wengert.ops.arrange import tile as tile
 from wengert.ops.arrange import tril as tril
 from wengert.ops.arrange import triu as triu
+from wengert.ops.blend import addcdiv as addcdiv
+from wengert.ops.blend import addcmul as addcmul
+from wengert.ops.blend import lerp as lerp
 from wengert.ops.choice import bernoulli as bernoulli
 from wengert.ops.choice import multinomial as multinomial
 from wengert.ops.choice import randint as randint
@@ -122,6 +125,10 @@ from wengert.ops.permute import swapaxes as swapaxes
 from wengert.ops.permute import swapdims as swapdims
 from wengert.ops.permute import t as t
 from wengert.ops.permute import transpose as transpose
+from wengert.ops.place import index_copy as index_copy
+from wengert.ops.place import index_fill as index_fill
+from wengert.ops.place import masked_scatter as masked_scatter
+from wengert.ops.place import put as put
 from wengert.ops.pointwise import abs as abs
 from wengert.ops.pointwise import absolute as absolute
 from wengert.ops.pointwise import acos as acos
@@ -309,11 +316,20 @@ e = _math.e
 newaxis = None
 
 _LATER = frozenset({"nn", "testing", "utils"})
+_METHODS = (
+    "abs_ acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ "
+    "as_strided_ asin_ asinh_ atan_ atanh_ ceil_ clamp_ clamp_max_ clamp_min_ clip_ cos_ "
+    "cosh_ detach detach_ erf_ erfc_ exp2_ exp_ expm1_ fill_ fix_ floor_ index_put_ log10_ "
+    "log1p_ log2_ log_ neg_ negative_ reciprocal_ relu_ round_ rsqrt_ sigmoid_ sin_ sinh_ "
+    "sqrt_ square_ tan_ tanh_ trunc_ zero_"
+).split()
+"""Methods that are functions, too."""
 _FROM_LATER = {
     "load": "serialization",
     "save": "serialization",
     "is_anomaly_check_nan_enabled": "autograd.anomaly_mode",
     "is_anomaly_enabled": "autograd.anomaly_mode",
+    **dict.fromkeys(_METHODS, "tensor.method_functions"),
 }
 
 if _TYPE_CHECKING:

@@ -12,12 +12,14 @@ from wengert.autograd.gradcheck import gradcheck as gradcheck
 from wengert.autograd.gradcheck import gradgradcheck as gradgradcheck
 from wengert.tape.inference import inference_mode as inference_mode
 from wengert.tape.modes import enable_grad as enable_grad
+from wengert.tape.modes import is_multithreading_enabled as is_multithreading_enabled
 from wengert.tape.modes import no_grad as no_grad
 from wengert.tape.modes import set_grad_enabled as set_grad_enabled
 from wengert.tape.modes import set_multithreading_enabled as set_multithreading_enabled
 
 # imported when they are first named, since few programs need them
 _LAZY = {
+    "Explanation": "reasons",
     "anomaly_mode": "anomaly_mode",
     "detect_anomaly": "anomaly_mode",
     "explain": "explanation",

@@ -26,6 +26,7 @@ __all__ = [
 
 Shape = tuple[int, ...]
 Layout = tuple[Shape, int]
+_COMPLEX = {np.dtype("float32"): np.dtype("complex64"), np.dtype("float64"): np.dtype("complex128")}
 
 
 def reach(size: Shape, stride: Shape) -> int:
@@ -172,6 +173,8 @@ def view_as_real(self: Any) -> Any:
 
 def view_as_complex(self: Any) -> Any:
     """Pairs along the last dimension as complex numbers: a view if they lie side by side."""
+    if self.dtype not in _COMPLEX:
+        raise TypeError(f"there are no complex numbers of {self.dtype} parts")
     if self.strides[-1] != self.itemsize:
         self = np.ascontiguousarray(self)
-    return self.view(np.result_type(self.dtype, np.complex64))[..., 0]
+    return self.view(_COMPLEX[self.dtype])[..., 0]

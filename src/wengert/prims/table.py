@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from wengert.prims import (
     binary,
+    blend,
     complex,
     create,
     index,
@@ -12,6 +13,7 @@ from wengert.prims import (
     moments,
     neural,
     parts,
+    place,
     reduce,
     select,
     shape,
@@ -23,6 +25,7 @@ from wengert.prims.record import TABLE
 __all__ = [
     "TABLE",
     "binary",
+    "blend",
     "complex",
     "create",
     "index",
@@ -31,6 +34,7 @@ __all__ = [
     "moments",
     "neural",
     "parts",
+    "place",
     "reduce",
     "select",
     "shape",

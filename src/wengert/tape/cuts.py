@@ -28,7 +28,8 @@ _PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 _MODES = os.path.join(os.path.dirname(__file__), "modes.py")
 """Where the functions are that run those that users decorated."""
 _THEIRS: set[str] = set()
-"""The names of files met so far that are the user's."""
+_OURS: set[str] = set()
+"""The names of files met so far: the user's, and the library's."""
 
 SCALARS = frozenset({".item()", ".tolist()", "float()", "int()", "complex()"})
 """The cuts that make Python numbers: as a rule to print them."""
@@ -44,6 +45,7 @@ DETACHING = SCALARS | {
     "np.asarray()",
     "tensor([t])",
     "tensor(t)",
+    "view(dtype)",
 }
 """The cuts that keep the values; the others make integers or booleans of them."""
 
@@ -89,15 +91,15 @@ def note_switch(kind: str) -> None:
             code = frame.f_code
     except ValueError:  # as above
         return
-    if code.co_filename not in _THEIRS and _is_ours(code.co_filename):
+    name = code.co_filename
+    if name in _OURS or (name not in _THEIRS and _is_ours(name)):
         return
     _HERE.add((kind, code, frame.f_lasti, None))
 
 
 def _is_ours(filename: str) -> bool:
     ours = filename.startswith((_PACKAGE, "<wengert "))
-    if not ours:
-        _THEIRS.add(filename)
+    (_OURS if ours else _THEIRS).add(filename)
     return ours
 
 

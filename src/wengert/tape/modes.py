@@ -190,7 +190,14 @@ def is_recording() -> bool:
 
 
 def is_multithreading_enabled() -> bool:
-    """What `set_multithreading_enabled` was last told."""
+    """What `set_multithreading_enabled` was last told.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.autograd.is_multithreading_enabled()
+    True
+    """
     return full_mode().multithreading
 
 

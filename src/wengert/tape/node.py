@@ -316,6 +316,7 @@ class Unrecorded(Node):
     """
 
     __slots__ = ()
+    label: ClassVar[str] = "Unrecorded"
 
     def __init__(self) -> None:
         self.edges = ()

@@ -12,6 +12,7 @@ from wengert.base.shapes import expanded
 from wengert.ops.index import split_index
 from wengert.ops.pointwise import check_alpha
 from wengert.ops.select import where as choose
+from wengert.ops.strided import as_strided
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inplace import check_writable, write
@@ -28,11 +29,13 @@ __all__ = [
     "copy_",
     "div_",
     "fill_",
+    "fill_diagonal_",
     "in_place",
     "index_put_",
     "masked_fill_",
     "operator_in_place",
     "random_in_place",
+    "resize_",
     "setitem",
     "square_",
     "sub_",
@@ -168,6 +171,46 @@ def fill_(self: Any, value: Any) -> Any:
 def zero_(self: Any) -> Any:
     """Set every element to 0."""
     return write(TABLE["zero"], self, (), {}, "zero_")
+
+
+def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
+    """Set the main diagonal to a number; in a tall matrix with `wrap` one diagonal after another.
+
+    Raises
+    ------
+    RuntimeError
+        If the tensor has fewer than two dimensions, or more, of different sizes.
+    """
+    shape, steps = self.payload.shape, self.stride()
+    if len(shape) < 2:
+        raise RuntimeError("dimensions must larger than 1: a diagonal needs at least two")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise RuntimeError(f"all dimensions of input must be of equal length, not {list(shape)}")
+    size, stride = min(shape), sum(steps)
+    fill_(as_strided(self, (size,), (stride,)), fill_value)
+    rows, width = shape[:2]
+    if wrap and len(shape) == 2 and rows > width + 1:
+        count = -(-self.payload.size // (width + 1)) - size
+        start = self.storage_offset() + steps[0] * (width + 1)
+        fill_(as_strided(self, (count,), (stride,), start), fill_value)
+    return self
+
+
+def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
+    """Refused: the memory of a tensor is a NumPy array, whose size is fixed.
+
+    Raises
+    ------
+    RuntimeError
+        Always.
+    """
+    if self.edge is not None:
+        raise RuntimeError("cannot resize variables that require grad")
+    raise RuntimeError(
+        "resize_() is not supported, since the memory of a tensor is a NumPy array, whose size is "
+        "fixed: use reshape() or view() for as many elements, x[:n] for fewer, and new_empty() or "
+        "cat() for more"
+    )
 
 
 def masked_fill_(self: Any, mask: Any, value: Any) -> Any:

@@ -12,6 +12,9 @@ from wengert.ops import (
     arrange as _arrange,
 )
 from wengert.ops import (
+    blend as _blend,
+)
+from wengert.ops import (
     cast as _cast,
 )
 from wengert.ops import (
@@ -49,6 +52,9 @@ from wengert.ops import (
 )
 from wengert.ops import (
     permute as _permute,
+)
+from wengert.ops import (
+    place as _place,
 )
 from wengert.ops import (
     pointwise as _pointwise,
@@ -262,6 +268,15 @@ class TensorMethods:
     scatter_add = _gather.scatter_add
     index_add = _gather.index_add
 
+    index_fill = _place.index_fill
+    index_copy = _place.index_copy
+    masked_scatter = _place.masked_scatter
+    put = _place.put
+
+    addcmul = _blend.addcmul
+    addcdiv = _blend.addcdiv
+    lerp = _blend.lerp
+
     mm = _matmul.mm
     mv = _matmul.mv
     dot = _matmul.dot
@@ -335,6 +350,15 @@ class TensorMethods:
     zero_ = assign.zero_
     masked_fill_ = assign.masked_fill_
     index_put_ = assign.index_put_
+    fill_diagonal_ = assign.fill_diagonal_
+    resize_ = assign.resize_
+    addcmul_ = rewrite.written(_blend.addcmul, _blend.FORMS["addcmul"])
+    addcdiv_ = rewrite.written(_blend.addcdiv, _blend.FORMS["addcdiv"])
+    lerp_ = rewrite.written(_blend.lerp, _blend.FORMS["lerp"])
+    index_fill_ = rewrite.written(_place.index_fill, _place.FORMS["index_fill"])
+    index_copy_ = rewrite.written(_place.index_copy, _place.FORMS["index_copy"])
+    masked_scatter_ = rewrite.written(_place.masked_scatter, _place.FORMS["masked_scatter"])
+    put_ = rewrite.written(_place.put, _place.FORMS["put"])
     cumsum_ = rewrite.computed(_reduce.cumsum)
     cumprod_ = rewrite.computed(_reduce.cumprod)
     tril_ = rewrite.computed(_arrange.tril)

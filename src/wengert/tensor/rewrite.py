@@ -1,7 +1,7 @@
 """Layer 6 · tensor: in-place forms of operations that cannot write while they compute.
 
-`computed` computes on a copy of the tensor and writes the result over it, which the graph shows as
-a copy of the result. `reshaped` gives the tensor another shape over the same memory.
+`computed` computes on a copy of the tensor and writes the result over it. `written` lets the
+primitive itself write. `reshaped` gives the tensor another shape over the same memory.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from wengert.tape.base import new_tensor
 from wengert.tape.inplace import bump, check_writable, write
 from wengert.tape.modes import is_recording
 
-__all__ = ["computed", "reshaped"]
+__all__ = ["computed", "reshaped", "written"]
 
 
 def computed(operation: Callable[..., Any]) -> Callable[..., Any]:
@@ -27,6 +27,19 @@ def computed(operation: Callable[..., Any]) -> Callable[..., Any]:
         before = new_tensor(self.array().copy(), self.edge)
         result = operation(before, *args, **kwargs)
         return write(TABLE["assign"], self, (result,), {}, name)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"`{operation.__name__}`, written into this tensor, which is returned."
+    return method
+
+
+def written(operation: Callable[..., Any], form: Callable[..., Any]) -> Callable[..., Any]:
+    """The method that writes what `operation` gives, of which `form` says how it is computed."""
+    name = f"{operation.__name__}_"
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        primitive, others, params = form(self, *args, **kwargs)
+        return write(TABLE[primitive], self, others, params, name)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"`{operation.__name__}`, written into this tensor, which is returned."

@@ -20,7 +20,6 @@ from contextvars import ContextVar
 from typing import Any
 
 from wengert.base import errors
-from wengert.base.dtypes import long_name
 from wengert.ops.generator import default_generator, fork_rng
 from wengert.tape.base import TensorBase, new_tensor, version_of
 from wengert.tape.modes import MODE, changed, current_mode, full_mode
@@ -132,13 +131,6 @@ class _Note:
         return (tensor.vc if where.__class__ is list else tensor) is (
             where if where.__class__ is list else where()
         )
-
-    def __str__(self) -> str:
-        return _described(self.shape, self.dtype)
-
-
-def _described(shape: tuple[int, ...], dtype: Any) -> str:
-    return f"{{'shape': {list(shape)}, 'dtype': {long_name(dtype).lower()}}}"
 
 
 class Region:
@@ -290,7 +282,8 @@ class _Recomputation:
                 raise CheckpointError(
                     "torch.utils.checkpoint: trying to save more tensors during recomputation than "
                     f"during the original forward pass.\n  {region.name} saved {self._expected} "
-                    f"of them then, and now a further one, {_of(tensor)}.\n{_TIP}"
+                    f"of them then, and now a further one, "
+                    f"{errors.describe(tensor.payload)}.\n{_TIP}"
                 )
             # differentiated within the region, the rest of which was not computed then
             self._partial = True
@@ -312,8 +305,8 @@ class _Recomputation:
         payload = tensor.payload
         if payload.shape != note.shape or payload.dtype != note.dtype:
             self._different.append(
-                f"tensor at position {i}:\nsaved metadata: {note}\n"
-                f"recomputed metadata: {_of(tensor)}\n"
+                f"tensor at position {i}:\nsaved metadata: {errors.describe(note)}\n"
+                f"recomputed metadata: {errors.describe(payload)}\n"
             )
         elif self._overwritten is None and note.same_memory(tensor):
             version = version_of(tensor)
@@ -345,10 +338,6 @@ class _Recomputation:
             )
         if self._overwritten is not None:
             raise self._overwritten
-
-
-def _of(tensor: Any) -> str:
-    return _described(tensor.payload.shape, tensor.payload.dtype)
 
 
 _TIP = (

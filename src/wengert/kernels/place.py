@@ -1,0 +1,83 @@
+"""Layer 1 · kernels: values put at places: of a dimension, of a mask, of the elements in order.
+
+Each function writes into its first argument; `copying` makes the form that leaves it alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "copy_at",
+    "copying",
+    "fill_at",
+    "masked_scatter_backward",
+    "put_at",
+    "scatter_masked",
+]
+
+Shape = tuple[int, ...]
+_ALL = slice(None)
+
+
+def copying(write: Callable[..., None]) -> Callable[..., Any]:
+    """The form of a function that writes into its first argument which returns a new array."""
+
+    def kernel(self: Any, *others: Any, **params: Any) -> Any:
+        result = np.array(self, copy=True, order="C")
+        write(result, *others, **params)
+        return result
+
+    return kernel
+
+
+def _rows(self: Any, index: Any, dim: int) -> Any:
+    """NumPy's index for positions of a dimension; of an array without any, for all or nothing."""
+    if not self.ndim:
+        return ... if index.size else np.zeros((), bool)
+    return (_ALL,) * dim + (index.reshape(-1),)
+
+
+def fill_at(self: Any, index: Any, value: Any, dim: int) -> None:
+    """Write one value at positions of a dimension."""
+    self[_rows(self, index, dim)] = value
+
+
+def copy_at(self: Any, index: Any, source: Any, dim: int) -> None:
+    """Write the positions of `source`, one after the other, at those that `index` names."""
+    values = source if source.ndim == self.ndim else source.reshape(-1)
+    if not self.ndim:
+        values = values.reshape(-1)[-1:].reshape(self.shape) if index.size else self
+    self[_rows(self, index, dim)] = values
+
+
+def scatter_masked(self: Any, mask: Any, source: Any) -> None:
+    """Write the elements of `source`, in order, where `mask`, of the same shape, holds."""
+    self[mask] = source.reshape(-1)[: np.count_nonzero(mask)]
+
+
+def masked_scatter_backward(self: Any, mask: Any, shape: Shape) -> Any:
+    """The elements where `mask` holds, in order, in an array of `shape`, with zeros behind them."""
+    picked = np.asarray(self)[mask]
+    result = np.zeros(math.prod(shape), self.dtype)
+    result[: picked.size] = picked
+    return result.reshape(shape)
+
+
+def put_at(self: Any, index: Any, source: Any, accumulate: bool) -> None:
+    """Write or add elements at positions of self laid out in C order."""
+    where = np.unravel_index(index.reshape(-1) % self.size, self.shape) if index.size else None
+    if where is None:
+        return
+    key = where if self.ndim else ...
+    values = source.reshape(-1)
+    if accumulate and self.ndim:
+        np.add.at(self, key, values)
+    elif accumulate:
+        self[...] += values.sum()
+    else:
+        self[key] = values if self.ndim else values[-1]

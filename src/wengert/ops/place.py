@@ -1,0 +1,321 @@
+"""Layer 5 · ops: values put at places: of a dimension, of a mask, of the elements in order.
+
+Each operation has two forms, one that writes and one that copies: what a form in `FORMS` returns
+names the primitive with its arguments, checked, for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.errors import long_name
+from wengert.base.shapes import broadcast, expanded, normal_dim
+from wengert.ops.coerce import dtype_name, integer, operand
+from wengert.tape.base import TensorBase
+from wengert.tape.lift import cast, is_number
+from wengert.tape.record import T
+
+__all__ = ["FORMS", "index_copy", "index_fill", "masked_scatter", "put"]
+
+Form = tuple[str, tuple[Any, ...], dict[str, Any]]
+
+
+def _long(index: Any, op: str, message: str) -> Any:
+    where = operand(index, op, "index", 2)
+    if where.payload.dtype.kind not in "iu" or where.payload.dtype.itemsize != 8:
+        raise (IndexError if op == "index_fill" else RuntimeError)(
+            f"{op}_(): {message}{'' if op == 'index_fill' else dtype_name(where.payload)}"
+        )
+    return where
+
+
+def _axis(x: Any, dim: Any, op: str) -> int:
+    return normal_dim(integer(dim, op, "dim"), x.payload.ndim)
+
+
+def _index_fill(x: Any, dim: int, index: Any, value: Any) -> Form:
+    axis = _axis(x, dim, "index_fill")
+    where = _long(index, "index_fill", "Expected dtype int64 for index.")
+    if where.payload.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
+    size = x.payload.shape[axis] if x.payload.ndim else 1
+    for place in where.payload.reshape(-1):
+        if not -size <= place < size:
+            raise IndexError(
+                f"index {place} is out of bounds for dimension {axis} with size {size}"
+            )
+    if isinstance(value, TensorBase):
+        if value.payload.ndim:
+            raise RuntimeError(
+                "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value.payload.ndim} dimension(s)."
+            )
+        value = cast(value, x.payload.dtype)
+        return "index_fill_tensor", (where, value), {"dim": axis}
+    if not is_number(value):
+        raise TypeError(
+            "index_fill() received an invalid combination of arguments: 'value' must be a number "
+            f"or a Tensor, not {type(value).__name__}"
+        )
+    if isinstance(value, complex) and x.payload.dtype.kind != "c":
+        raise RuntimeError(
+            "index_fill_(): Converting complex Scalar to non-complex type is not supported"
+        )
+    return "index_fill", (where,), {"dim": axis, "value": value}
+
+
+def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+    """A copy in which positions of a dimension have one value.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    dim : int
+        The dimension.
+    index : Tensor
+        The positions, an int64 vector; negative ones count from the end.
+    value : number or Tensor
+        A tensor must have no dimensions.
+
+    Returns
+    -------
+    Tensor
+        Differentiable with respect to `input` and `value`, to any order.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension or position, or the index is not of int64.
+    RuntimeError
+        If `index` has more than one dimension, or `value` has any.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(3).index_fill(0, wg.tensor([0, 2]), 5.0)
+    tensor([5., 0., 5.])
+    """
+    x = operand(input, "index_fill")
+    return _run(x, _index_fill(x, dim, index, value))
+
+
+def _index_copy(x: Any, dim: int, index: Any, source: Any) -> Form:
+    axis = _axis(x, dim, "index_copy")
+    where = _long(index, "index_copy", "Expected a long tensor for index, but got ")
+    y = operand(source, "index_copy", "source", 3)
+    own, given, array = x.payload, y.payload, where.payload
+    if array.ndim > 1:
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {array.ndim})")
+    if given.ndim and own.ndim and given.ndim != own.ndim:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality "
+            f"must match. Source dimensionality ({given.ndim}), destination dimensionality "
+            f"({own.ndim})"
+        )
+    if given.dtype != own.dtype:
+        raise RuntimeError(
+            "index_copy_(): self and source expected to have the same dtype, but got (self) "
+            f"{dtype_name(own)} and (source) {dtype_name(given)}"
+        )
+    rest = (*own.shape[:axis], *own.shape[axis + 1 :])
+    slices = (*given.shape[:axis], *given.shape[axis + 1 :])
+    if rest != slices and (rest or given.ndim > 1):
+        raise RuntimeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination "
+            f"slice shape: {list(rest)} at dimension {axis} and source slice shape: "
+            f"{list(slices)} at dimension 0."
+        )
+    count = given.shape[axis] if given.ndim else 1
+    if count != array.size:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({array.size}) should be equal to source.size(dim) "
+            f"({count})"
+        )
+    size = own.shape[axis] if own.ndim else 1
+    for place in array.reshape(-1):
+        if not 0 <= place < size:
+            raise IndexError(
+                f"index_copy_(): index {place} is out of bounds for dimension {axis} with size "
+                f"{size}"
+            )
+    return "index_copy", (where, y), {"dim": axis}
+
+
+def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+    """A copy in which positions of a dimension are those of another tensor.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    dim : int
+        The dimension.
+    index : Tensor
+        The positions, an int64 vector without negative numbers.
+    source : Tensor
+        What is written: of the shape of `input`, but with as many positions as `index` names.
+
+    Returns
+    -------
+    Tensor
+        Differentiable with respect to `input` and `source`, to any order, as long as no position
+        is named twice.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension or position, or the numbers of positions differ.
+    RuntimeError
+        If the dtypes or the other sizes differ.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(3).index_copy(0, wg.tensor([2, 0]), wg.tensor([5.0, 6.0]))
+    tensor([6., 0., 5.])
+    """
+    x = operand(input, "index_copy")
+    return _run(x, _index_copy(x, dim, index, source))
+
+
+def _masked_scatter(x: Any, mask: Any, source: Any) -> Form:
+    where = operand(mask, "masked_scatter", "mask", 2)
+    if not isinstance(source, TensorBase | np.ndarray):
+        raise TypeError(
+            "masked_scatter(): argument 'source' (position 2) must be Tensor, not "
+            f"{type(source).__name__}"
+        )
+    y = operand(source, "masked_scatter", "source", 3)
+    if where.payload.dtype.kind != "b":
+        raise RuntimeError(
+            "masked_scatter_ only supports boolean masks, but got mask with dtype "
+            f"{dtype_name(where.payload)}"
+        )
+    if y.payload.dtype != x.payload.dtype:
+        raise RuntimeError(
+            "masked_scatter: expected self and source to have same dtypes but got "
+            f"{dtype_name(x.payload)} and {dtype_name(y.payload)}"
+        )
+    shape = x.payload.shape
+    if where.payload.shape != shape:
+        where = T.expand(where, shape=expanded(where.payload.shape, shape))
+    if np.count_nonzero(where.payload) > y.payload.size:
+        raise RuntimeError(
+            "Number of elements of source < number of ones in mask: there are "
+            f"{y.payload.size} and {np.count_nonzero(where.payload)}"
+        )
+    return "masked_scatter", (where, y), {}
+
+
+def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
+    """A copy in which the elements where a mask holds are those of another tensor, in order.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape; broadcasts with `mask`.
+    mask : Tensor
+        Of bools.
+    source : Tensor
+        Of any shape, with at least as many elements as the mask holds at.
+
+    Returns
+    -------
+    Tensor
+        Differentiable with respect to `input` and `source`, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If `mask` is not of bools or does not broadcast, if the dtypes differ, or if `source` has
+        too few elements.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(3).masked_scatter(wg.tensor([True, False, True]), wg.tensor([5.0, 6.0]))
+    tensor([5., 0., 6.])
+    """
+    x, where = operand(input, "masked_scatter"), operand(mask, "masked_scatter", "mask", 2)
+    shape = broadcast(where.payload.shape, x.payload.shape)
+    if shape != x.payload.shape:
+        x = T.expand(x, shape=shape)
+    return _run(x, _masked_scatter(x, where, source))
+
+
+def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Form:
+    where = _long(index, "put", "Expected a long tensor for index, but got ")
+    y = operand(source, "put", "source", 3)
+    if y.payload.dtype != x.payload.dtype:
+        raise RuntimeError(
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{long_name(x.payload.dtype)} and source.dtype = {long_name(y.payload.dtype)}"
+        )
+    if y.payload.size != where.payload.size:
+        raise IndexError(
+            "put_(): Expected source and index to have the same number of elements, but got "
+            f"source.numel() = {y.payload.size}, index.numel() = {where.payload.size}"
+        )
+    size = x.payload.size
+    for place in where.payload.reshape(-1):
+        if not -size <= place < size:
+            raise IndexError(
+                f"out of range: tried to access index {place} on a tensor of {size} elements."
+            )
+    return "put", (where, y), {"accumulate": bool(accumulate)}
+
+
+def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """A copy with values written, or added, at positions of the tensor laid out as one dimension.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    index : Tensor
+        The positions, of int64; negative ones count from the end.
+    source : Tensor
+        The values: as many as `index` has elements.
+    accumulate : bool
+        Whether to add to what is there; elements that are named twice get both.
+
+    Returns
+    -------
+    Tensor
+        Differentiable with respect to `input` and `source`, to any order; without `accumulate` as
+        long as no element is named twice.
+
+    Raises
+    ------
+    IndexError
+        If a position is out of range, or the numbers of elements differ.
+    RuntimeError
+        If the dtypes differ, or the index is not of int64.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.zeros(2, 2).put(wg.tensor([3, 0]), wg.tensor([5.0, 6.0]))
+    tensor([[6., 0.],
+            [0., 5.]])
+    """
+    x = operand(input, "put")
+    return _run(x, _put(x, index, source, accumulate))
+
+
+def _run(x: Any, form: Form) -> Any:
+    name, others, params = form
+    return getattr(T, name)(x, *others, **params)
+
+
+FORMS: dict[str, Callable[..., Form]] = {
+    "index_copy": _index_copy,
+    "index_fill": _index_fill,
+    "masked_scatter": _masked_scatter,
+    "put": _put,
+}
+"""``form(tensor, ...)`` for each operation: its primitive, further arguments and parameters."""

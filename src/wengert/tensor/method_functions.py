@@ -1,0 +1,74 @@
+"""Layer 6 · tensor: methods as functions: ``exp_(x)`` for ``x.exp_()``, which PyTorch has too.
+
+The functions are made by one loop, since each does nothing but call its method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.tape.base import TensorBase
+
+__all__ = ["NAMES"]
+
+_UNARY = (
+    "abs_ acos_ acosh_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ asin_ asinh_ atan_ "
+    "atanh_ ceil_ cos_ cosh_ detach detach_ erf_ erfc_ exp2_ exp_ expm1_ fix_ floor_ log10_ log1p_ "
+    "log2_ log_ neg_ negative_ reciprocal_ relu_ round_ rsqrt_ sigmoid_ sin_ sinh_ sqrt_ square_ "
+    "tan_ tanh_ trunc_ zero_"
+).split()
+_EXAMPLES = {
+    "addmv_": "wg.ones(2, 3), wg.ones(3)",
+    "as_strided_": "(1,), (2,)",
+    "clamp_": "0.0, 1.0",
+    "clamp_max_": "0.5",
+    "clamp_min_": "0.5",
+    "clip_": "0.0, 1.0",
+    "fill_": "2.0",
+    "index_put_": "(wg.tensor([0]),), wg.tensor(5.0)",
+    **dict.fromkeys(_UNARY, ""),
+}
+NAMES = sorted(_EXAMPLES)
+"""The methods that are functions here."""
+
+
+def _function_of(name: str) -> Callable[..., Any]:
+    def function(input: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(input, TensorBase):
+            raise TypeError(
+                f"{name}(): argument 'input' (position 1) must be Tensor, not "
+                f"{type(input).__name__}"
+            )
+        return getattr(input, name)(*args, **kwargs)
+
+    function.__name__ = function.__qualname__ = name
+    arguments = _EXAMPLES[name]
+    call = f"{name}(x{', ' + arguments if arguments else ''})"
+    result = "" if name == "detach" else ", which writes into `input` and returns it"
+    same = "wg.detach(x).is_leaf" if name == "detach" else f"wg.{call} is x"
+    function.__doc__ = f"""`Tensor.{name}` as a function{result}.
+
+Parameters
+----------
+input : Tensor
+    The tensor.
+*args, **kwargs
+    What the method takes.
+
+Returns
+-------
+Tensor
+    What the method gives.
+
+Examples
+--------
+>>> import wengert as wg
+>>> x = wg.tensor([0.5, 1.0])
+>>> {same}
+True
+"""
+    return function
+
+
+globals().update({name: _function_of(name) for name in NAMES})

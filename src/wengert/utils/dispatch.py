@@ -1,0 +1,88 @@
+"""Layer 8 · utils: contexts that come between the recording of operations and their kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.base import errors
+from wengert.prims.record import Primitive
+from wengert.tape.base import TensorBase
+from wengert.tape.modes import MODE, Mode, change_mode, full_mode
+from wengert.tape.record import run
+from wengert.tape.sites import Site, prepare, site_here, traceback_of
+
+__all__ = ["Dispatch", "OperationLog", "operation_name"]
+
+
+def operation_name(prim: Primitive) -> str:
+    """What users compare: one name, also where a number has a form of its own."""
+    return prim.name.removesuffix("_scalar")
+
+
+class Dispatch:
+    """A context whose `run` computes the operations of its thread.
+
+    Of nested ones the inner one is asked, and `compute` goes on to the next. Writes in place, and
+    what a first-order backward pass computes, do not come this way.
+    """
+
+    def __enter__(self) -> Dispatch:
+        change_mode(dispatch=(*full_mode().dispatch, self))
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        change_mode(dispatch=full_mode().dispatch[:-1])
+
+    def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
+        """The result of an operation; the arguments are those of `wengert.tape.record.run`."""
+        raise NotImplementedError
+
+    def compute(
+        self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any
+    ) -> Any:
+        """The result as it is without this context, or with `outs` in place of what is computed."""
+        MODE.set(mode.below)
+        try:
+            return run(prim, tensors, params, outs)
+        finally:
+            MODE.set(mode)
+
+
+class OperationLog(Dispatch):
+    """Writes down which operations are computed, and where the program asks for them."""
+
+    def __init__(self) -> None:
+        prepare()
+        self._entries: list[tuple[str, Site]] = []
+
+    def __enter__(self) -> Dispatch:
+        self._entries.clear()
+        return super().__enter__()
+
+    def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
+        """Compute an operation and write it down."""
+        arguments = [errors.describe(tensor.payload) for tensor in tensors]
+        arguments += [f"{name}={_brief(value)}" for name, value in params.items()]
+        site = site_here()
+        # before it is recorded, which may be what ends a recomputation
+        self._entries.append((f"{operation_name(prim)}({', '.join(arguments)})", site))
+        return self.compute(mode, prim, tensors, params, outs)
+
+    def operations(self) -> str:
+        """The operations, one to a line."""
+        return "\n".join(f"  {text}" for text, _ in self._entries)
+
+    def traces(self) -> str:
+        """The operations, each with the lines of the program that led there."""
+        total = len(self._entries)
+        return "\n".join(
+            f"{text}   ({i} of {total})\n{traceback_of(site)}"
+            for i, (text, site) in enumerate(self._entries, 1)
+        )
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, TensorBase):
+        return errors.describe(value.payload)
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,138 @@
+"""Layer 8 · utils: the reentrant checkpoint: a Function that runs a backward pass in its own."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from wengert.autograd.api import backward
+from wengert.autograd.function import Function
+from wengert.ops.generator import default_generator, fork_rng
+from wengert.tape.base import LEAF, TensorBase
+from wengert.tape.modes import enable_grad, no_grad
+from wengert.tape.watch import CURRENT
+
+__all__ = ["CheckpointFunction", "check_backward_validity", "detach_variable"]
+
+
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The tensors of a tuple as leaves that require a gradient where the originals do.
+
+    They share their memory. What is no tensor stays as it is.
+
+    Raises
+    ------
+    RuntimeError
+        If `inputs` is no tuple.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.utils.checkpoint import detach_variable
+    >>> x = wg.ones(2, requires_grad=True) * 2
+    >>> detach_variable((x, 3))
+    (tensor([2., 2.], requires_grad=True), 3)
+    """
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(
+            "Only tuple of tensors is supported. Got Unsupported input type: "
+            f"{type(inputs).__name__}"
+        )
+    return tuple(_leaf(value) if isinstance(value, TensorBase) else value for value in inputs)
+
+
+def _leaf(tensor: Any) -> Any:
+    leaf = tensor.detach()
+    if tensor.edge is not None:
+        leaf.edge = LEAF
+    return leaf
+
+
+def check_backward_validity(inputs: Iterable[Any]) -> None:
+    """Warn if no tensor among `inputs` requires a gradient.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.utils.checkpoint import check_backward_validity
+    >>> check_backward_validity((1, wg.ones(2, requires_grad=True)))
+    """
+    if not any(isinstance(value, TensorBase) and value.edge is not None for value in inputs):
+        warnings.warn(
+            "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2
+        )
+
+
+class CheckpointFunction(Function):
+    """What a reentrant checkpoint records: ``apply(function, preserve_rng_state, *args)``.
+
+    Its `backward` computes the function again, this time recorded, and runs a backward pass over
+    that: leaves that the function uses without being given them get their gradient there.
+
+    Raises
+    ------
+    RuntimeError
+        In the backward pass, if only the gradients of some inputs are asked for, or if no output
+        of the function requires one.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.utils.checkpoint import CheckpointFunction
+    >>> x = wg.ones(2, requires_grad=True)
+    >>> CheckpointFunction.apply(wg.exp, True, x).sum().backward()
+    >>> x.grad
+    tensor([2.7183, 2.7183])
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any
+    ) -> Any:
+        """Compute the function without recording it."""
+        check_backward_validity(args)
+        ctx.run_function = run_function
+        ctx.rng = default_generator.stream.pack() if preserve_rng_state else None
+        ctx.inputs = [None if isinstance(arg, TensorBase) else arg for arg in args]
+        ctx.tensor_indices = [i for i, arg in enumerate(args) if isinstance(arg, TensorBase)]
+        ctx.save_for_backward(*[args[i] for i in ctx.tensor_indices])
+        with no_grad():
+            return run_function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """Compute the function again, and its gradients."""
+        if CURRENT.get().targets is not None:
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
+                "passing an `inputs` parameter to .backward(). To resolve this error, you can "
+                "either set use_reentrant=False, or call .backward() without passing the `inputs` "
+                "argument."
+            )
+        inputs = list(ctx.inputs)
+        for i, tensor in zip(ctx.tensor_indices, ctx.saved_tensors, strict=True):
+            inputs[i] = tensor
+        leaves = detach_variable(tuple(inputs))
+        with fork_rng(enabled=ctx.rng is not None):
+            if ctx.rng is not None:
+                default_generator.stream.unpack(ctx.rng)
+            with enable_grad():
+                outputs = ctx.run_function(*leaves)
+        if isinstance(outputs, TensorBase):
+            outputs = (outputs,)
+        asked = [
+            (output, grad)
+            for output, grad in zip(outputs, grads, strict=False)
+            if isinstance(output, TensorBase) and output.edge is not None
+        ]
+        if not asked:
+            raise RuntimeError(
+                "none of output has requires_grad=True, this checkpoint() is not necessary"
+            )
+        backward([output for output, _ in asked], [grad for _, grad in asked])
+        return (
+            None,
+            None,
+            *[leaf.grad if isinstance(leaf, TensorBase) else None for leaf in leaves],
+        )
