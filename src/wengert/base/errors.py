@@ -176,7 +176,10 @@ def view_refused(kind: str, label: str | None, index: int, changed: bool) -> Run
         if changed
         else "is being modified inplace"
     )
-    name = (label or "a view operation").removesuffix("Backward0").removesuffix("Backward")
+    if label is None and kind != "inference":
+        # PyTorch's words for whatever nothing recorded
+        kind = "no_grad"
+    name = (label or "").removesuffix("Backward0").removesuffix("Backward")
     output = f"Output {index} of {name} is a view"
     if kind == "several":
         return RuntimeError(

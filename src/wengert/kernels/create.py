@@ -11,7 +11,7 @@ __all__ = ["assign", "clone", "dense_order", "filled", "to_copy"]
 
 def clone(self: Any) -> Any:
     """A copy in the same order of memory."""
-    return np.array(self, copy=True, order=dense_order(self))
+    return np.copy(self, order=dense_order(self))
 
 
 def dense_order(array: Any) -> Any:

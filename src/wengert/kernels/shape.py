@@ -142,7 +142,7 @@ def split(self: Any, sizes: Shape, dim: int) -> tuple[Any, ...]:
 
 def contiguous(self: Any) -> Any:
     """A copy in C order."""
-    return np.array(self, copy=True, order="C")
+    return np.copy(self, order="C")
 
 
 def flip(self: Any, dims: Shape) -> Any:

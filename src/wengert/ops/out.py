@@ -11,7 +11,7 @@ from wengert.base import errors
 from wengert.base.dtypes import category
 from wengert.tape.base import TensorBase
 from wengert.tape.inplace import bump, check_writable
-from wengert.tape.modes import current_mode
+from wengert.tape.modes import current_mode, is_recording
 from wengert.tape.views import refresh_views
 
 __all__ = ["into"]
@@ -27,7 +27,7 @@ def into(out: Any, result: Any, name: str) -> Any:
     """
     if not isinstance(out, TensorBase):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
-    if result.edge is not None or out.edge is not None:
+    if result.edge is not None or (out.edge is not None and is_recording()):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
             "but one of the arguments requires grad."

@@ -21,6 +21,7 @@ from wengert.tape.base import LEAF, OutputEdge, TensorBase
 from wengert.tape.modes import MODE, Mode
 from wengert.tape.node import Node, NodeExtra
 from wengert.tape.record import T
+from wengert.tape.saving import Packed
 from wengert.tape.sites import Site, prepare, shown, site_here, traceback_of, warn_at
 
 __all__ = ["Anomaly", "AnomalyWatch"]
@@ -244,6 +245,9 @@ def _where(node: Any, i: int, payload: Any, arrays: list[Any], bad: Any) -> str:
     prim = getattr(node, "prim", None)
     for name in () if prim is None else (*prim.saved_args, "result"):
         saved = getattr(node, name if name == "result" else f"s_{name}", None)
+        if isinstance(saved, Packed):
+            # its hook has run, and may not be fit to run again
+            continue
         saved = getattr(saved, "payload", saved)
         if saved is not None and np.shape(saved) == payload.shape:
             known.append(f"{name} {np.asarray(saved)[index]}")

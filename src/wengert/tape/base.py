@@ -74,6 +74,8 @@ class Extra:
     no_write
         Why a view refuses writes while recording (it was made without recording, or as one of
         several), or None.
+    stale
+        Whether a view's memory has been written to while neither it nor its base had a history.
     level
         The transform that the tensor belongs to.
     post_hooks
@@ -96,6 +98,7 @@ class Extra:
     chain: tuple[Any, ...] = ()
     views: list[Any] | None = None
     no_write: str | None = None
+    stale = False
     level = 0
     accumulator: Any = None
     name: str | None = None

@@ -24,7 +24,7 @@ from wengert.prims.table import TABLE
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.lift import cast, check_dtypes, is_number
 from wengert.tape.modes import current_mode
-from wengert.tape.node import Node, edge_of, next_sequence
+from wengert.tape.node import Node, edge_of, is_leaf_edge, next_sequence
 from wengert.tape.record import make_node, save_result
 from wengert.tape.saving import keeps_aside
 from wengert.tape.specialise import noter
@@ -102,9 +102,11 @@ def write(
     before = payload.copy() if saves_result and keeps_aside(mode) else None
     try:
         _compute(prim, form, payloads, number, params)
-    finally:
-        # also if the kernel broke off: it may have written something
+    except (FloatingPointError, KeyboardInterrupt):
+        # raised when something has been written
         bump(tensor, name)
+        raise
+    bump(tensor, name)
     if node is None:
         if tensor.ext is not None:
             refresh_views(tensor, None)
@@ -242,6 +244,8 @@ def check_writable(tensor: Any, recording: bool, may_overlap: bool = False) -> N
     may_overlap
         Whether the operation may write to one place several times.
     """
+    if recording:
+        _check_recordable(tensor)
     payload = tensor.array()
     if 0 in payload.strides and not may_overlap and _repeats(payload):
         raise RuntimeError(
@@ -256,13 +260,15 @@ def check_writable(tensor: Any, recording: bool, may_overlap: bool = False) -> N
         mode = current_mode()
         if mode is None or mode.inference is None:
             raise refuse_inference_write()
-    if not recording:
-        return
+
+
+def _check_recordable(tensor: Any) -> None:
+    """Refuse to record a write to a leaf, or to a view that cannot follow one."""
     ext = tensor.ext
     if ext is not None and ext.base is not None:
         if ext.no_write is not None:
             raise write_refused(tensor)
-        if ext.base.edge is LEAF:
+        if tensor.edge is not None and is_leaf_edge(ext.base.edge):
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place "
                 "operation.\n  To update a parameter, write under no_grad(); to differentiate "

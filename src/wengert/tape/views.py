@@ -22,6 +22,7 @@ from wengert.tape.base import LEAF, Extra, new_tensor
 from wengert.tape.node import (
     Node,
     Unrecorded,
+    edge_of,
     is_leaf_edge,
     next_sequence,
     target_of,
@@ -201,31 +202,43 @@ def refresh_views(tensor: Any, node: Any) -> None:
     ----------
     node
         The new history of the base, from which that of the views is made anew; None if nothing
-        was recorded. Views that cannot follow the write are spoiled.
+        was recorded: then it is made from the one that the base has. Views that cannot follow the
+        write are spoiled.
     """
     ext = tensor.ext
     base = tensor if ext.base is None else ext.base
     if base.ext is None or base.ext.views is None:
         return
-    views = base.ext.views
-    for reference in views:
+    source = edge_of(base) if node is None else node
+    for reference in base.ext.views:
         view = reference()
         if view is None or view.ext is None or view.ext.base is not base:
             continue
-        kind = view.ext.no_write
-        if kind is None:
-            if node is not None:
-                move_edge(view, replayed(node, view.ext.chain))
-        elif (view.edge is not None or node is not None) and view.edge.__class__ is not Spoiled:
-            was = _recorded_as(view)
-            spoil(view, str(errors.view_refused(kind, *was, changed=True)), was)
+        if source is None and is_leaf_edge(view.edge):
+            view.ext.stale = True
+        else:
+            _follow(view, source)
+
+
+def _follow(view: Any, source: Any) -> None:
+    """After a write: give `view` a history that leads to `source`, its base's, or spoil it."""
+    kind = view.ext.no_write
+    if kind is None:
+        move_edge(view, replayed(source, view.ext.chain))
+    elif view.edge.__class__ is not Spoiled:
+        was = _recorded_as(view)
+        spoil(view, str(errors.view_refused(kind, *was, changed=True)), was)
 
 
 def require_grad_of_views(base: Any, value: bool) -> None:
     """Let the views of a leaf require a gradient as it does, where nothing recorded them."""
     for reference in base.ext.views:
         view = reference()
-        if view is not None and view.ext.base is base and is_leaf_edge(view.edge):
+        if view is None or view.ext.base is not base or not is_leaf_edge(view.edge):
+            continue
+        if value and view.ext.stale:
+            _follow(view, base)
+        else:
             view.edge = Unrecorded() if value else None
 
 

@@ -56,12 +56,9 @@ class _Input:
         mode = current_mode()
         self.name = name
         self.edge = edge_of(tensor)
-        self.version = None
-        if keeps_aside(mode):
-            self.saved = stand_in(mode, tensor)
-        else:
-            self.saved = tensor
-            self.version = version_of(tensor)
+        aside = keeps_aside(mode)
+        self.saved: Any = stand_in(mode, tensor) if aside else tensor
+        self.version = None if aside else version_of(tensor)
 
     def tensor(self, function: str) -> Any:
         """The tensor as it was, or an error if it was written to since."""

@@ -121,18 +121,17 @@ class CheckpointFunction(Function):
                 outputs = ctx.run_function(*leaves)
         if isinstance(outputs, TensorBase):
             outputs = (outputs,)
+        # zeros have arrived where nothing has, and None for what is no tensor
+        tensors = [output for output in outputs if isinstance(output, TensorBase)]
+        arrived = [grad for grad in grads if grad is not None]
         asked = [
-            (output, grad)
-            for output, grad in zip(outputs, grads, strict=False)
-            if isinstance(output, TensorBase) and output.edge is not None
+            (tensor, grad)
+            for tensor, grad in zip(tensors, arrived, strict=True)
+            if tensor.edge is not None
         ]
         if not asked:
             raise RuntimeError(
                 "none of output has requires_grad=True, this checkpoint() is not necessary"
             )
         backward([output for output, _ in asked], [grad for _, grad in asked])
-        return (
-            None,
-            None,
-            *[leaf.grad if isinstance(leaf, TensorBase) else None for leaf in leaves],
-        )
+        return None, None, *[getattr(leaf, "grad", None) for leaf in leaves]

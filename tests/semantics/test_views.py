@@ -1,0 +1,415 @@
+"""Views: what they share with their base, and what a write through any of them does to all."""
+
+import pytest
+
+VIEWS = {
+    "view": (lambda x: x.view(6), "ViewBackward0"),
+    "reshape": (lambda x: x.reshape(3, 2), "ViewBackward0"),
+    "flatten": (lambda x: x.flatten(), "ViewBackward0"),
+    "unflatten": (lambda x: x.unflatten(1, (3, 1)), "ViewBackward0"),
+    "view_as": (lambda x: x.view_as(x), "ViewBackward0"),
+    "expand": (lambda x: x.expand(4, 2, 3), "ExpandBackward0"),
+    "transpose": (lambda x: x.transpose(0, 1), "TransposeBackward0"),
+    "permute": (lambda x: x.permute(1, 0), "PermuteBackward0"),
+    "movedim": (lambda x: x.movedim(0, 1), "PermuteBackward0"),
+    "swapaxes": (lambda x: x.swapaxes(0, 1), "TransposeBackward0"),
+    "t": (lambda x: x.t(), "TBackward0"),
+    "T": (lambda x: x.T, "PermuteBackward0"),
+    "mT": (lambda x: x.mT, "TransposeBackward0"),
+    "integer": (lambda x: x[1], "SelectBackward0"),
+    "select": (lambda x: x.select(1, 2), "SelectBackward0"),
+    "slice": (lambda x: x[:, 1:], "SliceBackward0"),
+    "narrow": (lambda x: x.narrow(1, 0, 2), "SliceBackward0"),
+    "steps": (lambda x: x[:, ::2], "SliceBackward0"),
+    "diagonal": (lambda x: x.diagonal(), "DiagonalBackward0"),
+    "unsqueeze": (lambda x: x.unsqueeze(1), "UnsqueezeBackward0"),
+    "squeeze": (lambda x: x.unsqueeze(1).squeeze(1), "SqueezeBackward1"),
+    "None": (lambda x: x[None], "UnsqueezeBackward0"),
+    "unbind": (lambda x: x.unbind(0)[1], "UnbindBackward0"),
+    "split": (lambda x: x.split(2, dim=1)[0], "SplitBackward0"),
+    "chunk": (lambda x: x.chunk(3, dim=1)[2], "SplitBackward0"),
+}
+ONE_OF_SEVERAL = {"unbind", "split", "chunk"}
+OVERLAPPING = {"expand"}
+WRITABLE = sorted(set(VIEWS) - ONE_OF_SEVERAL - OVERLAPPING)
+KINDS = sorted(VIEWS)
+
+
+def base(t):
+    x = t.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], dtype=t.float64, requires_grad=True)
+    return x, x * 1
+
+
+def weights(t, like):
+    return t.arange(1.0, like.numel() + 1, dtype=t.float64).reshape(like.shape)
+
+
+# -- what they share -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_view_knows_its_base(t, kind):
+    make, node = VIEWS[kind]
+    _, b = base(t)
+    v = make(b)
+    assert v._is_view() and v._base is b
+    assert v.requires_grad and not v.is_leaf
+    assert v.grad_fn.name().split("::")[-1] == node
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_view_shares_memory_and_version(t, kind):
+    b = t.zeros(2, 3, dtype=t.float64)
+    v = VIEWS[kind][0](b)
+    b.add_(1)
+    assert (v == 1).all() and v._version == b._version == 1
+
+
+@pytest.mark.parametrize("kind", WRITABLE)
+def test_a_write_through_a_view_reaches_the_base(t, kind):
+    b = t.zeros(2, 3, dtype=t.float64)
+    v = VIEWS[kind][0](b)
+    v.fill_(2)
+    assert b.sum().item() == 2 * v.numel() and b._version == v._version == 1
+
+
+def test_a_view_of_a_view_has_the_same_base(t):
+    _, b = base(t)
+    assert b[0][1:]._base is b
+
+
+def test_a_view_of_a_leaf_is_part_of_the_graph(t):
+    x, _ = base(t)
+    v = x[0]
+    assert v._base is x and not v.is_leaf
+
+
+def test_what_is_computed_is_no_view(t):
+    _, b = base(t)
+    for y in (b + 1, b.clone(), b.sum(0), b[[0, 1]], b[b > 2]):
+        assert not y._is_view() and y._base is None
+
+
+def test_detached_memory_is_shared_and_no_view(t):
+    _, b = base(t)
+    d = b.detach()
+    d.zero_()
+    assert (b == 0).all() and b._version == 1
+    assert not d._is_view() and not d.requires_grad
+
+
+def test_contiguous_gives_the_tensor_itself_where_it_is(t):
+    _, b = base(t)
+    assert b.contiguous() is b
+    assert not b.t().contiguous()._is_view()
+
+
+# -- gradients through writes ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", WRITABLE)
+def test_the_gradient_of_the_base_after_a_write_through_a_view(t, kind):
+    x, b = base(t)
+    v = VIEWS[kind][0](b)
+    v.mul_(3)
+    assert b.grad_fn.name() == "torch::autograd::CopySlices"
+    (b * weights(t, b)).sum().backward()
+    seen = t.zeros(2, 3, dtype=t.float64)
+    VIEWS[kind][0](seen).fill_(1)
+    assert t.equal(x.grad, weights(t, b) * (1 + 2 * seen))
+
+
+@pytest.mark.parametrize("kind", WRITABLE)
+def test_the_gradient_of_a_view_after_a_write_to_its_base(t, kind):
+    x, b = base(t)
+    v = VIEWS[kind][0](b)
+    b.mul_(3)
+    assert v.grad_fn.name() == "AsStridedBackward0"
+    (g,) = t.autograd.grad(v.sum(), x)
+    seen = t.zeros(2, 3, dtype=t.float64)
+    VIEWS[kind][0](seen).fill_(3)
+    assert t.equal(g, seen)
+
+
+@pytest.mark.parametrize("kind", WRITABLE)
+def test_second_derivatives_through_a_write(t, kind):
+    x, b = base(t)
+    v = VIEWS[kind][0](b)
+    v.mul_(v.detach() * 0 + 2).sin_()
+    y = (b * b).sum()
+    (g,) = t.autograd.grad(y, x, create_graph=True)
+    (h,) = t.autograd.grad(g.sum(), x)
+    # where the view looks y is sin(2 x) ** 2, and x ** 2 elsewhere
+    seen = t.zeros(2, 3, dtype=t.float64)
+    VIEWS[kind][0](seen).fill_(1)
+    want = seen * 8 * t.cos(4 * x.detach()) + (1 - seen) * 2
+    assert t.allclose(h, want)
+
+
+def test_siblings_see_a_write_through_each_other(t):
+    x, b = base(t)
+    first, row = b.view(6), b[0]
+    row.mul_(10)
+    assert first[:3].tolist() == [10.0, 20.0, 30.0]
+    (g,) = t.autograd.grad(first.sum(), x)
+    assert g.tolist() == [[10.0] * 3, [1.0] * 3]
+
+
+def test_writes_at_any_depth_and_in_any_order(t):
+    x, b = base(t)
+    row = b[1]
+    part = row[1:]
+    part.mul_(2)
+    b.add_(1)
+    row.mul_(part.detach().sum())
+    part.pow_(2)
+    b[0] = part.sum()
+    y = (b * weights(t, b)).sum()
+    (g,) = t.autograd.grad(y, x)
+    c = 10 + 12 + 2
+    p = [c * (2 * v + 1) for v in (5.0, 6.0)]
+    slope = [2 * q * 2 * c for q in p]
+    assert g.tolist() == [[0.0] * 3, [4.0 * c, (5 + 6) * slope[0], (6 + 6) * slope[1]]]
+
+
+def test_a_write_through_a_view_of_what_needed_no_gradient(t):
+    x, _ = base(t)
+    b = t.zeros(2, 3, dtype=t.float64)
+    v = b[1]
+    v.add_(x[0])
+    assert b.requires_grad and v.requires_grad
+    b.sum().backward()
+    assert x.grad.tolist() == [[1.0] * 3, [0.0] * 3]
+
+
+def test_a_view_that_was_dropped_leaves_its_write_behind(t):
+    x, b = base(t)
+    b[0].mul_(5)
+    b[1].mul_(7)
+    b.sum().backward()
+    assert x.grad.tolist() == [[5.0] * 3, [7.0] * 3]
+
+
+def test_a_retained_gradient_is_that_of_the_value_after_the_write(t):
+    _, b = base(t)
+    b.retain_grad()
+    b[0].mul_(5)
+    (b * 2).sum().backward()
+    assert b.grad.tolist() == [[2.0] * 3, [2.0] * 3]
+
+
+# -- views that cannot follow ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", sorted(ONE_OF_SEVERAL))
+def test_one_of_several_views_refuses_to_be_written_to(t, kind):
+    _, b = base(t)
+    v = VIEWS[kind][0](b)
+    with pytest.raises(RuntimeError, match="This view is the output of a function that returns"):
+        v.mul_(2)
+    assert b.tolist() == [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]] and b._version == 0
+
+
+@pytest.mark.parametrize("kind", sorted(ONE_OF_SEVERAL))
+def test_one_of_several_views_is_written_to_where_nothing_is_recorded(t, kind):
+    b = t.zeros(2, 3)
+    VIEWS[kind][0](b).add_(1)
+    assert b.sum() > 0
+    _, b = base(t)
+    v = VIEWS[kind][0](b)
+    with t.no_grad():
+        v.zero_()
+    assert b._version == 1
+
+
+USES = {
+    "grad_fn": lambda v: v.grad_fn,
+    "is_leaf": lambda v: v.is_leaf,
+    "product": lambda v: v * 2,
+    "view": lambda v: v[...],
+    "sum": lambda v: v.sum(),
+    "clone": lambda v: v.clone(),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("kind", sorted(ONE_OF_SEVERAL))
+def test_one_of_several_views_is_lost_to_the_graph_when_its_base_is_written_to(t, kind, use):
+    _, b = base(t)
+    v = VIEWS[kind][0](b)
+    b.mul_(2)
+    with pytest.raises(RuntimeError, match="its base or another view of its base has been"):
+        USES[use](v)
+
+
+@pytest.mark.parametrize("kind", sorted(ONE_OF_SEVERAL))
+def test_a_lost_view_can_still_be_read(t, kind):
+    _, b = base(t)
+    v = VIEWS[kind][0](b)
+    b.zero_()
+    assert v.requires_grad and v.detach().sum() == 0
+    with t.no_grad():
+        assert (v + 1).sum() == v.numel()
+
+
+def test_a_view_of_one_of_several_refuses_too(t):
+    _, b = base(t)
+    v = b.unbind(0)[0][1:]
+    with pytest.raises(RuntimeError, match="Output 0 of Slice is a view and is being modified"):
+        v.add_(1)
+
+
+def no_grad_view(t, b):
+    with t.no_grad():
+        return b[0]
+
+
+def test_a_view_made_without_recording_requires_what_its_base_does(t):
+    _, b = base(t)
+    v = no_grad_view(t, b)
+    assert v.requires_grad and v.is_leaf and v.grad_fn is None and v._base is b
+    assert not no_grad_view(t, b.detach()).requires_grad
+
+
+def test_no_gradient_arrives_at_a_view_made_without_recording(t):
+    x, b = base(t)
+    v = no_grad_view(t, b)
+    (v * 2).sum().backward()
+    assert v.grad is None and x.grad is None
+    with pytest.raises(RuntimeError, match="does not require grad and does not have a grad_fn"):
+        v.sum().detach().backward()
+
+
+def test_a_view_made_without_recording_refuses_recorded_writes(t):
+    _, b = base(t)
+    v = no_grad_view(t, b)
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being"):
+        v.mul_(2)
+    with t.no_grad():
+        v.mul_(2)
+    assert b[0].tolist() == [2.0, 4.0, 6.0]
+
+
+def test_a_view_made_without_recording_is_lost_when_its_base_is_written_to(t):
+    _, b = base(t)
+    v = no_grad_view(t, b)
+    b.mul_(2)
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and its base or"):
+        v * 2
+
+
+def test_a_view_of_a_view_made_without_recording(t):
+    _, b = base(t)
+    v = no_grad_view(t, b)[1:]
+    with pytest.raises(RuntimeError, match="Output 0 of Slice is a view of a view which was"):
+        v.mul_(2)
+
+
+def test_a_view_made_in_inference_mode_refuses_too(t):
+    _, b = base(t)
+    with t.inference_mode():
+        v = b[0]
+    with pytest.raises(RuntimeError, match="A view was created in inference mode and is being"):
+        v.mul_(2)
+
+
+# -- leaves ----------------------------------------------------------------------------------------
+
+
+def test_a_view_of_a_leaf_refuses_writes(t):
+    x, _ = base(t)
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad is being"):
+        x[0].mul_(2)
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad is being"):
+        x[0] = 1.0
+    with t.no_grad():
+        x[0].mul_(2)
+        x[1] = 0.0
+    assert x.tolist() == [[2.0, 4.0, 6.0], [0.0, 0.0, 0.0]] and x._version == 2
+
+
+def test_asking_a_base_for_gradients_after_a_view_was_made(t):
+    b = t.zeros(2, 3)
+    v = b[0]
+    b.requires_grad_()
+    assert v.requires_grad and v.is_leaf and v.grad_fn is None
+
+
+# -- overlapping memory ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda t, v: v.add_(1),
+        lambda t, v: v.mul_(2),
+        lambda t, v: v.sin_(),
+        lambda t, v: v.copy_(t.ones(2, 3)),
+        lambda t, v: v.clamp_(min=0),
+        lambda t, v: v.fill_(t.tensor(1.0)),
+        lambda t, v: v.normal_(),
+    ],
+)
+def test_memory_shown_several_times_refuses_writes(t, write):
+    b = t.zeros(3)
+    v = b.expand(2, 3)
+    with pytest.raises(RuntimeError, match="unsupported operation: more than one element of the"):
+        write(t, v)
+    assert b.tolist() == [0.0] * 3 and b._version == 0
+
+
+# PyTorch says that some of them will be refused one day
+@pytest.mark.filterwarnings("ignore:Use of:UserWarning")
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda t, v: v.fill_(1),
+        lambda t, v: v.masked_fill_(t.tensor([True, True, True]), 1),
+        lambda t, v: v.index_put_((t.tensor([0]),), t.ones(3)),
+        lambda t, v: v.__setitem__(0, 1.0),
+    ],
+)
+def test_writes_that_may_hit_a_place_several_times(t, write):
+    b = t.zeros(3)
+    write(t, b.expand(2, 3))
+    assert b.tolist() == [1.0] * 3
+
+
+def test_an_expansion_that_repeats_nothing_takes_writes(t):
+    x, b = base(t)
+    b.expand(1, 2, 3).mul_(2)
+    b.sum().backward()
+    assert x.grad.tolist() == [[2.0] * 3] * 2
+
+
+# -- odd shapes ------------------------------------------------------------------------------------
+
+
+def test_empty_and_scalar_views(t):
+    x = t.tensor(2.0, dtype=t.float64, requires_grad=True)
+    b = x * 1
+    b.view(1).mul_(3)
+    b.sum().backward()
+    assert x.grad.item() == 3.0
+    e = t.zeros(0, 3, dtype=t.float64, requires_grad=True)
+    c = e * 1
+    c[:, 1].mul_(2)
+    c.sum().backward()
+    assert e.grad.shape == (0, 3)
+
+
+def test_a_base_that_does_not_lie_in_order(t):
+    x, _ = base(t)
+    b = (x * 1).t()
+    c = b.clone()
+    c[1].mul_(2)
+    b[0].add_(c[1])
+    assert b._base is not None
+    b.sum().backward()
+    assert x.grad.tolist() == [[1.0, 3.0, 1.0], [1.0, 3.0, 1.0]]
+
+
+def test_integers_are_written_through_views_without_history(t):
+    b = t.arange(6).reshape(2, 3)
+    b.t()[0] = 9
+    assert b.tolist() == [[9, 1, 2], [9, 4, 5]] and not b.requires_grad
