@@ -1285,6 +1285,14 @@ def test_a_policy_may_answer_yes_or_no(t, c):
     assert a.grad.tolist() == want[0] and b.grad.tolist() == want[1]
 
 
+def test_a_policy_may_answer_nothing(c, x):
+    policy = selective(c, lambda ctx, op, *args, **kwargs: None)
+    y = c.checkpoint(lambda x: x.exp().sin(), x, use_reentrant=False, context_fn=policy).sum()
+    y.backward(retain_graph=True)
+    y.backward()
+    assert x.grad.tolist() == pytest.approx((2 * x.exp() * x.exp().cos()).tolist())
+
+
 def test_what_a_policy_computes_is_its_own(t, c, x):
     asked = []
 

@@ -20,7 +20,7 @@ def _three(op: str, x: Any, tensor1: Any, tensor2: Any, value: Any) -> Form:
     if not is_number(value):
         raise TypeError(f"{op}(): argument 'value' must be Number, not {type(value).__name__}")
     kinds = {t.payload.dtype.kind for t in (x, a, b)}
-    if op == "addcdiv" and kinds <= set("biu"):
+    if op == "addcdiv" and all(t.payload.dtype.kind in "biu" for t in (a, b)):
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release "
             "addcdiv will perform a true division of tensor1 and tensor2: convert the tensors to "
@@ -82,7 +82,7 @@ def addcdiv(
     Parameters
     ----------
     input, tensor1, tensor2 : Tensor
-        They broadcast against each other; not all of integers.
+        They broadcast against each other; `tensor1` and `tensor2` not both of integers.
     value : number
         A factor.
     out : Tensor, optional
@@ -96,7 +96,7 @@ def addcdiv(
     Raises
     ------
     RuntimeError
-        If the shapes do not broadcast, or all three tensors are of integers.
+        If the shapes do not broadcast, or `tensor1` and `tensor2` are of integers.
 
     Examples
     --------

@@ -113,6 +113,11 @@ class _Keeping(Dispatch):
             policy = self._policy(context, name, *tensors, **params)
         finally:
             MODE.set(mode)
+        if not isinstance(policy, CheckpointPolicy | bool | None):
+            raise TypeError(
+                f"the policy must return a CheckpointPolicy or a bool for {name}, not "
+                f"{type(policy).__name__}"
+            )
         entry = _RECOMPUTED
         if policy is True or policy in _SAVES:
             entry = [_Result(out) for out in (results if prim.outputs != 1 else (results,))]
@@ -181,10 +186,10 @@ def create_selective_checkpoint_contexts(
         ``policy(ctx, op, *args, **kwargs)`` is asked for each operation of the forward pass. It
         gets a `SelectiveCheckpointContext`, the name of the operation (a string such as "mm",
         "exp" or "add", where PyTorch has an object of its dispatcher) and its arguments, and
-        returns a `CheckpointPolicy`, or True to save and False to recompute. Nothing that it does
-        is recorded. A list names the operations to save. What users call may consist of several
-        operations: ``matmul`` of two matrices is "mm", of batches "bmm". Views and writes in place
-        are always done again, and the policy is not asked about them.
+        returns a `CheckpointPolicy`, or True to save and False or None to recompute. Nothing that
+        it does is recorded. A list names the operations to save. What users call may consist of
+        several operations: ``matmul`` of two matrices is "mm", of batches "bmm". Views and writes
+        in place are always done again, and the policy is not asked about them.
     allow_cache_entry_mutation : bool
         Whether a kept result may be written to after it was kept. The recomputation then starts
         from the new values.
@@ -199,7 +204,8 @@ def create_selective_checkpoint_contexts(
     ValueError
         If the list names what is no operation.
     TypeError
-        If the argument is neither callable nor a list.
+        If the argument is neither callable nor a list; in the forward pass, if the policy returns
+        something else.
     RuntimeError
         At the backward pass: if it is the second one over the same region, if a kept result was
         written to, or if the recomputation is not the same computation.
