@@ -316,20 +316,11 @@ e = _math.e
 newaxis = None
 
 _LATER = frozenset({"nn", "testing", "utils"})
-_METHODS = (
-    "abs_ acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ "
-    "as_strided_ asin_ asinh_ atan_ atanh_ ceil_ clamp_ clamp_max_ clamp_min_ clip_ cos_ "
-    "cosh_ detach detach_ erf_ erfc_ exp2_ exp_ expm1_ fill_ fix_ floor_ index_put_ log10_ "
-    "log1p_ log2_ log_ neg_ negative_ reciprocal_ relu_ round_ rsqrt_ sigmoid_ sin_ sinh_ "
-    "sqrt_ square_ tan_ tanh_ trunc_ zero_"
-).split()
-"""Methods that are functions, too."""
 _FROM_LATER = {
     "load": "serialization",
     "save": "serialization",
     "is_anomaly_check_nan_enabled": "autograd.anomaly_mode",
     "is_anomaly_enabled": "autograd.anomaly_mode",
-    **dict.fromkeys(_METHODS, "tensor.method_functions"),
 }
 
 if _TYPE_CHECKING:
@@ -346,11 +337,23 @@ def __getattr__(name: str) -> _Any:
     if name in _FROM_LATER:
         module = _importlib.import_module(f"{__name__}.{_FROM_LATER[name]}")
         return globals().setdefault(name, getattr(module, name))
+    if name == "detach" or (name[-1:] == "_" and name[0] != "_"):
+        found = _method_functions().get(name)
+        if found is not None:
+            return globals().setdefault(name, found)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def _method_functions() -> dict[str, _Any]:
+    """Methods that are functions, too: ``exp_(x)`` for ``x.exp_()``."""
+    functions: dict[str, _Any] = _importlib.import_module(
+        f"{__name__}.tensor.method_functions"
+    ).FUNCTIONS
+    return functions
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, *_FROM_LATER})
+    return sorted({*globals(), *_LATER, *_FROM_LATER, *_method_functions()})
 
 
 _publish(_sys.modules[__name__], autograd, linalg)

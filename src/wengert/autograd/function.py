@@ -309,6 +309,9 @@ class Function:
                 raise RuntimeError(a.edge.message)
         node = cls._node_class(needs)
         node._recorded = recorded
+        if recorded:
+            # as they are before forward, which may write to what it is given
+            node.edges = tuple([edge_of(a) for a in args if isinstance(a, TensorBase)])
         with no_grad():
             output = cls._call_forward(node, args)
         return _finish(node, args, output, recorded)
@@ -343,7 +346,8 @@ def _finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: bo
     for dirty in node._dirty:
         if not any(dirty is out for out in outputs):
             raise RuntimeError(
-                f"{name}.forward: a tensor marked as dirty must be returned as an output"
+                "Some elements marked as dirty during the forward method were not returned as "
+                f"output: {name}.forward must return every tensor that it marks as dirty"
             )
         if recorded:
             _check_dirty(dirty)
@@ -353,6 +357,12 @@ def _finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: bo
                     "your Function cannot return more than one Tensor. Clone the input, or split "
                     f"{name} into one Function that writes and one that gives the other outputs."
                 )
+        if recorded and not any(dirty is t for t in tensors):
+            warnings.warn(
+                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that "
+                f"have been mutated should be passed to ctx.mark_dirty(): see {name}.forward.",
+                stacklevel=3,
+            )
     made: list[Any] = []
     for i, out in enumerate(outputs):
         if not isinstance(out, TensorBase):
@@ -368,11 +378,17 @@ def _finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: bo
             bump(out, name)
             if out.ext is not None:
                 refresh_views(out, None)
+            if not recorded and out.edge is not None and any(out is t for t in tensors):
+                # what is not recorded does not require a gradient
+                out = new_tensor(out.array(), None, out.share_version())
         elif any(out is t for t in tensors):
             # an input handed back is another tensor over the same memory
             source = out
             outputs[i] = out = new_tensor(source.array(), None, source.share_version())
-            if recorded or source.edge is None:
+            constant = any(source is t for t in node._constants)
+            if constant:
+                node._constants = (*node._constants, out)
+            if source.edge is None or (recorded and not constant):
                 attach_alias(source, out)
         elif recorded and out.edge is not None and not _made_in_forward(out):
             outputs[i] = out = new_tensor(out.array(), None, out.share_version())
@@ -401,7 +417,6 @@ def _made_in_forward(tensor: Any) -> bool:
 
 
 def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]) -> None:
-    node.edges = tuple(edge_of(tensor) for tensor in tensors)
     node.seq = next_sequence()
     node._positions = tuple(positions)
     node._inputs_meta = tuple((t.payload.shape, t.payload.dtype) for t in tensors)
@@ -411,10 +426,15 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
     constants = {id(t) for t in node._constants}
     for i, out in enumerate(results):
         if id(out) in constants or not is_differentiable(out.payload.dtype):
+            if out.ext is not None and out.ext.base is not None:
+                out.ext.no_write = MADE_IN_FUNCTION
             continue
         edge = OutputEdge(node, i) if node.several else node
         ext = out.ext
         viewed = ext is not None and ext.base is not None
+        if ext is not None and _is_dirty(node, out):
+            # as in PyTorch: the gradient was that of the value before
+            ext.grad = None
         if viewed and _is_dirty(node, out):
             write_through_view(out, node, next(i for i, t in enumerate(tensors) if t is out))
             continue

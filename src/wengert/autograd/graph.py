@@ -339,7 +339,7 @@ def register_multi_grad_hook(
                 f"{type(tensor).__name__}"
             )
         if tensor.edge is None and mode == "all":
-            raise RuntimeError(
+            raise errors.NoHistory(
                 "cannot register a hook on a tensor that doesn't require gradient: "
                 f"tensors[{i}], {errors.describe(tensor.payload)}"
             )

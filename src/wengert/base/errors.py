@@ -121,6 +121,13 @@ def gradient_shape(leaf: Any, grad: Any) -> RuntimeError:
     )
 
 
+class NoHistory(RuntimeError, AssertionError):
+    """A tensor without history where hooks for several gradients are registered.
+
+    PyTorch asserts that there is one; to the user it is the error of `register_hook`.
+    """
+
+
 def hook_shape(hook: Any, before: Any, after: Any) -> RuntimeError:
     """A hook returned a gradient of another shape."""
     return RuntimeError(

@@ -73,7 +73,7 @@ def put_at(self: Any, index: Any, source: Any, accumulate: bool) -> None:
     where = np.unravel_index(index.reshape(-1) % self.size, self.shape) if index.size else None
     if where is None:
         return
-    key = where if self.ndim else ...
+    key: Any = where if self.ndim else ...
     values = source.reshape(-1)
     if accumulate and self.ndim:
         np.add.at(self, key, values)

@@ -9,6 +9,7 @@ out as if they were that memory.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,12 @@ __all__ = [
     "unfold_backward",
     "view_as_complex",
     "view_as_real",
+    "within",
 ]
 
 Shape = tuple[int, ...]
 Layout = tuple[Shape, int]
+Geometry = tuple[Shape, Shape, int]
 _COMPLEX = {np.dtype("float32"): np.dtype("complex64"), np.dtype("float64"): np.dtype("complex128")}
 
 
@@ -34,6 +37,19 @@ def reach(size: Shape, stride: Shape) -> int:
     if 0 in size:
         return 0
     return 1 + sum([(n - 1) * step for n, step in zip(size, stride, strict=True)])
+
+
+def within(part: Geometry, whole: Geometry) -> bool:
+    """Whether every place that one geometry names is one of those of another."""
+    (size, stride, first), (own_size, own, start) = part, whole
+    end = start + reach(own_size, own)
+    if 0 in size:
+        return True
+    if first < start or first + reach(size, stride) > end:
+        return False
+    if reach(own_size, own) == math.prod(own_size) and not _overlaps(own_size, own):
+        return True
+    return bool(np.isin(_places(size, stride, first), _places(own_size, own, start)).all())
 
 
 def as_strided(self: Any, size: Shape, stride: Shape, storage_offset: int, layout: Layout) -> Any:
@@ -91,10 +107,8 @@ def _lies_as(array: Any, own: Shape) -> bool:
 def _has_strides(array: Any, own: Shape) -> bool:
     width = array.itemsize
     return all(
-        [
-            n == 1 or have == step * width
-            for n, have, step in zip(array.shape, array.strides, own, strict=True)
-        ]
+        n == 1 or have == step * width
+        for n, have, step in zip(array.shape, array.strides, own, strict=True)
     )
 
 

@@ -39,9 +39,7 @@ def _addcdiv(x: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Form:
     return _three("addcdiv", x, tensor1, tensor2, value)
 
 
-def addcmul(
-    input: Any, tensor1: Any, tensor2: Any, *, value: float = 1, out: Any = None
-) -> Any:
+def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1, out: Any = None) -> Any:
     """``input + value * tensor1 * tensor2``.
 
     Parameters
@@ -74,9 +72,7 @@ def addcmul(
     return result if out is None else into(out, result, "addcmul")
 
 
-def addcdiv(
-    input: Any, tensor1: Any, tensor2: Any, *, value: float = 1, out: Any = None
-) -> Any:
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1, out: Any = None) -> Any:
     """``input + value * tensor1 / tensor2``.
 
     Parameters

@@ -6,11 +6,14 @@ from typing import Any
 
 from wengert.base.errors import long_name
 from wengert.base.shapes import normal_dim
-from wengert.kernels.strided import reach
+from wengert.kernels.strided import reach, within
 from wengert.ops.coerce import dtype_name, integer, operand, sizes_of
 from wengert.tape.base import new_tensor
 from wengert.tape.cuts import note
+from wengert.tape.modes import is_recording
+from wengert.tape.node import Unrecorded
 from wengert.tape.record import T
+from wengert.tape.spoiled import Spoiled
 
 __all__ = ["as_strided", "unfold", "view_as_complex", "view_as_real", "view_dtype"]
 
@@ -62,13 +65,27 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
     offset = start if storage_offset is None else integer(storage_offset, "as_strided", "offset")
     _check_geometry(sizes, strides, offset, base.array(), x.payload.itemsize)
     params = {"size": sizes, "stride": strides, "storage_offset": offset}
-    end = offset + reach(sizes, strides)
-    if start <= offset and end <= start + reach(x.payload.shape, own):
+    if x is base or within((sizes, strides, offset), (x.payload.shape, own, start)):
         return T.as_strided(x, layout=(own, start), **params)
-    # beyond what `input` shows: a view of the base itself, so that no gradient is lost
+    return _of_base(x, base, params)
+
+
+def _of_base(x: Any, base: Any, params: dict[str, Any]) -> Any:
+    """What reaches beyond a view: a view of the base itself, so that no gradient is lost."""
+    if x.edge is not None and base.edge is None:
+        raise RuntimeError(
+            "as_strided() reaches beyond a view that requires a gradient which its base does not: "
+            "apply it to the base"
+        )
+    if x.edge.__class__ is Spoiled and is_recording():
+        raise RuntimeError(x.edge.message)
     if base.payload.dtype != x.payload.dtype:
         base = T.view_as_real(base)
-    return T.as_strided(base, layout=(_elements(base.payload.strides, base), 0), **params)
+    result = T.as_strided(base, layout=(_elements(base.payload.strides, base), 0), **params)
+    result.ext.no_write = result.ext.no_write or x.ext.no_write
+    if x.edge.__class__ is Unrecorded:
+        result.edge = Unrecorded()
+    return result
 
 
 def _ints(values: Any, arg: str, position: int) -> Shape:
@@ -235,7 +252,10 @@ def view_as_complex(input: Any) -> Any:
         raise RuntimeError(
             "view_as_complex is only supported for half, float and double tensors, but got a "
             f"tensor of scalar type: {dtype_name(array)}"
-            + (" (there are no complex numbers of half precision)" * (array.dtype.name[-2:] == "16"))
+            + (
+                " (there are no complex numbers of half precision)"
+                * (array.dtype.name[-2:] == "16")
+            )
         )
     if not array.ndim:
         raise RuntimeError("Input tensor must have one or more dimensions")

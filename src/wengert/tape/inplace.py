@@ -25,7 +25,7 @@ from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.lift import cast, check_dtypes, is_number
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of, is_leaf_edge, next_sequence
-from wengert.tape.record import make_node, save_result
+from wengert.tape.record import T, make_node, save_result
 from wengert.tape.saving import keeps_aside
 from wengert.tape.specialise import noter
 from wengert.tape.versions import InferenceCell, refuse_inference_write
@@ -38,10 +38,30 @@ from wengert.tape.views import (
     write_refused,
 )
 
-__all__ = ["CopySlices", "bump", "check_writable", "write", "write_through_view"]
+__all__ = [
+    "CopySlices",
+    "bump",
+    "check_apart",
+    "check_cast",
+    "check_writable",
+    "write",
+    "write_result",
+    "write_through_view",
+]
 
 MAY_OVERLAP = frozenset({"fill_scalar", "index_put", "masked_fill", "zero"})
 """The operations that PyTorch lets write to memory that a tensor shows several times."""
+FROM_ONE_VALUE = frozenset({"fill_tensor", "masked_fill_tensor"})
+"""The operations whose value may lie in the memory that they write to."""
+PLACES = frozenset({"index_copy", "index_put", "masked_scatter", "put"})
+"""The operations whose values must not: they read and write in an order of their own."""
+YIELD_BOOLS = frozenset(
+    {
+        *("eq", "ne", "lt", "le", "gt", "ge"),
+        *("logical_and", "logical_or", "logical_xor", "logical_not"),
+    }
+)
+"""The operations whose result is a bool, which fits into every dtype."""
 
 
 def write(
@@ -56,23 +76,33 @@ def write(
     """
     number = None
     form = prim
+    if prim.name in YIELD_BOOLS:
+        return _write_bools(prim, tensor, others, name)
     if prim.refuses:
         check_dtypes(prim, (tensor, *others), params)
     others = tuple(other.item() if isinstance(other, np.generic) else other for other in others)
     if prim.scalar is not None and len(others) == 1 and is_number(others[0]):
         form = TABLE[prim.scalar]
-        number = int(others[0]) if isinstance(others[0], bool) else others[0]
+        number = others[0]
+        if isinstance(number, bool) and tensor.payload.dtype.kind != "b":
+            number = int(number)
         params = {form.params[0]: number}
-        _check_dtype(form, tensor, [number])
+        check_cast(form, tensor, [number])
         lifted = [tensor]
     else:
+        if not others and tensor.payload.dtype.kind in "biu" and prim.promote is not None:
+            check_cast(prim, tensor, [])
         lifted = [tensor, *_lift_others(form, tensor, others)]
     payload = tensor.array()
     payloads = [payload, *[other.payload for other in lifted[1:]]]
     if form.broadcasts:
         _check_shape(payload, payloads[1:])
+        if form.name not in FROM_ONE_VALUE:
+            for other in payloads[1:]:
+                _check_overlap(payload, other)
+    elif form.name in PLACES:
         for other in payloads[1:]:
-            _check_overlap(payload, other)
+            check_apart(payload, other)
     mode = current_mode()
     recording = (mode is None or mode.records) and (
         any(t.edge is not None for t in lifted) or _base_requires_grad(tensor)
@@ -124,6 +154,38 @@ def write(
     return tensor
 
 
+def write_result(tensor: Any, result: Any, before: Any, name: str) -> Any:
+    """Put `result`, one operation's of a copy of `tensor`, into `tensor`, as that operation's write.
+
+    Parameters
+    ----------
+    before
+        The copy, with the history that `tensor` has.
+    """
+    node = result.edge
+    fits = (result.payload.shape, result.payload.dtype) == (
+        tensor.payload.shape,
+        tensor.payload.dtype,
+    )
+    alone = isinstance(node, Node) and node.edges[0] is edge_of(before)
+    check_writable(tensor, node is not None)
+    mode = current_mode()
+    if not fits or not alone or (mode is not None and mode.mutation is not None):
+        return write(TABLE["assign"], tensor, (result,), {}, name)
+    np.copyto(tensor.payload, result.payload)
+    bump(tensor, name)
+    _set_history(tensor, node, False)
+    return tensor
+
+
+def _write_bools(prim: Primitive, tensor: Any, others: tuple[Any, ...], name: str) -> Any:
+    """Write a comparison, made in the common dtype, over the tensor that is compared."""
+    values = [new_tensor(v.payload) if isinstance(v, TensorBase) else v for v in others]
+    result = getattr(T, prim.name)(new_tensor(tensor.array()), *values)
+    constant = new_tensor(np.asarray(result.payload).astype(tensor.payload.dtype))
+    return write(TABLE["assign"], tensor, (constant,), {}, name)
+
+
 def _compute(
     prim: Primitive, form: Primitive, payloads: list[Any], number: Any, params: dict[str, Any]
 ) -> None:
@@ -168,7 +230,8 @@ def bump(tensor: Any, name: str) -> None:
         del vc[2:]
 
 
-def _check_dtype(prim: Primitive, tensor: Any, scalars: list[Any], *arrays: Any) -> None:
+def check_cast(prim: Primitive, tensor: Any, scalars: list[Any], *arrays: Any) -> None:
+    """Refuse an operation on `tensor` and other values whose result is of a wider kind."""
     have = tensor.payload.dtype
     result = promote([tensor.payload, *arrays], scalars, prim.promote == "float")
     if category(result) > category(have):
@@ -181,7 +244,7 @@ def _lift_others(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> list[
     lifted: list[Any] = []
     for i, (arg, value) in enumerate(zip(prim.args[1:], others, strict=True)):
         if is_number(value):
-            _check_dtype(prim, tensor, [value])
+            check_cast(prim, tensor, [value])
             lifted.append(new_tensor(np.asarray(value).astype(dtype)[()]))
             continue
         if isinstance(value, np.ndarray | np.generic):
@@ -192,7 +255,7 @@ def _lift_others(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> list[
                 f"{type(value).__name__}"
             )
         if arg not in prim.fixed and prim.promote is not None:
-            _check_dtype(prim, tensor, [], value.payload)
+            check_cast(prim, tensor, [], value.payload)
             value = cast(value, dtype)
         elif arg not in prim.fixed and prim.broadcasts:
             value = cast(value, dtype)
@@ -223,11 +286,28 @@ def _check_overlap(target: Any, source: Any) -> None:
         return
     same_place = target.ctypes.data == source.ctypes.data
     if not (same_place and target.size == source.size and target.strides == source.strides):
-        raise RuntimeError(
-            "unsupported operation: some elements of the input tensor and the written-to tensor "
-            "refer to a single memory location. Please clone() the tensor before performing the "
-            "operation."
-        )
+        raise _overlapping()
+
+
+def check_apart(target: Any, source: Any) -> None:
+    """Refuse to read values for some places of an array from the array itself."""
+    if (
+        isinstance(source, np.ndarray)
+        and source.size
+        and target.size
+        and np.may_share_memory(target, source)
+        and _is_dense(target)
+        and _is_dense(source)
+    ):
+        raise _overlapping()
+
+
+def _overlapping() -> RuntimeError:
+    return RuntimeError(
+        "unsupported operation: some elements of the input tensor and the written-to tensor "
+        "refer to a single memory location. Please clone() the tensor before performing the "
+        "operation."
+    )
 
 
 def _is_dense(array: Any) -> bool:
@@ -313,10 +393,7 @@ def write_through_view(view: Any, node: Any, place: int) -> None:
     """
     ext = view.ext
     outer: Any = object.__new__(CopySlices)
-    # what the node saved of its result is the view as it is after the write; weakly, since `outer`
-    # holds the node
-    reference, chain = weakref.ref(outer), ext.chain
-    node.extra().result_edge = lambda: replayed(reference(), chain)
+    chain = ext.chain
     outer.edges = (*node.edges[:place], edge_of(ext.base), *node.edges[place + 1 :])
     outer.seq = next_sequence()
     outer.ext = None
@@ -324,8 +401,16 @@ def write_through_view(view: Any, node: Any, place: int) -> None:
     outer.inner = node
     outer.place = place
     outer.chain = chain
+    before = view.edge
     move_edge(ext.base, outer)
     refresh_views(view, outer)
+    # what the node saved of its result is the view as it is after the write; weakly, since `outer`
+    # holds the node, and the view's own node holds `outer`
+    below = weakref.ref(outer)
+    own = weakref.ref(view.edge if view.edge is not before else outer)
+    node.extra().result_edge = lambda: (
+        replayed(below(), chain) if own() in (None, below()) else own()
+    )
 
 
 class CopySlices(Node):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +14,10 @@ from wengert.base.errors import long_name
 from wengert.prims.record import Primitive
 from wengert.tape.base import TensorBase, new_tensor
 
-__all__ = ["cast", "cast_for_number", "check_dtypes", "is_number", "lift", "public"]
+__all__ = ["cast", "cast_for_number", "check_dtypes", "held", "is_number", "lift", "public"]
+
+_HALF_MAX = 65504.0
+"""The largest number that every floating dtype holds."""
 
 
 _PLAIN = frozenset({bool, int, float, complex})
@@ -45,6 +49,41 @@ def cast_for_number(prim: Primitive, tensor: Any, number: Any) -> Any:
     if prim.promote is None:
         return tensor
     return cast(tensor, promote([tensor.payload], [number], prim.promote == "float"))
+
+
+def held(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A Python number as `dtype` holds it: fractions cut off for integers, negatives wrapped round.
+
+    Raises
+    ------
+    RuntimeError
+        If the number is too large, or complex and the dtype is not.
+    """
+    kind = dtype.kind
+    if kind == "b":
+        return bool(value)
+    if kind == "f" and -_HALF_MAX <= value.real <= _HALF_MAX and not value.imag:
+        return value.real
+    fits = True
+    if kind in "fiu" and isinstance(value, complex):
+        fits, value = not value.imag, value.real
+    if kind in "iu":
+        fits = fits and math.isfinite(value)
+        value = int(value) if fits else 0
+        most = int(np.iinfo(dtype).max)
+        fits = fits and (-most if kind == "u" else int(np.iinfo(dtype).min)) <= value <= most
+    elif kind in "fc":
+        parts = (value.real, value.imag) if kind == "c" else (value,)
+        limit = float(np.finfo(dtype).max)
+        fits = fits and not any(limit < abs(part) < math.inf for part in parts)
+    if not fits:
+        raise RuntimeError(
+            f"value cannot be converted to type {dtype.name} without overflow: the tensor cannot "
+            f"hold {value}"
+        )
+    if kind == "u" and value < 0:
+        value += 2 ** (8 * dtype.itemsize)
+    return value
 
 
 def lift(prim: Primitive, values: Sequence[Any]) -> list[Any]:

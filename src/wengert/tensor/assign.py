@@ -15,13 +15,14 @@ from wengert.ops.select import where as choose
 from wengert.ops.strided import as_strided
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.inplace import check_writable, write
-from wengert.tape.lift import cast, is_number
+from wengert.tape.inplace import check_cast, check_writable, write
+from wengert.tape.lift import cast, held, is_number
 from wengert.tape.modes import is_recording
 from wengert.tape.record import T
 from wengert.tape.views import window
 
 __all__ = [
+    "abs_",
     "add_",
     "clamp_",
     "clamp_max_",
@@ -125,22 +126,52 @@ def clamp_(self: Any, min: Any = None, max: Any = None) -> Any:
     """Bound the values from below and above, in place (see `wengert.clamp`)."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if isinstance(min, TensorBase) or isinstance(max, TensorBase):
-        for name, bound in (("maximum", min), ("minimum", max)):
-            if bound is not None:
-                write(TABLE[name], self, (bound,), {}, "clamp_")
-        return self
-    return write(TABLE["clamp"], self, (), {"min": min, "max": max}, "clamp_")
+    bounds = [bound for bound in (min, max) if bound is not None]
+    if all(is_number(bound) for bound in bounds):
+        check_cast(TABLE["clamp"], self, bounds)
+        return write(TABLE["clamp"], self, (), {"min": min, "max": max}, "clamp_")
+    if not all(isinstance(bound, TensorBase | np.ndarray) for bound in bounds):
+        kinds = ", ".join(type(bound).__name__ for bound in bounds)
+        raise TypeError(
+            f"clamp_() received an invalid combination of arguments - got ({kinds}), but the "
+            "bounds must be both numbers or both Tensors"
+        )
+    form = "clamp_tensor"
+    if min is None or max is None:
+        form = "clamp_max_tensor" if min is None else "clamp_min_tensor"
+    return write(TABLE[form], self, tuple(bounds), {}, "clamp_")
 
 
 def clamp_min_(self: Any, min: Any) -> Any:
     """Bound the values from below, in place."""
-    return clamp_(self, min=min)
+    return _bounded(self, "clamp_min", min)
 
 
 def clamp_max_(self: Any, max: Any) -> Any:
     """Bound the values from above, in place."""
-    return clamp_(self, max=max)
+    return _bounded(self, "clamp_max", max)
+
+
+def _bounded(self: Any, op: str, bound: Any) -> Any:
+    if not is_number(bound):
+        return clamp_(self, **{op.removeprefix("clamp_"): bound})
+    check_cast(TABLE[op], self, [bound])
+    return write(TABLE[op], self, (), {op.removeprefix("clamp_"): bound}, f"{op}_")
+
+
+def abs_(self: Any) -> Any:
+    """The absolute value, in place.
+
+    Raises
+    ------
+    RuntimeError
+        If the tensor is complex, since the result is not.
+    """
+    if self.payload.dtype.kind == "c":
+        raise RuntimeError(
+            "In-place abs is not supported for complex tensors. Use abs(), which gives real numbers"
+        )
+    return write(TABLE["abs"], self, (), {}, "abs_")
 
 
 def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
@@ -165,7 +196,16 @@ def fill_(self: Any, value: Any) -> Any:
                 f"{value.payload.ndim} dimensions."
             )
         return write(TABLE["fill_tensor"], self, (value,), {}, "fill_")
-    return write(TABLE["fill_scalar"], self, (), {"value": value}, "fill_")
+    params = {"value": held(_number(value, "fill_"), self.payload.dtype)}
+    return write(TABLE["fill_scalar"], self, (), params, "fill_")
+
+
+def _number(value: Any, op: str) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not is_number(value):
+        raise TypeError(f"{op}(): argument 'value' must be Number, not {type(value).__name__}")
+    return value
 
 
 def zero_(self: Any) -> Any:
@@ -217,7 +257,11 @@ def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
     """Set the elements where `mask` is True to `value`, a number or a 0-d tensor."""
     if isinstance(value, TensorBase):
         return write(TABLE["masked_fill_tensor"], self, (mask, value), {}, "masked_fill_")
-    return write(TABLE["masked_fill"], self, (mask,), {"value": value}, "masked_fill_")
+    params = {"value": held(_number(value, "masked_fill_"), self.payload.dtype)}
+    if params["value"].__class__ is not float:
+        # NumPy would take the number for one of a wider type
+        params["value"] = self.payload.dtype.type(params["value"])
+    return write(TABLE["masked_fill"], self, (mask,), params, "masked_fill_")
 
 
 def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
@@ -254,9 +298,10 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     """
     given = isinstance(value, TensorBase)
     if not given:
-        value = new_tensor(
-            np.asarray(value, dtype=None if _is_array(value) else self.payload.dtype)
-        )
+        kind = self.payload.dtype
+        if is_number(value):
+            value = held(value, kind)
+        value = new_tensor(np.asarray(value, dtype=None if _is_array(value) else kind))
     steps, advanced = split_index(self, index)
     target = window(self, steps) if steps else self
     if advanced is None:

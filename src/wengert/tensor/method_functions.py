@@ -10,14 +10,15 @@ from typing import Any
 
 from wengert.tape.base import TensorBase
 
-__all__ = ["NAMES"]
+__all__ = ["FUNCTIONS"]
 
 _UNARY = (
-    "abs_ acos_ acosh_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ asin_ asinh_ atan_ "
-    "atanh_ ceil_ cos_ cosh_ detach detach_ erf_ erfc_ exp2_ exp_ expm1_ fix_ floor_ log10_ log1p_ "
-    "log2_ log_ neg_ negative_ reciprocal_ relu_ round_ rsqrt_ sigmoid_ sin_ sinh_ sqrt_ square_ "
-    "tan_ tanh_ trunc_ zero_"
-).split()
+    *("abs_", "acos_", "acosh_", "arccos_", "arccosh_", "arcsin_", "arcsinh_", "arctan_"),
+    *("arctanh_", "asin_", "asinh_", "atan_", "atanh_", "ceil_", "cos_", "cosh_", "detach"),
+    *("detach_", "erf_", "erfc_", "exp2_", "exp_", "expm1_", "fix_", "floor_", "log10_"),
+    *("log1p_", "log2_", "log_", "neg_", "negative_", "reciprocal_", "relu_", "round_", "rsqrt_"),
+    *("sigmoid_", "sin_", "sinh_", "sqrt_", "square_", "tan_", "tanh_", "trunc_", "zero_"),
+)
 _EXAMPLES = {
     "addmv_": "wg.ones(2, 3), wg.ones(3)",
     "as_strided_": "(1,), (2,)",
@@ -29,8 +30,6 @@ _EXAMPLES = {
     "index_put_": "(wg.tensor([0]),), wg.tensor(5.0)",
     **dict.fromkeys(_UNARY, ""),
 }
-NAMES = sorted(_EXAMPLES)
-"""The methods that are functions here."""
 
 
 def _function_of(name: str) -> Callable[..., Any]:
@@ -71,4 +70,5 @@ True
     return function
 
 
-globals().update({name: _function_of(name) for name in NAMES})
+FUNCTIONS = {name: _function_of(name) for name in _EXAMPLES}
+"""The functions, by name."""

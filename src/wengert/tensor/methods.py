@@ -363,9 +363,9 @@ class TensorMethods:
     cumprod_ = rewrite.computed(_reduce.cumprod)
     tril_ = rewrite.computed(_arrange.tril)
     triu_ = rewrite.computed(_arrange.triu)
-    index_add_ = rewrite.computed(_gather.index_add)
-    scatter_ = rewrite.computed(_gather.scatter)
-    scatter_add_ = rewrite.computed(_gather.scatter_add)
+    index_add_ = rewrite.computed(_gather.index_add, apart=True)
+    scatter_ = rewrite.computed(_gather.scatter, apart=True)
+    scatter_add_ = rewrite.computed(_gather.scatter_add, apart=True)
     addmm_ = rewrite.computed(_affine.addmm)
     addmv_ = rewrite.computed(_affine.addmv)
     baddbmm_ = rewrite.computed(_affine.baddbmm)
@@ -396,7 +396,7 @@ class TensorMethods:
     __ior__ = assign.operator_in_place("bitwise_or")
     __ixor__ = assign.operator_in_place("bitwise_xor")
 
-    abs_ = assign.in_place("abs")
+    abs_ = assign.abs_
     acos_ = assign.in_place("acos")
     acosh_ = assign.in_place("acosh")
     asin_ = assign.in_place("asin")
@@ -451,7 +451,7 @@ class TensorMethods:
     tan_ = assign.in_place("tan")
     tanh_ = assign.in_place("tanh")
     trunc_ = assign.in_place("trunc")
-    absolute_ = assign.in_place("abs")
+    absolute_ = assign.abs_
     arccos_ = assign.in_place("acos")
     arccosh_ = assign.in_place("acosh")
     arcsin_ = assign.in_place("asin")

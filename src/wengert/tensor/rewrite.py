@@ -11,22 +11,31 @@ from typing import Any
 
 from wengert.base.dtypes import is_differentiable
 from wengert.prims.table import TABLE
-from wengert.tape.base import new_tensor
-from wengert.tape.inplace import bump, check_writable, write
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.inplace import bump, check_apart, check_writable, write, write_result
 from wengert.tape.modes import is_recording
 
 __all__ = ["computed", "reshaped", "written"]
 
 
-def computed(operation: Callable[..., Any]) -> Callable[..., Any]:
-    """The method that writes what `operation` gives over its tensor."""
+def computed(operation: Callable[..., Any], apart: bool = False) -> Callable[..., Any]:
+    """The method that writes what `operation`, a single primitive, gives over its tensor.
+
+    Parameters
+    ----------
+    apart
+        Whether the other tensors must not share the tensor's memory.
+    """
     name = f"{operation.__name__}_"
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         check_writable(self, is_recording() and self.edge is not None)
-        before = new_tensor(self.array().copy(), self.edge)
-        result = operation(before, *args, **kwargs)
-        return write(TABLE["assign"], self, (result,), {}, name)
+        memory = self.array()
+        for value in (*args, *kwargs.values()):
+            if apart and isinstance(value, TensorBase):
+                check_apart(memory, value.payload)
+        before = new_tensor(memory.copy(), self.edge)
+        return write_result(self, operation(before, *args, **kwargs), before, name)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"`{operation.__name__}`, written into this tensor, which is returned."

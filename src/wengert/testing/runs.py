@@ -6,6 +6,7 @@ A line that raises is part of the program: the exception is noted and the next l
 from __future__ import annotations
 
 import functools
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -37,6 +38,7 @@ class Run:
         self.tensors: set[str] = set()
         self.empty = False
         self.deaf = False
+        self.apart: dict[str, list[Any]] | None = None
 
     def note(self, label: str, tensor: Any) -> None:
         """Note a tensor or None."""
@@ -51,8 +53,24 @@ class Run:
 
     def hear(self, label: str, tensor: Any) -> None:
         """Note what a hook was given, if that is to be compared."""
-        if not self.deaf:
+        if self.deaf:
+            return
+        if self.apart is None or self.quiet:
             self.note(label, tensor)
+            return
+        facts, numbers = len(self.facts), len(self.numbers)
+        self.note(label, tensor)
+        heard = self.apart.setdefault(label, [])
+        heard.append((self.facts[facts:], self.numbers[numbers:]))
+        del self.facts[facts:], self.numbers[numbers:]
+
+    def told(self) -> None:
+        """Note what each hook was given, hook by hook, where that was kept apart."""
+        for _, heard in sorted((self.apart or {}).items()):
+            for facts, numbers in heard:
+                self.facts += facts
+                self.numbers += numbers
+        self.apart = None
 
     # -- hooks of programs ------------------------------------------------------------------------
 
@@ -96,6 +114,9 @@ class Run:
     def failed(self, where: str, error: BaseException) -> None:
         """Note an exception by its built-in type."""
         kind = next(cls for cls in type(error).__mro__ if cls.__module__ == "builtins")
+        if kind is AssertionError:
+            # PyTorch asserts what it does not say otherwise
+            kind = RuntimeError
         self.facts.append(f"{where} raises {kind.__name__}")
 
     def state(self, tensors: dict[str, Any], passed: bool) -> dict[str, Any]:
@@ -180,11 +201,19 @@ class Run:
                 self.note(f"d{name}/d{leaf}", g)
 
 
+WRITES = re.compile(r"\.\w+_\(|_\.apply|\] = |\S [-+*/]= ")
+"""What a line looks like that writes to a tensor."""
+
+
 def run(lines: Sequence[str], module: Any) -> Run:
     """Run a program with `module` as ``t``; what is seen of it and of its derivatives."""
     seen = Run()
     passed = seen.deaf = any(map(passes, lines))
     seen.empty = any("t.zeros((0" in line for line in lines)
+    # views get new nodes when their base is written to, in PyTorch not before they are used next:
+    # nodes of different branches may then have their turns in another order
+    if any(WRITES.search(line) for line in lines):
+        seen.apart = {}
     names: dict[str, Any] = {"t": module, **functions(module)}
     names.update(
         watch=seen.watch,
@@ -215,6 +244,7 @@ def run(lines: Sequence[str], module: Any) -> Run:
         # a write past the graph makes PyTorch give a view a new node, beside the one used before
         inner = not (replaced or made or passed)
         seen.derivatives(module, seen.state(tensors, passed), inner)
+        seen.told()
     return seen
 
 
