@@ -413,3 +413,15 @@ def test_integers_are_written_through_views_without_history(t):
     b = t.arange(6).reshape(2, 3)
     b.t()[0] = 9
     assert b.tolist() == [[9, 1, 2], [9, 4, 5]] and not b.requires_grad
+
+
+def test_hooks_on_a_view_made_without_recording_never_run(t):
+    _, b = base(t)
+    v = no_grad_view(t, b)
+    seen = []
+    v.register_hook(seen.append)
+    v.retain_grad()
+    handle = t.autograd.graph.register_multi_grad_hook((v,), seen.append, mode="any")
+    (v * 2).sum().backward()
+    handle.remove()
+    assert seen == [] and v.grad is None

@@ -1,5 +1,6 @@
-"""Views by strides that reach beyond the view they are made of: there PyTorch loses the gradient."""
+"""Views by strides that reach beyond their source: there PyTorch loses the gradient."""
 
+import numpy as np
 import pytest
 
 import wengert as wg
@@ -49,7 +50,7 @@ def test_beyond_a_view_that_requires_a_gradient_by_itself():
     part.requires_grad_()
     (g,) = wg.autograd.grad(part.as_strided((1,), (1,)).sum(), part)
     assert g.tolist() == [1.0, 0.0]
-    with pytest.raises(RuntimeError, match="as_strided.. reaches beyond a view that requires"):
+    with pytest.raises(RuntimeError, match=r"as_strided.. reaches beyond a view that requires"):
         part.as_strided((2,), (1,), 0)
 
 
@@ -60,7 +61,7 @@ def test_beyond_a_view_made_without_recording():
     inside, beyond = part.as_strided((2,), (1,)), part.as_strided((2,), (1,), 0)
     for v in (inside, beyond):
         assert wg.autograd.grad(v.sum() + b.sum() * 0, x)[0].tolist() == [[0.0] * 3] * 2
-        with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+        with pytest.raises(RuntimeError, match="created in no_grad mode"):
             v.mul_(2)
 
 
@@ -69,7 +70,7 @@ def test_beyond_a_view_that_lost_its_history():
     part, _ = b.unbind(0)
     b.mul_(2)
     for offset in (0, 2):
-        with pytest.raises(RuntimeError, match="Output 0 of UnbindBackward0 is a view and its ba"):
+        with pytest.raises(RuntimeError, match=r"Output 0 of Unbind.* is a view and its base"):
             part.as_strided((2,), (1,), offset)
 
 
@@ -91,9 +92,7 @@ def test_parts_of_complex_numbers_beyond_the_view():
 
 
 def test_memory_in_reverse_order_is_refused():
-    import numpy as np
-
-    with pytest.raises(RuntimeError, match="as_strided.. needs memory with positive strides"):
+    with pytest.raises(RuntimeError, match=r"as_strided.. needs memory with positive strides"):
         wg.from_numpy(np.arange(4.0)[::-1]).as_strided((2,), (1,))
 
 

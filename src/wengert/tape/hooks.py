@@ -14,7 +14,7 @@ from typing import Any
 from wengert.base import errors
 from wengert.tape.base import LEAF, TensorBase
 from wengert.tape.handles import WATCHED, RemovableHandle, Watchpoint, register
-from wengert.tape.node import USER_CODE, target_of
+from wengert.tape.node import USER_CODE, Unrecorded, is_leaf_edge, target_of
 
 __all__ = [
     "call_hook",
@@ -37,6 +37,9 @@ def register_hook(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
             ext.hooks = {}
         _watch_leaf(ext)
         return register(ext.hooks, hook, "register_hook")
+    if edge.__class__ is Unrecorded:
+        # no gradient arrives there
+        return register({}, hook, "register_hook")
     node, index = target_of(edge)
     ext = node.extra()
     if ext.tensor_hooks is None:
@@ -70,7 +73,7 @@ def retain_grad(tensor: Any) -> None:
     edge = tensor.edge
     if edge is None:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if edge is LEAF:
+    if is_leaf_edge(edge):
         return
     node, index = target_of(edge)
     tensor.extra().retains = True

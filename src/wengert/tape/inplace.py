@@ -155,7 +155,7 @@ def write(
 
 
 def write_result(tensor: Any, result: Any, before: Any, name: str) -> Any:
-    """Put `result`, one operation's of a copy of `tensor`, into `tensor`, as that operation's write.
+    """Put `result`, that of an operation on a copy of `tensor`, into it, as that operation's write.
 
     Parameters
     ----------

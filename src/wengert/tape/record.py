@@ -69,10 +69,7 @@ def run(
     mode = current_mode()
     if mode is not None and mode.dispatch:
         return mode.dispatch[-1].run(mode, prim, tensors, params, outs)
-    if prim.view:
-        payloads = [tensors[0].array()]
-    else:
-        payloads = [tensor.payload for tensor in tensors]
+    payloads = [tensors[0].array()] if prim.view else [tensor.payload for tensor in tensors]
     single = prim.outputs == 1
     if outs is None:
         F = namespace_of(*[p for p in payloads if not isinstance(p, np.ndarray | np.generic)])

@@ -326,7 +326,8 @@ def _fitting_dtype(value: Any, target: Any, indices: tuple[Any, ...]) -> Any:
     if value.payload.dtype == kind:
         return value
     masks = [index for index in indices if index is not None and index.dtype.kind == "b"]
-    if len(masks) != 1 or len(indices) != 1 or value.payload.size != 1:
+    alone = len(masks) == len(indices) == 1 and target.payload.ndim > 0
+    if not alone or value.payload.size != 1:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
             f"{errors.long_name(kind)} for the destination and "
