@@ -12,7 +12,6 @@ from typing import Any as _Any
 
 from wengert import autograd as autograd
 from wengert import cuda as cuda
-from wengert import linalg as linalg
 from wengert import random as random
 from wengert.base.device import device as device
 from wengert.base.dtypes import DTYPES as _DTYPES
@@ -100,6 +99,7 @@ from wengert.ops.join import hstack as hstack
 from wengert.ops.join import row_stack as row_stack
 from wengert.ops.join import stack as stack
 from wengert.ops.join import vstack as vstack
+from wengert.ops.later import FUNCTIONS as _OPERATIONS
 from wengert.ops.like import empty_like as empty_like
 from wengert.ops.like import full_like as full_like
 from wengert.ops.like import ones_like as ones_like
@@ -273,8 +273,10 @@ from wengert.tape.modes import is_grad_enabled as is_grad_enabled
 from wengert.tape.modes import no_grad as no_grad
 from wengert.tape.modes import set_grad_enabled as set_grad_enabled
 from wengert.tape.versions import is_inference as is_inference
+from wengert.tensor import later as _later_methods  # noqa: F401  it gives the class its methods
 from wengert.tensor import numpy_functions as numpy_functions
 from wengert.tensor.overrides import publish as _publish
+from wengert.tensor.overrides import published as _published
 from wengert.tensor.predicates import can_cast as can_cast
 from wengert.tensor.predicates import is_complex as is_complex
 from wengert.tensor.predicates import is_floating_point as is_floating_point
@@ -315,7 +317,7 @@ pi = _math.pi
 e = _math.e
 newaxis = None
 
-_LATER = frozenset({"nn", "testing", "utils"})
+_LATER = frozenset({"fft", "linalg", "nn", "special", "testing", "utils"})
 _FROM_LATER = {
     "load": "serialization",
     "save": "serialization",
@@ -334,6 +336,9 @@ def __getattr__(name: str) -> _Any:
     """The parts that few programs use are imported when they are first named."""
     if name in _LATER:
         return _importlib.import_module(f"{__name__}.{name}")
+    if name in _OPERATIONS:
+        module = _importlib.import_module(f"{__name__}.ops.{_OPERATIONS[name]}")
+        return globals().setdefault(name, _published(getattr(module, name), __name__, name))
     if name in _FROM_LATER:
         module = _importlib.import_module(f"{__name__}.{_FROM_LATER[name]}")
         return globals().setdefault(name, getattr(module, name))
@@ -353,7 +358,7 @@ def _method_functions() -> dict[str, _Any]:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, *_FROM_LATER, *_method_functions()})
+    return sorted({*globals(), *_LATER, *_OPERATIONS, *_FROM_LATER, *_method_functions()})
 
 
-_publish(_sys.modules[__name__], autograd, linalg)
+_publish(_sys.modules[__name__], autograd)

@@ -10,7 +10,7 @@ import pytest
 
 import wengert as wg
 from wengert.interp.eager import K
-from wengert.prims.table import TABLE
+from wengert.prims.whole import TABLE
 from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.modes import MODE
 from wengert.tape.record import run

@@ -9,7 +9,7 @@ import pytest
 
 from wengert.prims.families import elementwise
 from wengert.prims.record import Primitive, case
-from wengert.prims.table import TABLE
+from wengert.prims.whole import TABLE
 
 RULES = {rule.where: rule for prim in TABLE.values() for rule in prim.rules if rule is not None}
 # what has no meaning for every kind of value that a rule may see, or changes its dtype

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wengert.prims.table import TABLE
+from wengert.prims.whole import TABLE
 from wengert.testing.checks import CHECKS
 
 

@@ -98,9 +98,7 @@ class FunctionNode(Node, FunctionCtx):
         return new_tensor(payload, self._edge(index), cell)
 
     def _edge(self, index: int) -> Any:
-        ext = self.ext
-        if ext is not None and ext.result_edge is not None:
-            return ext.result_edge()
+        # of a view that was written to, too: PyTorch leads past what the base has become
         return OutputEdge(self, index) if self.several else self
 
     def mark_dirty(self, *tensors: Any) -> None:

@@ -16,7 +16,7 @@ from wengert.cli.bench import bench
 from wengert.cli.check import check
 from wengert.cli.demo import demo
 from wengert.cli.request import BadRequest
-from wengert.prims.table import TABLE
+from wengert.prims.whole import TABLE
 
 __all__ = ["main"]
 

@@ -9,5 +9,17 @@ from wengert.prims.table import TABLE
 
 __all__ = ["K"]
 
-K: Any = SimpleNamespace(**{name: prim.kernel for name, prim in TABLE.items()})
+
+class _Kernels(SimpleNamespace):
+    """Kernels by name; those of families that are imported later are found when first named."""
+
+    def __getattr__(self, name: str) -> Any:
+        prim = TABLE.get(name)
+        if prim is None:
+            raise AttributeError(f"there is no primitive {name!r}")
+        setattr(self, name, prim.kernel)
+        return prim.kernel
+
+
+K: Any = _Kernels(**{name: prim.kernel for name, prim in TABLE.items()})
 """Every primitive's kernel by name."""

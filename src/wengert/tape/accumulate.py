@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.tape.base import new_tensor, version_of
+from wengert.tape.base import LEAF, new_tensor, version_of
+from wengert.tape.node import is_leaf_edge
 from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
 
@@ -24,6 +25,12 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
     `leaves` is used up, and the caller keeps no other reference to a gradient: one that nobody else
     holds becomes ``.grad`` itself, any other is copied.
     """
+    for leaf, _ in leaves:
+        if leaf.edge is not LEAF and leaf.edge is not None and not is_leaf_edge(leaf.edge):
+            raise RuntimeError(
+                "leaf variable has been moved into the graph interior: a leaf was written to after "
+                "it had been used and had ceased to require a gradient; write to its clone()"
+            )
     leaf = g = None
     with _accumulating:
         if graph:

@@ -49,7 +49,7 @@ __all__ = [
     "write_through_view",
 ]
 
-MAY_OVERLAP = frozenset({"fill_scalar", "index_put", "masked_fill", "zero"})
+MAY_OVERLAP = frozenset({"fill_scalar", "index_put", "masked_fill", "masked_fill_tensor", "zero"})
 """The operations that PyTorch lets write to memory that a tensor shows several times."""
 FROM_ONE_VALUE = frozenset({"fill_tensor", "masked_fill_tensor"})
 """The operations whose value may lie in the memory that they write to."""

@@ -210,8 +210,11 @@ def refresh_views(tensor: Any, node: Any) -> None:
     if base.ext is None or base.ext.views is None:
         return
     source = edge_of(base) if node is None else node
-    for reference in base.ext.views:
-        view = reference()
+    # what was written first, then the newest: PyTorch makes the others' nodes when they are used
+    views = [reference() for reference in reversed(base.ext.views)]
+    if tensor is not base and views[0] is not tensor:
+        views = [tensor, *[view for view in views if view is not tensor]]
+    for view in views:
         if view is None or view.ext is None or view.ext.base is not base:
             continue
         if source is None and is_leaf_edge(view.edge):

@@ -315,19 +315,30 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         write(TABLE["assign" if form == "copy_" else "fill_tensor"], target, (value,), {}, form)
     else:
         if given:
-            value = _fitting_dtype(value, target, advanced)
+            value = _fitting_dtype(value, target, advanced, _has_lone_bool(index))
         params = {"indices": advanced, "accumulate": False}
         write(TABLE["index_put"], target, (value,), params, "index_put_")
 
 
-def _fitting_dtype(value: Any, target: Any, indices: tuple[Any, ...]) -> Any:
+def _has_lone_bool(index: Any) -> bool:
+    """Whether a 0-d tensor of bool, which is no mask to PyTorch, is among the indices."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return any(
+        isinstance(part, TensorBase) and not part.payload.ndim and part.payload.dtype.kind == "b"
+        for part in parts
+    )
+
+
+def _fitting_dtype(
+    value: Any, target: Any, indices: tuple[Any, ...], lone_bool: bool = False
+) -> Any:
     """`value` in the dtype of `target`, which it must have but where it fills a mask."""
     kind = target.payload.dtype
     if value.payload.dtype == kind:
         return value
     masks = [index for index in indices if index is not None and index.dtype.kind == "b"]
     alone = len(masks) == len(indices) == 1 and target.payload.ndim > 0
-    if not alone or value.payload.size != 1:
+    if not alone or lone_bool or value.payload.size != 1:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
             f"{errors.long_name(kind)} for the destination and "

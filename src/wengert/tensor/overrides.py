@@ -27,6 +27,7 @@ __all__ = [
     "default_torch_function",
     "disabled_torch_function",
     "publish",
+    "published",
 ]
 
 _LOCK = allocate_lock()
@@ -190,9 +191,12 @@ def _install() -> None:
     }
     left_alone = _LEFT_ALONE.split()
     for owner in plain.__mro__[: plain.__mro__.index(TensorBase)]:
-        for name, value in vars(owner).items():
+        for name, value in list(vars(owner).items()):
             if name in left_alone or name in body:
                 continue
+            if type(value).__module__ == "wengert.tensor.later":
+                # it is replaced by the method that it stands for
+                value = value.__get__(None, plain)
             if isinstance(value, property):
                 body[name] = _property(value)
             elif isinstance(value, types.FunctionType):
@@ -324,6 +328,13 @@ def publish(*modules: types.ModuleType) -> None:
         _PUBLISHED.append(module)
         if _OVERRIDING:
             _expose(module)
+
+
+def published(function: Any, module: str, name: str) -> Any:
+    """`function` as it is to be found in `module`, which has got it late."""
+    if not _OVERRIDING or not isinstance(function, types.FunctionType):
+        return function
+    return _looking(function, module, name)
 
 
 def _expose(module: types.ModuleType) -> None:

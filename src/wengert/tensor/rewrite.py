@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.base.dtypes import is_differentiable
+from wengert.base import errors
+from wengert.base.dtypes import category, is_differentiable
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inplace import bump, check_apart, check_writable, write, write_result
@@ -19,7 +20,7 @@ __all__ = ["computed", "reshaped", "written"]
 
 
 def computed(operation: Callable[..., Any], apart: bool = False) -> Callable[..., Any]:
-    """The method that writes what `operation`, a single primitive, gives over its tensor.
+    """The method that writes what `operation` gives over its tensor.
 
     Parameters
     ----------
@@ -35,7 +36,10 @@ def computed(operation: Callable[..., Any], apart: bool = False) -> Callable[...
             if apart and isinstance(value, TensorBase):
                 check_apart(memory, value.payload)
         before = new_tensor(memory.copy(), self.edge)
-        return write_result(self, operation(before, *args, **kwargs), before, name)
+        result = operation(before, *args, **kwargs)
+        if category(result.payload.dtype) > category(memory.dtype):
+            raise errors.cannot_cast(result.payload.dtype, memory.dtype)
+        return write_result(self, result, before, name)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"`{operation.__name__}`, written into this tensor, which is returned."

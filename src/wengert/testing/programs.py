@@ -3,30 +3,7 @@
 NOTE [programs from numbers]
 `write` makes a program from a list of steps, each a tuple of small numbers, so that whatever draws
 numbers can draw programs and shrink them. Shapes are followed beside the text, so that lines mostly
-run. `wengert.testing.runs` runs them.
-
-NOTE [what programs leave out]
-PyTorch is the measure, except where it is known to be at odds with itself:
-
-* an operation in place that reads the memory it writes: PyTorch raises in the backward pass or, for
-  parts of the memory, at once; the result here is right;
-* ``prod`` and ``detach_``, whose results may be written to (or saved) here, and not in PyTorch;
-* hooks and writes on a view that was made before its base had a history: PyTorch crashes, or takes
-  the view for a leaf, unless ``grad_fn`` was asked for first. Programs ask for it;
-* hooks in programs that write past the graph (``detach``, ``.data``, ``no_grad``): PyTorch gives
-  views new nodes then; hooks on the old ones are gone, and the order is another;
-* hooks of several tensors, of which some are leaves: not supported in PyTorch under ``grad``;
-* ``retain_grad`` on a Function's second output before it is written to: an internal error;
-* hooks on the nodes of ``cat`` and ``stack``, which show gradients that nobody asked for;
-* gradients by tensors that are not leaves, where hooks replace gradients or graphs are created:
-  they depend on what else is asked for;
-* ``detach`` beside views which no write to their base may follow, and ``requires_grad_`` of what
-  has been used: PyTorch notices writes past the graph when such a view is used;
-* graphs that are walked again when they are freed, if nodes hold masks, indices or numbers:
-  only PyTorch frees those;
-* recorded writes to expanded tensors, of which PyTorch refuses the backward pass;
-* mixed floating dtypes: of a converted operand the copy is saved here, in PyTorch the original;
-* what a node's hook sees of gradients that go on: nodes with several edges differ in detail.
+run. `wengert.testing.runs` runs them, and `wengert.testing.exclusions` says what they leave out.
 """
 
 from __future__ import annotations
@@ -37,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.testing.exclusions import without
 from wengert.testing.pool import Picker, Value, Writer
 
-__all__ = ["CHOICES", "KINDS", "passes", "write"]
+__all__ = ["CHOICES", "KINDS", "write"]
 
 CHOICES = 6
 """How many numbers a step takes after its kind."""
@@ -167,19 +145,25 @@ def _write_alone(w: Writer, pick: Picker) -> None:
     target = w.target(pick)
     form = pick.one(WRITES_ALONE)
     w.lines.append(f"{target.name}.{form}")
+    _look(w, target)
 
 
 def _written(w: Writer, target: Value, line: str, source: str) -> None:
     """Add a line that writes `source` to `target`."""
     w.lines.append(line)
     if any(v.name == source and v.needs for v in w.values):
-        late = [v.name for v in w.values if v.memory == target.memory]
-        if late:
-            w.lines.append(", ".join(f"{name}.grad_fn" for name in late))
+        _look(w, target)
         w.values = [
             v._replace(needs=True) if v.memory == target.memory and v.like.dtype.kind == "f" else v
             for v in w.values
         ]
+
+
+def _look(w: Writer, target: Value) -> None:
+    """Ask for the histories of what was written, which PyTorch makes when they are asked for."""
+    late = [v.name for v in w.values if v.memory == target.memory]
+    if late:
+        w.lines.append(", ".join(f"{name}.grad_fn" for name in late))
 
 
 def _set_item(w: Writer, pick: Picker) -> None:
@@ -360,6 +344,10 @@ def _requires(w: Writer, pick: Picker) -> None:
         if w.values[0] is not a or any(v.memory == a.memory for v in w.values[1:]):
             return
         w.values = [v._replace(needs=True, rooted=True) if v is a else v for v in w.values]
+    if form == ".requires_grad_(False)" and any(
+        re.search(rf"\b{a.name}\b(?! = )", line) for line in w.lines
+    ):
+        return
     w.lines.append(a.name + form)
 
 
@@ -445,22 +433,6 @@ LEAVES = (
 """The dtypes of leaves (the program's, where there is none) and whether they require gradients."""
 
 
-SPOILED = "Same|Flat|Part|Split|unbind|split|chunk"
-"""Lines that make views which no write to their base may follow."""
-KEPT = r"\[\[|\[t\.tensor|\[x|where|mask|index|[*/]|mul|div"
-"""Lines whose nodes hold masks, indices or numbers."""
-
-
-PASSES = (
-    r"= x\d+\.(detach\(\)|data)$|no_grad\(\): (?!x\d+ = |x\d+\.grad_fn|h\d)|no_grad\(\).*_\.apply"
-)
-
-
-def passes(line: str) -> bool:
-    """Whether a line may lead to a write past the graph."""
-    return re.search(PASSES, line) is not None
-
-
 def write(leaves: Sequence[tuple[int, int]], steps: Sequence[Sequence[int]]) -> list[str]:
     """The lines of a program.
 
@@ -486,10 +458,4 @@ def write(leaves: Sequence[tuple[int, int]], steps: Sequence[Sequence[int]]) -> 
     if any(0 in value.like.shape for value in w.values):
         # what PyTorch records of gradients without elements depends on the operation
         w.lines = [line.replace("create_graph=", "retain_graph=") for line in w.lines]
-    if any(re.search(SPOILED, line) for line in w.lines):
-        w.lines = [line for line in w.lines if not line.endswith((".detach()", ".data"))]
-    if any(re.search(KEPT, line) for line in w.lines):
-        w.lines = [line.replace("backward()", "backward(retain_graph=True)") for line in w.lines]
-    if w.on_views and any(passes(line) for line in w.lines):
-        return [line for line in w.lines if not line.endswith(tuple(w.on_views))]
-    return w.lines
+    return without(w.lines, w.on_views)

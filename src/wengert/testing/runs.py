@@ -15,7 +15,7 @@ import numpy as np
 
 from wengert.testing.functions import functions
 from wengert.testing.parity import assert_same
-from wengert.testing.programs import passes
+from wengert.testing.exclusions import passes
 
 __all__ = ["Run", "assert_agree", "run"]
 

@@ -1,0 +1,1 @@
+"""Layer 6 · tensor: discrete Fourier transforms, under PyTorch's names."""

@@ -1,0 +1,18 @@
+"""Layer 2 · prims: the whole table, with the families that are imported only when first used.
+
+Importing `wengert` brings in the records of `wengert.prims.table`. The families listed here follow
+when the first of their functions is named, each with the module of `ops` that uses it. What must
+see every record (tests, lists of operations) imports this module.
+"""
+
+from __future__ import annotations
+
+from wengert.prims import (
+    table,
+)
+from wengert.prims.record import TABLE
+
+__all__ = [
+    "TABLE",
+    "table",
+]

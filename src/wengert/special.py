@@ -1,0 +1,1 @@
+"""Layer 6 · tensor: special functions, under PyTorch's names."""
