@@ -161,9 +161,7 @@ def _written(w: Writer, target: Value, line: str, source: str) -> None:
 
 def _look(w: Writer, target: Value) -> None:
     """Ask for the histories of what was written, which PyTorch makes when they are asked for."""
-    late = [v.name for v in w.values if v.memory == target.memory]
-    if late:
-        w.lines.append(", ".join(f"{name}.grad_fn" for name in late))
+    w.lines += [f"{v.name}.grad_fn" for v in w.values if v.memory == target.memory]
 
 
 def _set_item(w: Writer, pick: Picker) -> None:
