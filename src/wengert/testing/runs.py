@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from wengert.testing.exclusions import passes
 from wengert.testing.functions import functions
 from wengert.testing.parity import assert_same
-from wengert.testing.exclusions import passes
 
 __all__ = ["Run", "assert_agree", "run"]
 
