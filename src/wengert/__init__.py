@@ -200,7 +200,6 @@ from wengert.ops.pointwise import real as real
 from wengert.ops.pointwise import reciprocal as reciprocal
 from wengert.ops.pointwise import relu as relu
 from wengert.ops.pointwise import remainder as remainder
-from wengert.ops.pointwise import round as round
 from wengert.ops.pointwise import rsqrt as rsqrt
 from wengert.ops.pointwise import rsub as rsub
 from wengert.ops.pointwise import sgn as sgn

@@ -1,1 +1,7 @@
 """Layer 6 · tensor: discrete Fourier transforms, under PyTorch's names."""
+
+from wengert.ops import fourier, frequencies
+from wengert.ops.fourier import *  # noqa: F403  the lists of names are these modules' own
+from wengert.ops.frequencies import *  # noqa: F403
+
+__all__ = [*fourier.__all__, *frequencies.__all__]

@@ -1,3 +1,32 @@
 """Layer 6 · tensor: linear algebra, under PyTorch's names."""
 
-from wengert.ops.moments import vector_norm as vector_norm
+from wengert.ops import (
+    factors,
+    least_squares,
+    linear_systems,
+    matrix_functions,
+    matrix_norms,
+    pseudoinverse,
+    spectral,
+)
+from wengert.ops.factors import *  # noqa: F403  the lists of names are these modules' own
+from wengert.ops.least_squares import *  # noqa: F403
+from wengert.ops.linear_systems import *  # noqa: F403
+from wengert.ops.matrix_functions import *  # noqa: F403
+from wengert.ops.matrix_norms import *  # noqa: F403
+from wengert.ops.moments import vector_norm
+from wengert.ops.pseudoinverse import *  # noqa: F403
+from wengert.ops.spectral import *  # noqa: F403
+
+__all__ = sorted(
+    {
+        "vector_norm",
+        *factors.__all__,
+        *least_squares.__all__,
+        *linear_systems.__all__,
+        *matrix_functions.__all__,
+        *matrix_norms.__all__,
+        *pseudoinverse.__all__,
+        *spectral.__all__,
+    }
+)

@@ -141,7 +141,10 @@ def trunc_divide(self: Any, other: Any) -> Any:
     """The quotient rounded towards zero."""
     _integer_division_check(self, other)
     if self.dtype.kind in "iu":
-        return np.trunc(np.true_divide(self, other)).astype(self.dtype)
+        # not by way of floats, which do not hold every integer
+        quotient = np.floor_divide(self, other)
+        away = (np.less(self, 0) != np.less(other, 0)) & (quotient * other != self)
+        return quotient + away.astype(self.dtype)
     return np.trunc(np.true_divide(self, other))
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from typing import Any
 
@@ -27,6 +28,7 @@ from wengert.ops.activations import (
 from wengert.ops.affine import linear
 from wengert.ops.classes import cross_entropy, nll_loss
 from wengert.ops.dropout import dropout
+from wengert.ops.later import NEURAL
 from wengert.ops.losses import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -73,6 +75,18 @@ __all__ = [
     "tanh",
     "tanhshrink",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The functions whose modules are imported when they are first named."""
+    if name in NEURAL:
+        module = importlib.import_module(f"wengert.ops.{NEURAL[name]}")
+        return globals().setdefault(name, getattr(module, name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *NEURAL})
 
 
 def relu(input: Any, inplace: bool = False) -> Any:

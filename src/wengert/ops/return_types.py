@@ -8,13 +8,27 @@ They are tuples with names: ``values, indices = t.max(dim=0)`` works, and so doe
 
 from __future__ import annotations
 
+import importlib
 from operator import itemgetter
 from typing import Any, ClassVar
 
-__all__ = ["aminmax", "max", "min"]
+__all__ = ["Results", "aminmax", "max", "min"]
+
+_LATER = ("named_results", "named_parts", "linear_types", "spectral_types")
+"""The modules of `wengert.ops` that hold the others."""
 
 
-class _Results(tuple[Any, ...]):
+def __getattr__(name: str) -> Any:
+    """The tuples of functions that are imported when they are first used."""
+    if name[0] != "_":
+        for module in _LATER:
+            found = vars(importlib.import_module(f"wengert.ops.{module}")).get(name)
+            if isinstance(found, type) and issubclass(found, Results):
+                return globals().setdefault(name, found)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class Results(tuple[Any, ...]):
     """A tuple whose entries have names."""
 
     __slots__ = ()
@@ -26,7 +40,7 @@ class _Results(tuple[Any, ...]):
         return f"torch.return_types.{type(self).__name__}(\n{lines})"
 
 
-class max(_Results):
+class max(Results):
     """The largest elements along a dimension and their positions."""
 
     __slots__ = ()
@@ -35,7 +49,7 @@ class max(_Results):
     indices = property(itemgetter(1))
 
 
-class min(_Results):
+class min(Results):
     """The smallest elements along a dimension and their positions."""
 
     __slots__ = ()
@@ -44,7 +58,7 @@ class min(_Results):
     indices = property(itemgetter(1))
 
 
-class aminmax(_Results):
+class aminmax(Results):
     """The smallest and the largest elements."""
 
     __slots__ = ()

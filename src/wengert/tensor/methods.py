@@ -157,7 +157,6 @@ class TensorMethods:
     reciprocal = _pointwise.reciprocal
     relu = _pointwise.relu
     remainder = _pointwise.remainder
-    round = _pointwise.round
     rsqrt = _pointwise.rsqrt
     sgn = _pointwise.sgn
     sigmoid = _pointwise.sigmoid
@@ -440,7 +439,6 @@ class TensorMethods:
     reciprocal_ = assign.in_place("reciprocal")
     relu_ = assign.in_place("relu")
     remainder_ = assign.in_place("remainder")
-    round_ = assign.in_place("round")
     rsqrt_ = assign.in_place("rsqrt")
     sgn_ = assign.in_place("sgn")
     sigmoid_ = assign.in_place("sigmoid")

@@ -45,6 +45,24 @@ class TensorOperators:
     # defining `__eq__`, below or later, would take it away; tensors are equal by identity as keys
     __hash__ = TensorBase.__hash__
 
+    def __lshift__(self: Any, other: Any) -> Any:
+        return self.bitwise_left_shift(other)
+
+    def __rshift__(self: Any, other: Any) -> Any:
+        return self.bitwise_right_shift(other)
+
+    def __rlshift__(self: Any, other: Any) -> Any:
+        return self.new_full((), other).bitwise_left_shift(self)
+
+    def __rrshift__(self: Any, other: Any) -> Any:
+        return self.new_full((), other).bitwise_right_shift(self)
+
+    def __ilshift__(self: Any, other: Any) -> Any:
+        return self.bitwise_left_shift_(other)
+
+    def __irshift__(self: Any, other: Any) -> Any:
+        return self.bitwise_right_shift_(other)
+
     if TYPE_CHECKING:  # what `install_operators` adds, for tools that do not run the code
 
         def _binary(self, other: Any) -> Any: ...

@@ -1,0 +1,130 @@
+"""Layer 1 · kernels: the different elements of an array, or rows of a matrix.
+
+Elements are different where ``!=`` says so: a NaN differs from all others, 0 and -0 do not.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels.sorting import order
+
+__all__ = [
+    "unique",
+    "unique_consecutive",
+    "unique_consecutive_values",
+    "unique_rows",
+    "unique_values",
+]
+
+Found = tuple[Any, Any, Any]
+"""Where each group has its first element, the number of its group for each element, and how many
+elements each group has."""
+
+# by how many columns to compare rows before they are compared as a whole, unless there are few
+_PREFIXES = (1, 16)
+_SMALL = 4096
+
+
+def unique_values(self: Any) -> Any:
+    """The different elements in order."""
+    ordered = np.sort(self, None)
+    return ordered[_changes(ordered)]
+
+
+def unique_consecutive_values(self: Any) -> Any:
+    """The first elements of all groups of equal neighbours."""
+    flat = self.reshape(-1)
+    return flat[_changes(flat)]
+
+
+def unique(self: Any) -> Found:
+    """The groups of equal elements, in their order."""
+    flat = self.reshape(-1)
+    return _grouped(flat, order(flat, 0, False), self.shape)
+
+
+def unique_rows(self: Any, dim: int) -> Found:
+    """The groups of equal slices along `dim`, in lexicographic order."""
+    rows = _slices(self, dim)
+    return _grouped(rows, _lexicographic(rows), (len(rows),))
+
+
+def unique_consecutive(self: Any, dim: int | None) -> Found:
+    """The groups of equal neighbours, elements or slices along `dim`, in the order in which they
+    stand."""
+    items = self.reshape(-1) if dim is None else _slices(self, dim)
+    new = _changes(items)
+    first = np.flatnonzero(new)
+    numbers = np.cumsum(new) - 1
+    shape = self.shape if dim is None else (len(items),)
+    return first, numbers.reshape(shape), _sizes(first, len(items))
+
+
+def _slices(self: Any, dim: int) -> Any:
+    """The slices along `dim` as rows of a matrix."""
+    rows = np.moveaxis(self, dim, 0)
+    return rows.reshape(len(rows), math.prod(rows.shape[1:]))
+
+
+def _changes(ordered: Any) -> Any:
+    """Where an element, or a row, differs from the one before."""
+    new = np.empty(len(ordered), np.bool_)
+    new[:1] = True
+    if ordered.ndim == 1:
+        np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    else:
+        new[1:] = (ordered[1:] != ordered[:-1]).any(1)
+    return new
+
+
+def _grouped(items: Any, positions: Any, shape: tuple[int, ...]) -> Found:
+    new = _changes(items[positions])
+    numbers = np.empty(len(new), np.int64)
+    numbers[positions] = np.cumsum(new) - 1
+    return positions[new], numbers.reshape(shape), _sizes(np.flatnonzero(new), len(new))
+
+
+def _sizes(starts: Any, end: int) -> Any:
+    """How far it is from each start to the next, or to the end."""
+    sizes = np.empty_like(starts)
+    np.subtract(starts[1:], starts[:-1], out=sizes[:-1])
+    sizes[-1:] = end - starts[-1:]
+    return sizes
+
+
+def _lexicographic(rows: Any) -> Any:
+    """The positions of rows in lexicographic order, equal ones as they stand."""
+    count, length = rows.shape
+    if not rows.size:
+        # rows of nothing are all the same
+        return np.arange(count)
+    for width in (*_PREFIXES, length) if rows.size > _SMALL else (length,):
+        keys = _in_bytes(rows[:, :width]).view(f"V{min(width, length) * rows.itemsize}").reshape(-1)
+        found = np.argsort(keys, kind="stable")
+        # the first columns are enough if no two rows begin with the same
+        if width >= length or not (keys[found[1:]] == keys[found[:-1]]).any():
+            break
+    return found.astype(np.int64, copy=False)
+
+
+def _in_bytes(rows: Any) -> Any:
+    """Elements as bytes whose lexicographic order is that of the numbers."""
+    rows = np.ascontiguousarray(rows)
+    dtype = rows.dtype
+    if dtype.kind in "bu":
+        bits = rows
+    else:
+        unsigned = np.dtype(f"u{dtype.itemsize}")
+        sign = unsigned.type(1 << (8 * dtype.itemsize - 1))
+        if dtype.kind == "i":
+            bits = rows.view(unsigned) ^ sign
+        else:
+            # adding 0 makes 0 of -0; a negative number has its other bits the wrong way round
+            plain = (rows + dtype.type(0)).view(unsigned)
+            bits = np.where(plain & sign, ~plain, plain | sign)
+            bits[rows != rows] = np.iinfo(unsigned).max
+    return np.ascontiguousarray(bits.astype(bits.dtype.newbyteorder(">"), copy=False))

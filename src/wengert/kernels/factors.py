@@ -1,0 +1,333 @@
+"""Layer 1 · kernels: triangular systems, LU factors, Cholesky factors.
+
+NumPy has none of LAPACK's triangular solves and LU factors. Where SciPy is installed, they are
+called for one matrix after the other; else, and for many small matrices, the elimination is written
+out here, one step for all matrices at once (see NOTE [matrices last]).
+
+NOTE [matrices last]
+A loop over steps is quick if each step works on long contiguous vectors. So the dimensions of the
+batch are moved behind those of rows and columns first: a step then is arithmetic between rows, each
+element of which stands for all matrices.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from wengert.base.extras import scipy_module
+from wengert.kernels.spectral import LinAlgError
+from wengert.kernels.spectral import adjoint as adjoint_of
+
+__all__ = [
+    "LinAlgError",
+    "cholesky",
+    "cholesky_ex",
+    "cholesky_inverse",
+    "first_failure",
+    "lu",
+    "lu_factor_ex",
+    "lu_solve",
+    "permutation",
+    "permute_rows",
+    "routine_of",
+    "solve_triangular",
+]
+
+
+@cache
+def _scipy(part: str) -> Any:
+    """A part of SciPy's linear algebra, or None: NumPy takes its place."""
+    try:
+        return scipy_module(f"linalg.{part}", "linalg")
+    except ImportError:
+        return None
+
+
+def routine_of(part: str, name: str, dtype: Any) -> Any:
+    """BLAS's or LAPACK's routine for a dtype, None without SciPy or for another dtype."""
+    module, letter = _scipy(part), {"f": "s", "d": "d", "F": "c", "D": "z"}.get(dtype.char)
+    return None if module is None or letter is None else getattr(module, letter + name)
+
+
+def _check_dtype(dtype: Any) -> None:
+    """Refuse what LAPACK does not know, as NumPy's functions do."""
+    if dtype.char not in "fdFD":
+        raise TypeError(f"array type {dtype} is unsupported in linalg")
+
+
+def _few(count: int, size: int) -> bool:
+    """Whether to take one matrix after the other, instead of all of them step by step."""
+    return count <= 4 * size or size > 16
+
+
+def _swapped(self: Any) -> Any:
+    return self.swapaxes(-1, -2)
+
+
+def first_failure(name: str, info: Any, message: str) -> LinAlgError:
+    """The error of the first matrix whose `info` is not 0, with {} in `message` for its info."""
+    flat = np.ravel(info)
+    at = int(np.flatnonzero(flat)[0])
+    which = f"(Batch element {at}): " if np.ndim(info) else ""
+    return LinAlgError(f"{name}: {which}{message.format(int(flat[at]))}")
+
+
+# -- triangular systems ---------------------------------------------------------------------------
+
+
+def solve_triangular(A: Any, B: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
+    """X in ``A @ X = B``, or in ``X @ A = B``, reading one triangle of A, with no check for 0."""
+    _check_dtype(A.dtype)
+    batch = np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+    shape, size = (*batch, *B.shape[-2:]), A.shape[-1]
+    count = math.prod(batch)
+    if not (size and count and B.size):
+        return np.zeros(shape, B.dtype)
+    trsm = routine_of("blas", "trsm", A.dtype)
+    if count == 1 and trsm is not None:
+        x = np.array(B.reshape(B.shape[-2:]), order="C")
+        _trsm(trsm, A.reshape(size, size), x, upper, left, unitriangular)
+        return x.reshape(shape)
+    if _few(count, size) and trsm is not None:
+        x = np.empty(shape, B.dtype)
+        x[...] = B
+        flat = x.reshape(count, *B.shape[-2:])
+        matrices = np.broadcast_to(A, (*batch, size, size)).reshape(count, size, size)
+        for a, b in zip(matrices, flat, strict=True):
+            _trsm(trsm, a, b, upper, left, unitriangular)
+        return x
+    if not left:
+        turned = solve_triangular(_swapped(A), _swapped(B), not upper, True, unitriangular)
+        return _swapped(turned)
+    if _few(count, size):
+        triangle = (np.triu if upper else np.tril)(A)
+        if unitriangular:
+            triangle[..., range(size), range(size)] = 1
+        try:
+            return np.linalg.solve(triangle, B)
+        except np.linalg.LinAlgError:
+            pass  # a 0 on the diagonal is divided by below
+    return _substituted(A, B, shape, upper, unitriangular)
+
+
+def _trsm(trsm: Any, a: Any, x: Any, upper: bool, left: bool, unitriangular: bool) -> None:
+    """Solve one system in place of `x`, which is contiguous row by row."""
+    # BLAS counts column by column, for which everything is transposed and on the other side
+    if a.flags.f_contiguous:
+        trsm(1, a, x.T, int(left), int(not upper), 1, int(unitriangular), 1)
+    else:
+        trsm(1, a.T, x.T, int(left), int(upper), 0, int(unitriangular), 1)
+
+
+def _last(self: Any, shape: tuple[int, ...]) -> Any:
+    """A copy with the batch, of which there is one dimension then, last."""
+    full = np.broadcast_to(self, shape).reshape(math.prod(shape[:-2]), *shape[-2:])
+    return np.array(full.transpose(1, 2, 0), order="C")
+
+
+def _first(self: Any, shape: tuple[int, ...]) -> Any:
+    return np.ascontiguousarray(self.transpose(2, 0, 1)).reshape(shape)
+
+
+def _substituted(A: Any, B: Any, shape: Any, upper: bool, unitriangular: bool) -> Any:
+    size = shape[-2]
+    a, x = _last(A, (*shape[:-2], size, size)), _last(B, shape)
+    with np.errstate(all="ignore"):
+        for i in reversed(range(size)) if upper else range(size):
+            if not unitriangular:
+                x[i] /= a[i, i]
+            rest = slice(0, i) if upper else slice(i + 1, size)
+            x[rest] -= a[rest, i, None] * x[i]
+    return _first(x, shape)
+
+
+# -- LU -------------------------------------------------------------------------------------------
+
+
+def lu(self: Any) -> tuple[Any, Any, Any]:
+    """(L below the diagonal and U, pivots counted from 1, where U has its first 0 or 0)."""
+    _check_dtype(self.dtype)
+    *batch, m, n = self.shape
+    k, count = min(m, n), math.prod(batch)
+    getrf = routine_of("lapack", "getrf", self.dtype)
+    if getrf is None or not (k and count and _few(count, k)):
+        return _eliminated(self)
+    if not batch:
+        factors, pivots, info = getrf(np.array(self, order="F"), 1)
+        return factors, pivots.astype(np.int32, copy=False) + np.int32(1), np.array(info, np.int32)
+    factors = np.empty((count, m, n), self.dtype)
+    pivots, info = np.empty((count, k), np.int32), np.empty(count, np.int32)
+    for i, matrix in enumerate(self.reshape(count, m, n)):
+        factors[i], pivots[i], info[i] = getrf(np.array(matrix, order="F"), 1)
+    pivots += 1
+    return factors.reshape(self.shape), pivots.reshape(*batch, k), info.reshape(batch)
+
+
+def _eliminated(self: Any) -> tuple[Any, Any, Any]:
+    *batch, m, n = self.shape
+    a = _last(self, self.shape)
+    count, k = a.shape[2], min(m, n)
+    pivots, info = np.empty((k, count), np.int32), np.zeros(count, np.int32)
+    every = np.arange(count)
+    with np.errstate(all="ignore"):
+        for j in range(k):
+            column = a[j:, j]
+            # LAPACK's measure of complex numbers
+            size = abs(column.real) + abs(column.imag) if a.dtype.kind == "c" else abs(column)
+            at = j + size.argmax(0)
+            pivots[j] = at + 1
+            if (at != j).any():
+                row = a[at, :, every].T
+                a[at, :, every] = a[j].T
+                a[j] = row
+            pivot = a[j, j]
+            zero = pivot == 0
+            if zero.any():
+                info[zero & (info == 0)] = j + 1
+                pivot = np.where(zero, 1, pivot)
+            a[j + 1 :, j] /= pivot
+            a[j + 1 :, j + 1 :] -= a[j + 1 :, j, None] * a[j, j + 1 :]
+    return (
+        _first(a, self.shape),
+        np.ascontiguousarray(pivots.T).reshape(*batch, k),
+        info.reshape(batch),
+    )
+
+
+def lu_factor_ex(self: Any) -> tuple[Any, Any, Any, Any]:
+    """(packed, LU, pivots, info); packed has the pivots as numbers in a row below LU."""
+    factors, pivots, info = lu(self)
+    m, n = self.shape[-2:]
+    packed = np.zeros((*self.shape[:-2], m + 1, n), self.dtype)
+    packed[..., :m, :] = factors
+    packed[..., m, : min(m, n)] = pivots
+    return packed, factors, pivots, info
+
+
+def permutation(pivots: Any, size: int) -> Any:
+    """Which row each row of ``L @ U`` was before the exchanges that the pivots say."""
+    *batch, k = pivots.shape
+    targets = pivots.real.astype(np.intp) - 1
+    if not batch:
+        order = list(range(size))
+        for i, j in enumerate(targets.tolist()):
+            order[i], order[j] = order[j], order[i]
+        return np.array(order, np.intp)
+    targets = targets.reshape(math.prod(batch), k)
+    orders = np.tile(np.arange(size), (math.prod(batch), 1))
+    every = np.arange(len(targets))
+    for i in range(k):
+        other = orders[every, targets[:, i]]
+        orders[every, targets[:, i]] = orders[:, i]
+        orders[:, i] = other
+    return orders.reshape(*batch, size)
+
+
+def permute_rows(self: Any, pivots: Any, back: bool) -> Any:
+    """The rows of matrices exchanged as the pivots say, or `back`."""
+    order = permutation(pivots, self.shape[-2])
+    if back:
+        order = order.argsort(-1)
+    if order.ndim == 1:
+        return self[..., order, :]
+    return np.take_along_axis(self, order[..., None], -2)
+
+
+def lu_solve(LU: Any, B: Any, pivots: Any, adjoint: bool) -> Any:
+    """X in ``A @ X = B``, or with the adjoint of A, for the LU factors of A."""
+    if not adjoint:
+        y = solve_triangular(LU, permute_rows(B, pivots, False), False, True, True)
+        return solve_triangular(LU, y, True, True, False)
+    turned = adjoint_of(LU)
+    y = solve_triangular(turned, B, False, True, False)
+    return permute_rows(solve_triangular(turned, y, True, True, True), pivots, True)
+
+
+# -- Cholesky -------------------------------------------------------------------------------------
+
+_NOT_POSITIVE = (
+    "The factorization could not be completed because the input is not positive-definite (the "
+    "leading minor of order {} is not positive-definite)."
+)
+
+
+def _one_triangle(self: Any, upper: bool | None) -> tuple[Any, bool]:
+    """The matrix of which one triangle is read, or for None the mean of both, and which one."""
+    return ((self + adjoint_of(self)) / 2, False) if upper is None else (self, upper)
+
+
+def cholesky(self: Any, upper: bool | None, what: str = "linalg.cholesky") -> Any:
+    """The triangular factor of a Hermitian positive matrix, of which one triangle is read."""
+    matrix, upper = _one_triangle(self, upper)
+    try:
+        return np.linalg.cholesky(matrix, upper=upper)
+    except np.linalg.LinAlgError:
+        raise first_failure(what, _cholesky_by_one(matrix, upper)[1], _NOT_POSITIVE) from None
+
+
+def cholesky_ex(self: Any, upper: bool | None, check: bool) -> tuple[Any, Any]:
+    """(factor, order of the first leading minor that is not positive or 0).
+
+    Of a matrix that is not positive, the factor has what belongs to the minors before, else NaN.
+    """
+    matrix, upper = _one_triangle(self, upper)
+    try:
+        return np.linalg.cholesky(matrix, upper=upper), np.zeros(self.shape[:-2], np.int32)
+    except np.linalg.LinAlgError:
+        factor, info = _cholesky_by_one(matrix, upper)
+    if check:
+        raise first_failure("linalg.cholesky_ex", info, _NOT_POSITIVE)
+    return factor, info
+
+
+def _cholesky_by_one(self: Any, upper: bool) -> tuple[Any, Any]:
+    size = self.shape[-1]
+    factors = (np.triu if upper else np.tril)(np.full(self.shape, np.nan, self.dtype))
+    info = np.zeros(self.shape[:-2], np.int32)
+    for at in np.ndindex(*self.shape[:-2]):
+        done, failed = 0, size + 1
+        # by halves: a minor has no factor if a smaller one has none
+        while failed - done > 1:
+            middle = (done + failed) // 2 if failed <= size else size
+            try:
+                factor = np.linalg.cholesky(self[at][:middle, :middle], upper=upper)
+            except np.linalg.LinAlgError:
+                failed = middle
+            else:
+                done = middle
+                factors[at][:done, :done] = factor
+                if done == size:
+                    break
+        info[at] = 0 if done == size else failed
+    return factors, info
+
+
+def cholesky_inverse(self: Any, upper: bool) -> Any:
+    """The inverse of the matrix of which `self` is the Cholesky factor."""
+    size = self.shape[-1]
+    flat = np.diagonal(self, axis1=-2, axis2=-1) == 0
+    if flat.any():
+        info = np.where(flat.any(-1), flat.argmax(-1) + 1, 0)
+        raise first_failure(
+            "cholesky_inverse",
+            info,
+            "The diagonal element {} is zero, the inversion could not be completed because the "
+            "input matrix is singular.",
+        )
+    # for complex numbers it would read the real part of the diagonal only
+    potri = routine_of("lapack", "potri", self.dtype) if self.dtype.kind == "f" else None
+    if potri is not None and self.ndim == 2 and size:
+        # column by column the factor is transposed, and so is, of a Hermitian matrix, the inverse
+        half = potri(self.T, int(upper))[0].T
+        if upper:
+            return np.triu(half) + adjoint_of(np.triu(half, 1))
+        return np.tril(half) + adjoint_of(np.tril(half, -1))
+    eye = np.broadcast_to(np.eye(size, dtype=self.dtype), self.shape)
+    inverse = solve_triangular(self, eye, upper, True, False)
+    if upper:
+        return np.matmul(inverse, adjoint_of(inverse))
+    return np.matmul(adjoint_of(inverse), inverse)

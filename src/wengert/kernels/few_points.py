@@ -1,0 +1,103 @@
+"""Layer 1 · kernels: sampling at so few points that the number of steps counts, not their length.
+
+All elements around all points are worked on at once: the first dimension of an array counts them.
+See NOTE [sampling] in `wengert.kernels.points`.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels.points import Layout, Points, powers
+
+__all__ = ["are_few", "sample", "scatter", "slopes"]
+
+_FEW = 1 << 13
+
+
+def are_few(numbers: Any, layout: Layout, channels: int) -> bool:
+    """Whether points, given as (d, N, P), are few, but many for their planes."""
+    _, batch, count = numbers.shape
+    total = batch * channels * count * len(layout.shifts)
+    return 0 < total <= _FEW and 4 * count > math.prod(layout.sizes)
+
+
+@lru_cache(maxsize=32)
+def _coefficients(mode: str, order: int, dtype: Any) -> Any:
+    return np.array(powers(mode, order), dtype).T[:, :, None, None]
+
+
+def _weights(points: Points, order: int) -> Any:
+    """The weights' derivatives of an order, (d, taps, N, P)."""
+    coefficients = _coefficients(points.layout.mode, order, points.rests.dtype)
+    rests = points.rests[:, None]
+    total = coefficients[-1]
+    for c in coefficients[-2::-1]:
+        total = total * rests + c
+    return np.broadcast_to(total, (len(rests), *total.shape[-3:]))
+
+
+def _joined(each: list[Any]) -> Any:
+    """The weights (K, N, P) of the elements, from those of the dimensions."""
+    total = each[0]
+    for weights in each[1:]:
+        total = total[:, None] * weights
+        total = total.reshape(-1, *total.shape[2:])
+    return total
+
+
+def _rows(points: Points, size: int, channels: int) -> Any:
+    """The indices (K, N, C, P) of all elements in extended planes that follow each other."""
+    layout = points.layout
+    count = len(points.index)
+    first = np.arange(layout.base, layout.base + count * channels * size, size)
+    rows = points.index[:, None] + first.reshape(count, channels, 1)
+    return rows + np.array(layout.shifts).reshape(-1, 1, 1, 1)
+
+
+def _elements(extended: Any, points: Points) -> Any:
+    """The elements (K, N, C, P) around points, from extended planes (N, C, size)."""
+    rows = _rows(points, extended.shape[2], extended.shape[1])
+    return extended.reshape(math.prod(extended.shape)).take(rows)
+
+
+def sample(extended: Any, numbers: Any, layout: Layout) -> Any:
+    """The samples (N, C, P) of extended planes (N, C, size)."""
+    points = Points(numbers, layout, True)
+    found = _elements(extended, points)
+    if layout.mode == "nearest":
+        return found[0]
+    found *= _joined([*_weights(points, 0)])[:, :, None]
+    return found.sum(0)
+
+
+def scatter(g: Any, numbers: Any, layout: Layout) -> Any:
+    """The transpose: extended planes (N, C, size)."""
+    points = Points(numbers, layout, True)
+    batch, channels = g.shape[:2]
+    size = math.prod(layout.extended)
+    result = np.zeros((batch, channels, size), g.dtype)
+    value = g
+    if layout.mode != "nearest":
+        value = g * _joined([*_weights(points, 0)])[:, :, None]
+    rows = _rows(points, size, channels)
+    np.add.at(result.reshape(-1), rows.reshape(-1), value.reshape(-1))
+    return result
+
+
+def slopes(extended: Any, g: Any, numbers: Any, layout: Layout) -> Any:
+    """The derivatives (d, N, P) of the sum of g times the samples by the positions."""
+    points = Points(numbers, layout, True)
+    found = _elements(extended, points)
+    found *= g
+    sums = found.sum(2)
+    plain, steep = [*_weights(points, 0)], [*_weights(points, 1)]
+    parts = []
+    for d in range(len(plain)):
+        weights = _joined([*plain[:d], steep[d], *plain[d + 1 :]])
+        parts.append((sums * weights).sum(0))
+    return np.stack(parts)

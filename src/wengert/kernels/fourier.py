@@ -1,0 +1,134 @@
+"""Layer 1 · kernels: discrete Fourier transforms along several dimensions.
+
+NOTE [directions and norms]
+The forward direction has ``exp(-2j * pi * ...)``. `norm` says, as in PyTorch, which direction is
+divided by the number of elements: "backward" the backward one, "forward" the forward one, "ortho"
+both, by the root. So the adjoint of a transform is the one of the other direction with the other
+norm.
+
+NOTE [half spectra]
+The spectrum of real values is known from its first half along the last of the dimensions: all
+frequencies but the first and, for an even number of values, the last stand for two. The adjoint of
+the transform from real values to a half spectrum counts each frequency once, that of the transform
+back doubles them: hence `doubled` and `halved`.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import Any
+
+import numpy as np
+
+__all__ = ["fft_c2c", "fft_c2r", "fft_r2c", "overlap_add"]
+
+Dims = tuple[int, ...]
+
+_OTHER = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
+
+
+_LARGE = 2**14
+
+
+def _along(function: Any, self: Any, axis: int, norm: str, unscaled: str, size: int) -> Any:
+    """One of NumPy's transforms along one dimension.
+
+    Without a factor of single precision to multiply with, NumPy computes in double precision, at up
+    to ten times the cost. So large arrays get one that is undone, as do those for which that makes
+    no rounding error.
+
+    Parameters
+    ----------
+    unscaled
+        The norm for which there is no factor.
+    size
+        The number of elements that the other norm divides by.
+    """
+    single = self.dtype.char in "fF"
+    if norm != unscaled or not single or (size & (size - 1) and self.size < _LARGE):
+        return function(self, axis=axis, norm=norm)
+    result = function(self, axis=axis, norm=_OTHER[norm])
+    result *= np.float32(size)
+    return result
+
+
+def fft_c2c(self: Any, dim: Dims, norm: str, forward: bool) -> Any:
+    """The transform of complex values."""
+    function, unscaled = (np.fft.fft, "backward") if forward else (np.fft.ifft, "forward")
+    for axis in reversed(dim):
+        self = _along(function, self, axis, norm, unscaled, self.shape[axis])
+    return self
+
+
+def fft_r2c(self: Any, dim: Dims, norm: str, forward: bool, onesided: bool, doubled: bool) -> Any:
+    """The transform of real values: half of the spectrum along the last of `dim`, or all of it."""
+    if self.dtype.kind != "f" or self.dtype.itemsize < 4:
+        raise TypeError(f"the transform of real values of single or double precision: {self.dtype}")
+    norm = norm if forward else _OTHER[norm]
+    last, size = dim[-1], self.shape[dim[-1]]
+    result = _along(np.fft.rfft, self, last, norm, "backward", size)
+    for axis in reversed(dim[:-1]):
+        result = _along(np.fft.fft, result, axis, norm, "backward", self.shape[axis])
+    if doubled:
+        result[_twofold(result.ndim, last, size)] *= 2
+    if not onesided:
+        result = _both_halves(result, dim, size)
+    return result if forward else np.conjugate(result, out=result)
+
+
+def fft_c2r(
+    self: Any, dim: Dims, norm: str, forward: bool, last_dim_size: int, halved: bool
+) -> Any:
+    """The real values that half of a spectrum along the last of `dim` belongs to."""
+    norm = norm if not forward else _OTHER[norm]
+    if forward:
+        self = np.conjugate(self)
+    last = dim[-1]
+    for axis in dim[:-1]:
+        self = _along(np.fft.ifft, self, axis, norm, "forward", self.shape[axis])
+    if halved:
+        self = self.copy() if len(dim) == 1 and not forward else self
+        self[_twofold(self.ndim, last, last_dim_size)] *= 0.5
+    function = functools.partial(np.fft.irfft, n=last_dim_size)
+    return _along(function, self, last, norm, "forward", last_dim_size)
+
+
+def _twofold(ndim: int, axis: int, size: int) -> tuple[slice, ...]:
+    """Where the frequencies are that stand for two."""
+    where = [slice(None)] * ndim
+    where[axis] = slice(1, (size - 1) // 2 + 1)
+    return tuple(where)
+
+
+def _both_halves(half: Any, dim: Dims, size: int) -> Any:
+    """The whole spectrum of real values: at minus a frequency the conjugate of what is at it."""
+    last = dim[-1]
+    shape = list(half.shape)
+    shape[last] = size
+    whole = np.empty(shape, half.dtype)
+    place: list[Any] = [slice(None)] * half.ndim
+    known = half.shape[last]
+    place[last] = slice(known)
+    whole[tuple(place)] = half
+    source = place.copy()
+    place[last], source[last] = slice(known, None), slice(size - known, 0, -1)
+    # along the other dimensions the frequency 0 stays, and the others are in reverse order
+    for signs in itertools.product((False, True), repeat=len(dim) - 1):
+        for axis, negated in zip(dim[:-1], signs, strict=True):
+            place[axis] = slice(1, None) if negated else slice(1)
+            source[axis] = slice(None, 0, -1) if negated else slice(1)
+        np.conjugate(half[tuple(source)], out=whole[tuple(place)])
+    return whole
+
+
+def overlap_add(self: Any, step: int) -> Any:
+    """Signals, from parts self[:, t, :] that begin `step` elements apart and are added up."""
+    batch, count, size = self.shape
+    # pieces of `step` elements: the j-th piece of part t belongs to piece t + j of the signal
+    pieces = -(-size // step)
+    result = np.zeros((batch, count - 1 + pieces, step), self.dtype)
+    for j in range(pieces):
+        piece = self[:, :, j * step : (j + 1) * step]
+        result[:, j : j + count, : piece.shape[2]] += piece
+    return result.reshape(batch, result.shape[1] * step)[:, : (count - 1) * step + size]

@@ -1,0 +1,62 @@
+"""Layer 1 · kernels: the windows of fractional pooling, which random numbers place.
+
+The sequences are those of B. Graham, Fractional max-pooling, arXiv:1412.6071 (2014), in PyTorch's
+form: for one number u in [0, 1) the i-th of m windows of size k over n elements begins at
+floor((i + u) a) - floor(u a) with a = (n - k) / (m - 1), and the last one ends with the dimension.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+__all__ = ["fractional_max_pool_indices"]
+
+Shape = tuple[int, ...]
+
+
+def _starts(samples: Any, n: int, count: int, kernel: int) -> Any:
+    """Where the windows of each plane begin: of shape (planes, count)."""
+    starts = np.full((len(samples), count), n - kernel, np.int64)
+    if count > 1:
+        step = samples.dtype.type((n - kernel) / (count - 1))
+        place = np.arange(count - 1, dtype=samples.dtype)
+        shifted = (place + samples[:, None]) * step
+        starts[:, :-1] = shifted.astype(np.int64) - (samples[:, None] * step).astype(np.int64)
+    return starts
+
+
+def fractional_max_pool_indices(
+    self: Any, samples: Any, kernel_size: Shape, output_size: Shape
+) -> Any:
+    """Where the largest element of each window is, counted through the pooled dimensions.
+
+    `samples` holds a number for each plane and dimension, the last dimension first.
+    """
+    dims = len(kernel_size)
+    sizes = self.shape[self.ndim - dims :]
+    planes = math.prod(self.shape[: self.ndim - dims])
+    flat = self.reshape(planes, math.prod(sizes))
+    numbers = samples.reshape(planes, dims)
+    first: Any = 0
+    offsets = np.zeros(1, np.int64)
+    for d in range(dims):
+        # in two dimensions the first number is for the width, in three for the depth
+        number = numbers[:, dims - 1 - d if dims == 2 else d]
+        begin = _starts(number, sizes[d], output_size[d], kernel_size[d])
+        shape = [planes, *(1,) * dims]
+        shape[d + 1] = output_size[d]
+        first = first * sizes[d] + begin.reshape(shape)
+        offsets = (offsets[:, None] * sizes[d] + np.arange(kernel_size[d])).reshape(-1)
+    first = np.broadcast_to(first, (planes, *output_size)).reshape(planes, math.prod(output_size))
+    places = first.copy()
+    largest = np.take_along_axis(flat, places, 1)
+    for offset in offsets[1:]:
+        place = first + offset
+        value = np.take_along_axis(flat, place, 1)
+        above = (value > largest) | (value != value)
+        np.copyto(largest, value, where=above)
+        np.copyto(places, place, where=above)
+    return places.reshape(*self.shape[: self.ndim - dims], *output_size)

@@ -1,0 +1,108 @@
+"""Layer 1 · kernels: the gamma function's logarithm, its derivatives, and zeta.
+
+NOTE [trigamma]
+For x >= 1/2 the recurrence of the trigamma function (DLMF 5.15.5) takes x beyond 7.5, where the
+terms of its asymptotic series (DLMF 5.15.8) up to the ninth are below 1e-17. Below 1/2 it is
+reflected (DLMF 5.15.6).
+
+References
+----------
+NIST Digital Library of Mathematical Functions, https://dlmf.nist.gov, sections 5.15, 25.11, 35.3.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels.scipy import quick, ufunc
+
+__all__ = ["digamma", "igamma", "igammac", "lgamma", "mvlgamma", "polygamma", "trigamma", "zeta"]
+
+_BLOCK = 16384
+# the Bernoulli numbers B_2, B_4, ..., B_20
+_BERNOULLI = (
+    1 / 6,
+    -1 / 30,
+    1 / 42,
+    -1 / 30,
+    5 / 66,
+    -691 / 2730,
+    7 / 6,
+    -3617 / 510,
+    43867 / 798,
+    -174611 / 330,
+)
+
+lgamma = ufunc("gammaln", "lgamma")
+digamma = ufunc("psi", "digamma")
+igamma = ufunc("gammainc", "igamma")
+igammac = ufunc("gammaincc", "igammac")
+_zeta = ufunc("zeta", "zeta")
+
+
+def zeta(self: Any, other: Any) -> Any:
+    """Hurwitz's zeta function, the sum over k >= 0 of (k + other) ** -self."""
+    return _zeta(self.astype(other.dtype), other)
+
+
+def mvlgamma(self: Any, p: int) -> Any:
+    """The logarithm of the multivariate gamma function (DLMF 35.3.4)."""
+    total = lgamma(self)
+    for i in range(1, p):
+        total = total + lgamma(self - 0.5 * i)
+    return total + 0.25 * p * (p - 1) * math.log(math.pi) if p > 1 else total
+
+
+def _trigamma_of_block(x: Any) -> Any:
+    low = x < 0.5
+    reflect = low.any()
+    y = np.where(low, 1.0 - x, x) if reflect else x.copy()
+    total = np.zeros_like(y)
+    for _ in range(7):
+        total += 1.0 / (y * y)
+        y += 1.0
+    inverse = 1.0 / y
+    square = inverse * inverse
+    series = square * _BERNOULLI[-1]
+    for coefficient in _BERNOULLI[-2::-1]:
+        series += coefficient
+        series *= square
+    # 1 / y + 1 / (2 y * y) + the sum over k of B_2k / y ** (2 k + 1)
+    series += 1.0
+    series *= inverse
+    total += series
+    total += 0.5 * square
+    if reflect:
+        # pi / sin(pi x), with x reduced first, so that it is infinite at the poles
+        part = x[low]
+        sine = np.sin(math.pi * (part - np.rint(part)))
+        total[low] = (math.pi / sine) ** 2 - total[low]
+    return total
+
+
+def _many_trigamma(x: Any) -> Any:
+    flat = np.ascontiguousarray(x).reshape(-1)
+    result = np.empty_like(flat)
+    for start in range(0, flat.size, _BLOCK):
+        result[start : start + _BLOCK] = _trigamma_of_block(flat[start : start + _BLOCK])
+    return result.reshape(x.shape)
+
+
+def _few_trigamma(self: Any) -> Any:
+    return _zeta(self.dtype.type(2), self)
+
+
+trigamma = quick(_few_trigamma, _many_trigamma, 64)
+
+
+def polygamma(self: Any, n: int) -> Any:
+    """The derivative of order n of digamma."""
+    if n == 0:
+        return digamma(self)
+    if n == 1:
+        return trigamma(self)
+    sign = 1.0 if n % 2 else -1.0
+    return _zeta(self.dtype.type(n + 1), self) * (sign * math.gamma(n + 1))

@@ -1,0 +1,260 @@
+"""Layer 1 · kernels: systems of linear equations, inverses, determinants, least squares."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels.factors import LinAlgError, first_failure, lu, lu_solve, routine_of
+from wengert.kernels.spectral import adjoint
+
+__all__ = [
+    "cofactor",
+    "cofactor_backward",
+    "det",
+    "inv",
+    "inv_ex",
+    "lstsq",
+    "slogdet",
+    "solve",
+    "solve_ex",
+]
+
+_SOLVER = "The solver failed because the input matrix is singular."
+_DIAGONAL = (
+    "The diagonal element {} is zero, the inversion could not be completed because the input "
+    "matrix is singular."
+)
+
+
+def _swapped(self: Any) -> Any:
+    return self.swapaxes(-1, -2)
+
+
+def _zeros(A: Any) -> Any:
+    """Where elimination met a 0, for matrices one of which NumPy found to be singular."""
+    info = lu(A)[2]
+    if info.any():
+        return info
+    # another LAPACK, and so other rounding errors: ask NumPy's
+    for at in np.ndindex(*A.shape[:-2]):
+        try:
+            np.linalg.inv(A[at])
+        except np.linalg.LinAlgError:
+            info[at] = A.shape[-1]
+    return info
+
+
+# -- systems --------------------------------------------------------------------------------------
+
+
+def _solved(A: Any, B: Any, left: bool, vector: bool) -> Any:
+    if vector:
+        return np.linalg.solve(A, B[..., None])[..., 0]
+    if left:
+        return np.linalg.solve(A, B)
+    return _swapped(np.linalg.solve(_swapped(A), _swapped(B)))
+
+
+def solve(A: Any, B: Any, left: bool, vector: bool) -> Any:
+    """X in ``A @ X = B`` or, not `left`, in ``X @ A = B``; for a `vector` in ``A @ x = b``."""
+    try:
+        return _solved(A, B, left, vector)
+    except np.linalg.LinAlgError:
+        raise first_failure("linalg.solve", _zeros(A), _SOLVER) from None
+
+
+def solve_ex(A: Any, B: Any, left: bool, vector: bool, check: bool) -> tuple[Any, Any]:
+    """(solution, info), where info counts the steps to a 0; there the solution is not finite."""
+    try:
+        return _solved(A, B, left, vector), np.zeros(A.shape[:-2], np.int32)
+    except np.linalg.LinAlgError:
+        info = _zeros(A)
+    if check:
+        raise first_failure("linalg.solve_ex", info, _SOLVER)
+    if not left:
+        return _swapped(_unchecked(_swapped(A), _swapped(B))), info
+    return (_unchecked(A, B[..., None])[..., 0] if vector else _unchecked(A, B)), info
+
+
+def _unchecked(A: Any, B: Any) -> Any:
+    """The solution of systems some of which have none: infinities and NaN."""
+    shape = np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+    factors, pivots, _ = lu(A)
+    factors = np.broadcast_to(factors, (*shape, *factors.shape[-2:]))
+    pivots = np.broadcast_to(pivots, (*shape, pivots.shape[-1]))
+    return lu_solve(factors, np.broadcast_to(B, (*shape, *B.shape[-2:])), pivots, False)
+
+
+def inv(self: Any) -> Any:
+    """The inverses of matrices."""
+    try:
+        return np.linalg.inv(self)
+    except np.linalg.LinAlgError:
+        raise first_failure("linalg.inv", _zeros(self), _DIAGONAL) from None
+
+
+def inv_ex(self: Any, check: bool) -> tuple[Any, Any]:
+    """(inverse, info), where info counts the steps to a 0; there the inverse is not finite."""
+    try:
+        return np.linalg.inv(self), np.zeros(self.shape[:-2], np.int32)
+    except np.linalg.LinAlgError:
+        info = _zeros(self)
+    if check:
+        raise first_failure("linalg.inv_ex", info, _DIAGONAL)
+    return _unchecked(self, np.eye(self.shape[-1], dtype=self.dtype)), info
+
+
+# -- determinants ---------------------------------------------------------------------------------
+
+
+def det(self: Any) -> Any:
+    """The determinants of matrices."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        return np.linalg.det(self)
+
+
+def slogdet(self: Any) -> tuple[Any, Any]:
+    """(sign, logarithm of the absolute value) of determinants: 0 and -inf for singular matrices."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sign, logabsdet = np.linalg.slogdet(self)
+    return sign, logabsdet
+
+
+def cofactor(self: Any) -> Any:
+    """The derivative of the determinant by each element, of singular matrices too."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        try:
+            # the pivot that may be tiny cancels: it is the same in both
+            inverse = np.linalg.inv(self)
+            return _swapped(inverse * np.linalg.det(self)[..., None, None])
+        except np.linalg.LinAlgError:
+            found = _decomposed(self)
+        if found is None:
+            return np.full_like(self, np.nan)
+        u, s, vh, sign = found
+        return (sign * ((u * _others(s)[..., None, :]) @ vh).conj()).astype(self.dtype, copy=False)
+
+
+def cofactor_backward(g: Any, self: Any) -> Any:
+    """The second derivative of the determinant, applied to g, of singular matrices too."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        try:
+            inverse = np.linalg.inv(self)
+        except np.linalg.LinAlgError:
+            inverse = None
+        if inverse is not None and _well_conditioned(self, inverse):
+            turned = _swapped(inverse)
+            minors = turned * np.linalg.det(self)[..., None, None]
+            total = (turned * g).sum((-2, -1))[..., None, None]
+            return total * minors - minors @ _swapped(g) @ turned
+        found = _decomposed(self)
+        if found is None:
+            return np.full_like(self, np.nan)
+        u, s, vh, sign = found
+        size = s.shape[-1]
+        inner = adjoint(u) @ g @ adjoint(vh)
+        # all products of the singular values without two of them
+        where = np.eye(size, dtype=bool)
+        pairs = _others(np.where(where, 1, s[..., None, :]))
+        pairs = np.where(where, 0, pairs)
+        diagonal = (pairs * np.diagonal(inner, axis1=-2, axis2=-1)[..., None, :]).sum(-1)
+        middle = np.where(where, diagonal[..., None], -pairs * _swapped(inner))
+        return (sign * u.conj() @ middle @ vh.conj()).astype(self.dtype, copy=False)
+
+
+def _well_conditioned(self: Any, inverse: Any) -> Any:
+    """Whether an inverse loses a quarter of the digits at most, for every matrix."""
+    size = abs(self).sum(-1).max(-1, initial=0) * abs(inverse).sum(-1).max(-1, initial=0)
+    return np.all(size <= np.finfo(self.dtype).eps ** -0.25)
+
+
+def _decomposed(self: Any) -> Any:
+    """(U, S, Vh, det(U) * det(Vh)), or None if there are none."""
+    try:
+        u, s, vh = np.linalg.svd(self)
+    except np.linalg.LinAlgError:
+        return None
+    return u, s, vh, (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
+
+
+def _others(values: Any) -> Any:
+    """For each value the product of all others along the last dimension."""
+    before, after = np.ones_like(values), np.ones_like(values)
+    np.cumprod(values[..., :-1], -1, out=before[..., 1:])
+    after[..., :-1] = np.cumprod(values[..., :0:-1], -1)[..., ::-1]
+    return before * after
+
+
+# -- least squares --------------------------------------------------------------------------------
+
+
+def lstsq(A: Any, B: Any, rcond: float, driver: str) -> tuple[Any, Any, Any]:
+    """(the shortest X for which ``A @ X - B`` is smallest, rank, singular values).
+
+    The driver is LAPACK's routine: "gels" takes A to have full rank, "gelsy" finds the rank from an
+    orthogonal factorization, "gelsd" and "gelss" from the singular values, which they return.
+    """
+    *batch, m, n = A.shape
+    columns, count, k = B.shape[-1], math.prod(batch), min(m, n)
+    x = np.zeros((count, n, columns), A.dtype)
+    rank = np.zeros(count, np.int64)
+    values = np.zeros((count, k), A.real.dtype)
+    if count and k and columns:
+        solver = _driver(A.dtype, m, n, columns, rcond, driver)
+        matrices = A.reshape(count, m, n)
+        for i, b in enumerate(B.reshape(count, m, columns)):
+            x[i], rank[i], found = solver(matrices[i], b)
+            if found is not None:
+                values[i] = found
+    return x.reshape(*batch, n, columns), rank.reshape(batch), values.reshape(*batch, k)
+
+
+def _driver(dtype: Any, m: int, n: int, columns: int, rcond: float, driver: str) -> Any:
+    """``solve(a, b)`` for one matrix, returning (solution, rank, singular values or None)."""
+    routine = routine_of("lapack", driver, dtype)
+    if routine is None:
+        return lambda a, b: _by_numpy(a, b, rcond)
+    k = min(m, n)
+    sizes = routine_of("lapack", f"{driver}_lwork", dtype)
+    extra = () if driver == "gels" else (rcond,)
+    needed = sizes(m, n, columns, *extra)
+    work = int(needed[0].real)
+
+    def solved(a: Any, b: Any) -> Any:
+        a = np.array(a, order="F")
+        right = np.zeros((max(m, n), columns), dtype, order="F")
+        right[:m] = b
+        if driver == "gels":
+            _, x, info = routine(a, right, lwork=work, overwrite_a=1, overwrite_b=1)
+            if info:
+                raise LinAlgError(
+                    "torch.linalg.lstsq: The least squares solution could not be computed because "
+                    f"the input matrix does not have full rank: the diagonal element {info} of "
+                    'its triangular factor is 0. Use driver="gelsy"'
+                )
+            return x[:n], k, None
+        if driver == "gelsy":
+            free = np.zeros(n, np.int32)
+            _, x, _, rank, info = routine(a, right, free, rcond, work, 1, 1)
+            return x[:n], rank, None
+        if driver == "gelss":
+            _, x, s, rank, _, info = routine(a, right, rcond, work, 1, 1)
+        else:
+            # further sizes of work arrays, which differ between real and complex routines
+            x, s, rank, info = routine(a, right, work, *map(int, needed[1:-1]), rcond, 1, 1)
+        if info:
+            raise LinAlgError(
+                "torch.linalg.lstsq: The algorithm for computing the SVD failed to converge: "
+                "the input may hold values that are not finite"
+            )
+        return x[:n], rank, s
+
+    return solved
+
+
+def _by_numpy(a: Any, b: Any, rcond: float) -> Any:
+    x, _, rank, values = np.linalg.lstsq(a, b, rcond)
+    return x, rank, values

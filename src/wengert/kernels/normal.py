@@ -1,0 +1,242 @@
+"""Layer 1 · kernels: the normal distribution and the inverse of the error function.
+
+NOTE [quantile]
+The quantile of the normal distribution is algorithm AS 241 (PPND16): rational functions of degree
+7 / 7, one of (p - 1/2)**2 in the centre and two of sqrt(-ln min(p, 1 - p)) in the tails. The
+inverse of the error function is the same function of (x + 1) / 2, with its argument given by x
+itself so that no digits are lost near x = 0 and near x = 1.
+
+NOTE [tail in single precision]
+For y >= 0, (1 + 2 y) exp(y * y) erfc(y) is a smooth function of u = (y - 3) / (y + 3), as M. M.
+Shepherd and J. G. Laframboise found (Mathematics of Computation 36 (1981), 249-253). Here it is a
+polynomial of degree 11, the interpolation at Chebyshev points (relative error 7e-9).
+
+References
+----------
+M. J. Wichura, "Algorithm AS 241: The percentage points of the normal distribution", Applied
+Statistics 37 (1988), 477-484.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels.scipy import quick, ufunc
+from wengert.kernels.special import erfc
+
+__all__ = ["erfinv", "ndtr", "ndtri", "normal_hazard"]
+
+_HALF_SQRT = math.sqrt(0.5)
+_BLOCK = 16384
+
+Coefficients = tuple[float, ...]
+
+# numerator and denominator of each rational function, highest power first
+_CENTRE = (
+    (
+        2509.0809287301226727,
+        33430.575583588128105,
+        67265.770927008700853,
+        45921.953931549871457,
+        13731.693765509461125,
+        1971.5909503065514427,
+        133.14166789178437745,
+        3.387132872796366608,
+    ),
+    (
+        5226.495278852545925,
+        28729.085735721942674,
+        39307.89580009271061,
+        21213.794301586595867,
+        5394.1960214247511077,
+        687.1870074920579083,
+        42.313330701600911252,
+        1.0,
+    ),
+)
+_TAIL = (
+    (
+        7.7454501427834140764e-4,
+        0.0227238449892691845833,
+        0.24178072517745061177,
+        1.27045825245236838258,
+        3.64784832476320460504,
+        5.7694972214606914055,
+        4.6303378461565452959,
+        1.42343711074968357734,
+    ),
+    (
+        1.05075007164441684324e-9,
+        5.475938084995344946e-4,
+        0.0151986665636164571966,
+        0.14810397642748007459,
+        0.68976733498510000455,
+        1.6763848301838038494,
+        2.05319162663775882187,
+        1.0,
+    ),
+)
+_FAR_TAIL = (
+    (
+        2.01033439929228813265e-7,
+        2.71155556874348757815e-5,
+        0.0012426609473880784386,
+        0.026532189526576123093,
+        0.29656057182850489123,
+        1.7848265399172913358,
+        5.4637849111641143699,
+        6.6579046435011037772,
+    ),
+    (
+        2.04426310338993978564e-15,
+        1.4215117583164458887e-7,
+        1.8463183175100546818e-5,
+        7.868691311456132591e-4,
+        0.0148753612908506148525,
+        0.13692988092273580531,
+        0.59983220655588793769,
+        1.0,
+    ),
+)
+
+
+def _ratio(x: Any, coefficients: tuple[Coefficients, Coefficients]) -> Any:
+    above, below = coefficients
+    numerator, denominator = x * above[0], x * below[0]
+    for a, b in zip(above[1:-1], below[1:-1], strict=True):
+        numerator += a
+        numerator *= x
+        denominator += b
+        denominator *= x
+    numerator += above[-1]
+    denominator += below[-1]
+    numerator /= denominator
+    return numerator
+
+
+# lowest power first
+_SHEPHERD = (
+    1.25300806,
+    -0.1356211,
+    -0.0475621561,
+    0.129644721,
+    -0.119275281,
+    0.0683131967,
+    -0.0237635597,
+    0.00250677867,
+    0.00187506025,
+    -0.00073408205,
+    -9.25376913e-05,
+    8.00745497e-05,
+)
+
+
+def _quantile(q: Any, tail_of: Callable[[Any], Any]) -> Any:
+    """The quantile at 1/2 + q; `tail_of` takes indices and gives min(p, 1 - p) there."""
+    r = q * q
+    np.subtract(0.180625, r, out=r)
+    result = _ratio(r, _CENTRE)
+    result *= q
+    outer = np.flatnonzero(r < 0)
+    if outer.size:
+        result[outer] = np.copysign(_outer(tail_of(outer)), q[outer])
+    return result
+
+
+def _outer(tail: Any) -> Any:
+    """Minus the quantile at small probabilities."""
+    r = np.log(tail)
+    np.negative(r, out=r)
+    np.sqrt(r, out=r)
+    far = r > 5.0
+    if not far.any():
+        r -= 1.6
+        return _ratio(r, _TAIL)
+    result = np.empty_like(r)
+    near = ~far
+    result[near] = _ratio(r[near] - 1.6, _TAIL)
+    result[far] = _ratio(r[far] - 5.0, _FAR_TAIL)
+    result[r == np.inf] = np.inf
+    return result
+
+
+def _by_blocks(function: Any) -> Any:
+    def many(x: Any) -> Any:
+        flat = np.ascontiguousarray(x).reshape(-1)
+        result = np.empty_like(flat)
+        for start in range(0, flat.size, _BLOCK):
+            result[start : start + _BLOCK] = function(flat[start : start + _BLOCK])
+        return result.reshape(x.shape)
+
+    return many
+
+
+def _erfinv(x: Any) -> Any:
+    result = _quantile(0.5 * x, lambda at: 0.5 * (1.0 - np.absolute(x[at])))
+    result *= _HALF_SQRT
+    return result
+
+
+def _ndtri(p: Any) -> Any:
+    return _quantile(p - 0.5, lambda at: np.minimum(p[at], 1.0 - p[at]))
+
+
+def _ndtr(x: Any) -> Any:
+    """The distribution function in single precision (see NOTE [tail in single precision])."""
+    # beyond 20 it is 0 in this precision
+    size = np.minimum(np.absolute(x), 20.0)
+    y = size * _HALF_SQRT
+    u = (y - 3.0) / (y + 3.0)
+    tail = u * _SHEPHERD[-1]
+    for coefficient in _SHEPHERD[-2:0:-1]:
+        tail += coefficient
+        tail *= u
+    tail += _SHEPHERD[0]
+    y += 0.5
+    tail /= y
+    # exp(-x * x / 2), with x split into an exact part and a small rest
+    exact = np.floor(size * 16.0)
+    exact *= 0.0625
+    rest = size - exact
+    rest *= size + exact
+    rest *= -0.5
+    exact *= exact
+    exact *= -0.5
+    tail *= np.exp(exact)
+    tail *= np.exp(rest)
+    # half of erfc of y, with the half that the division above left
+    tail *= 0.25
+    return np.where(x > 0, 1.0 - tail, tail)
+
+
+_scipy_ndtr = ufunc("ndtr", "ndtr")
+_single_ndtr = _by_blocks(_ndtr)
+_SINGLE = np.dtype(np.float32)
+
+erfinv = quick(ufunc("erfinv", "erfinv"), _by_blocks(_erfinv), 1024)
+ndtri = quick(ufunc("ndtri", "ndtri"), _by_blocks(_ndtri), 1024)
+
+
+def ndtr(self: Any) -> Any:
+    """The distribution function of the normal distribution."""
+    if self.dtype == _SINGLE and self.size > 1024:
+        with np.errstate(under="ignore"):
+            return _single_ndtr(self)
+    try:
+        return _scipy_ndtr(self)
+    except ImportError:
+        # of erfc rather than of erf, which is 1 long before the left tail is 0
+        return 0.5 * erfc(self * -_HALF_SQRT)
+
+
+_erfcx = ufunc("erfcx", "log_ndtr")
+
+
+def normal_hazard(self: Any) -> Any:
+    """The density of the normal distribution over its distribution function."""
+    # of erfcx, which keeps its digits where both of them vanish
+    return math.sqrt(2.0 / math.pi) / _erfcx(self * -_HALF_SQRT)

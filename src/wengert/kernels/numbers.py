@@ -1,0 +1,114 @@
+"""Layer 1 · kernels: the parts of floating numbers, their neighbours, and rounding to digits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "frac",
+    "frexp",
+    "frexp_scale",
+    "heaviside",
+    "ldexp",
+    "nan_to_num",
+    "nextafter",
+    "round_decimals",
+]
+
+_BITS: dict[Any, Any] = {
+    np.dtype(np.float32): np.dtype(np.int32),
+    np.dtype(np.float64): np.dtype(np.int64),
+}
+# up to this many elements NumPy's own function is quicker
+_FEW = 1024
+
+
+def frac(self: Any) -> Any:
+    """What is after the point, with the sign of self."""
+    return self - np.trunc(self)
+
+
+def frexp(self: Any) -> tuple[Any, Any]:
+    """Mantissas in [1/2, 1) with the sign of self, and the exponents of 2."""
+    mantissa, exponent = np.frexp(self)
+    return mantissa, exponent.astype(np.int32, copy=False)
+
+
+def frexp_scale(self: Any) -> Any:
+    """The power of 2 by which self is multiplied to be its mantissa; 1 at 0, infinity and NaN."""
+    if self.dtype.kind == "c":
+        raise TypeError(f"not defined for {self.dtype}")
+    return np.ldexp(self.dtype.type(1), -np.frexp(self)[1])
+
+
+def ldexp(self: Any, other: Any) -> Any:
+    """self * 2 ** other."""
+    if other.dtype.kind == "c":
+        return self * np.exp(other * math.log(2.0))
+    return self * np.exp2(other)
+
+
+def heaviside(self: Any, values: Any) -> Any:
+    """0 below 0, 1 above, `values` at 0."""
+    if self.dtype.kind == "f":
+        # NumPy's own gives NaN for NaN
+        return np.where(self == 0, values, (self > 0).astype(self.dtype))[()]
+    return np.where(self == 0, values, self > 0).astype(self.dtype)[()]
+
+
+def nan_to_num(self: Any, nan: float, posinf: float | None, neginf: float | None) -> Any:
+    """self with numbers in place of NaN and the infinities."""
+    if self.dtype.kind == "c":
+        result = np.empty_like(self)
+        result.real = nan_to_num(self.real, nan, posinf, neginf)
+        result.imag = nan_to_num(self.imag, nan, posinf, neginf)
+        return result[()]
+    result = np.array(self)
+    if self.dtype.kind != "f":
+        return result[()]
+    finite = np.isfinite(result)
+    if np.count_nonzero(finite) != result.size:
+        limits = np.finfo(result.dtype)
+        for where, value in (
+            (np.isnan(self), nan),
+            (self == math.inf, limits.max if posinf is None else posinf),
+            (self == -math.inf, limits.min if neginf is None else neginf),
+        ):
+            with np.errstate(over="ignore"):
+                np.copyto(result, result.dtype.type(value), where=where)
+    return result[()]
+
+
+def nextafter(self: Any, other: Any) -> Any:
+    """The number next to self in the direction of other."""
+    bits = _BITS.get(self.dtype)
+    if bits is None or max(self.size, other.size) <= _FEW:
+        return np.nextafter(self, other)
+    self, other = np.broadcast_arrays(self, other)
+    # the bits of floating numbers of one sign are ordered as the numbers are
+    step = ((other > self) == (self > 0)).astype(bits)
+    step *= 2
+    step -= 1
+    step += np.ascontiguousarray(self).view(bits)
+    result = step.view(self.dtype)
+    if np.count_nonzero(self) != self.size:
+        least = self.dtype.type(np.finfo(self.dtype).smallest_subnormal)
+        np.copyto(result, np.copysign(least, other), where=self == 0)
+    apart = self != other
+    if np.count_nonzero(apart) != apart.size:
+        np.copyto(result, other, where=~apart)
+    missing = np.isnan(self) | np.isnan(other)
+    if np.count_nonzero(missing):
+        result[missing] = math.nan
+    return result
+
+
+def round_decimals(self: Any, decimals: int) -> Any:
+    """self rounded to a number of decimal places, halves to even."""
+    power = 10.0 ** abs(decimals)
+    if decimals < 0:
+        return np.rint(self / power) * power
+    return np.rint(self * power) / power

@@ -1,0 +1,109 @@
+"""Layer 1 · kernels: orthogonal polynomials and their derivatives, by their recurrences.
+
+NOTE [orthogonal polynomials]
+A family is p_0 = 1, p_1 = s x + t and p_{k+1} = (a_k x + b_k) p_k - c_k p_{k-1} (DLMF 18.9.1 with
+table 18.9.1). Differentiated m times it is a recurrence of the m-th derivatives,
+p_{k+1}^(m) = (a_k x + b_k) p_k^(m) + m a_k p_k^(m-1) - c_k p_{k-1}^(m), which holds at the ends of
+the interval, too, where the usual formulas divide by 0.
+
+References
+----------
+NIST Digital Library of Mathematical Functions, https://dlmf.nist.gov, section 18.9.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import count, islice
+from typing import Any
+
+import numpy as np
+
+__all__ = ["FAMILIES", "polynomial", "polynomial_of_degree"]
+
+Step = Callable[[int], tuple[float, float, float]]
+
+
+def _chebyshev(k: int) -> tuple[float, float, float]:
+    return 2.0, 0.0, 1.0
+
+
+FAMILIES: dict[str, tuple[tuple[float, float], Step]] = {
+    "chebyshev_polynomial_t": ((1.0, 0.0), _chebyshev),
+    "chebyshev_polynomial_u": ((2.0, 0.0), _chebyshev),
+    "chebyshev_polynomial_v": ((2.0, -1.0), _chebyshev),
+    "chebyshev_polynomial_w": ((2.0, 1.0), _chebyshev),
+    "hermite_polynomial_h": ((2.0, 0.0), lambda k: (2.0, 0.0, 2.0 * k)),
+    "hermite_polynomial_he": ((1.0, 0.0), lambda k: (1.0, 0.0, float(k))),
+    "laguerre_polynomial_l": (
+        (-1.0, 1.0),
+        lambda k: (-1.0 / (k + 1), (2 * k + 1) / (k + 1), k / (k + 1)),
+    ),
+    "legendre_polynomial_p": ((1.0, 0.0), lambda k: ((2 * k + 1) / (k + 1), 0.0, k / (k + 1))),
+}
+"""For each family the coefficients of p_1, and those of the recurrence at k >= 1."""
+
+
+def _terms(y: Any, family: tuple[tuple[float, float], Step], order: int) -> Iterator[Any]:
+    """The derivatives of an order of p_1, p_2, ...: arrays, or numbers where they are constant."""
+    (slope, offset), step = family
+    # p_0 and p_1 with their derivatives
+    last: list[Any] = [1.0, *[0.0] * order]
+    now: list[Any] = [slope * y if slope != 1.0 else y, *[slope, *[0.0] * order][:order]]
+    if offset:
+        now[0] = now[0] + offset
+    factor: Any = None
+    previous = 0.0
+    for k in count(1):
+        yield now[order]
+        a, b, c = step(k)
+        if a != previous:
+            factor, previous = a * y if a != 1.0 else y, a
+        here = factor + b if b else factor
+        nearer = [here * now[0] - (last[0] if c == 1.0 else c * last[0])]
+        for m in range(1, order + 1):
+            part = here * now[m] + m * a * now[m - 1]
+            nearer.append(part - (last[m] if c == 1.0 else c * last[m]))
+        last, now = now, nearer
+
+
+def _frame(self: Any, name: str, order: int) -> tuple[Any, tuple[Any, Step], float]:
+    """The argument, the family, and a factor of the derivative."""
+    if self.dtype.kind != "f":
+        raise TypeError(f"not defined for {self.dtype}")
+    if name.startswith("shifted_"):
+        return 2.0 * self - 1.0, FAMILIES[name.removeprefix("shifted_")], 2.0**order
+    return self, FAMILIES[name], 1.0
+
+
+def polynomial_of_degree(self: Any, n: float, order: int, family: str) -> Any:
+    """`polynomial`, of a degree that is a number."""
+    y, kind, scale = _frame(self, family, order)
+    degree = int(n) if math.isfinite(n) else -1
+    if degree < max(order, 0):
+        return np.zeros_like(y)
+    if degree == 0:
+        return np.ones_like(y)
+    value = next(islice(_terms(y, kind, order), degree - 1, None))
+    if degree == order:
+        return np.full_like(y, value * scale)
+    if value is self:
+        return self.copy()
+    return value if scale == 1.0 else value * scale
+
+
+def polynomial(self: Any, n: Any, order: int, family: str) -> Any:
+    """The derivative of an order of the polynomial of degree n of a family (0 for n < 0).
+
+    See NOTE [orthogonal polynomials]. The degree is cut off to an integer; NaN counts as negative.
+    """
+    y, kind, scale = _frame(self, family, order)
+    degrees = np.where(np.isfinite(n), np.trunc(n), -1)
+    result = np.zeros(np.broadcast_shapes(y.shape, degrees.shape), y.dtype)
+    if order == 0:
+        np.copyto(result, 1, where=degrees == 0)
+    most = int(degrees.max(initial=0))
+    for k, value in enumerate(islice(_terms(y, kind, order), most), 1):
+        np.copyto(result, value, where=degrees == k)
+    return result[()] if scale == 1.0 else result * scale

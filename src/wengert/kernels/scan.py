@@ -1,0 +1,172 @@
+"""Layer 1 · kernels: running extremes, running sums of exponentials, and linear recurrences.
+
+Each runs along one dimension, ``dim``; an array without dimensions counts as one element.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels.reduce import widened
+
+__all__ = ["cummax", "cummin", "linear_recurrence", "logcumsumexp"]
+
+_TURN = 2 * math.pi
+
+
+# -- extremes -------------------------------------------------------------------------------------
+
+
+def cummax(self: Any, dim: int) -> Any:
+    """The position, for each element, of the largest one up to there: the last, if there are
+    several. A NaN is larger than every number."""
+    return _extremes(np.maximum, self, dim)
+
+
+def cummin(self: Any, dim: int) -> Any:
+    """As `cummax`, of the smallest; a NaN is smaller than every number."""
+    return _extremes(np.minimum, self, dim)
+
+
+def _extremes(ufunc: Any, self: Any, dim: int) -> Any:
+    if self.ndim == 0:
+        return np.zeros((), np.int64)
+    values = ufunc.accumulate(self, axis=dim)
+    new = self == values
+    if self.dtype.kind == "f" and self.size:
+        # what follows a NaN is NaN
+        last = values[(slice(None),) * dim + (-1,)]
+        if (last != last).any():
+            new |= self != self
+    positions = np.arange(self.shape[dim]).reshape((-1,) + (1,) * (self.ndim - dim - 1))
+    found = np.where(new, positions, 0)
+    return np.maximum.accumulate(found, axis=dim, out=found)
+
+
+# -- sums of exponentials -------------------------------------------------------------------------
+
+
+@widened
+def logcumsumexp(self: Any, dim: int) -> Any:
+    """The logarithms of the running sums of exponentials, which never overflow."""
+    if self.ndim == 0:
+        return self.copy()
+    if self.dtype.kind == "c":
+        return np.moveaxis(_complex_logcumsumexp(np.moveaxis(self, dim, 0)), 0, dim)
+    return np.logaddexp.accumulate(self, axis=dim)
+
+
+def _complex_logcumsumexp(x: Any) -> Any:
+    """Along the first dimension. Of all logarithms, each is the one next to the larger of what
+    came before and the new element."""
+    if not len(x):
+        return x.copy()
+    top = np.maximum.accumulate(x.real, axis=0)
+    finite = np.isfinite(top)
+    level = np.where(finite, top, 0)
+    # invalid: infinite elements
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        decay = np.ones_like(level)
+        decay[1:] = np.where(finite[:-1], np.exp(level[:-1] - level[1:]), 0)
+        sums = linear_recurrence(decay.astype(x.dtype), np.exp(x - level), 0, False)
+        y = np.log(sums) + level
+        y[0] = x[0]
+        # turns: by how many each value is away from the principal one, as that of its predecessor
+        # or of the element itself, where that is larger
+        renewed = np.ones(x.shape, np.bool_)
+        renewed[1:] = x.real[1:] >= y.real[:-1]
+        own = np.rint((x.imag - y.imag) / _TURN)
+        steps = np.zeros_like(own)
+        steps[1:] = np.rint((y.imag[:-1] - y.imag[1:]) / _TURN)
+    own, steps = np.nan_to_num(own), np.nan_to_num(steps).cumsum(0)
+    places = np.arange(len(x)).reshape((-1,) + (1,) * (x.ndim - 1))
+    last = np.maximum.accumulate(np.where(renewed, places, 0), axis=0)
+    turns = np.take_along_axis(own - steps, last, 0) + steps
+    return y + (turns * (1j * _TURN)).astype(x.dtype)
+
+
+# -- recurrences ----------------------------------------------------------------------------------
+
+# steps of fewer elements are quicker as Python's numbers than as arrays
+_NARROW = 24
+# recurrences of more elements are quicker in blocks
+_LONG = 8192
+
+
+def linear_recurrence(factor: Any, term: Any, dim: int, reverse: bool) -> Any:
+    """y[k] = factor[k] * y[k - 1] + term[k], from 0; with `reverse` y[k + 1] takes that place."""
+    if term.ndim == 0:
+        return term.copy()
+    # one step contiguous: going through memory in strides costs more than copying it twice
+    a, b = (np.ascontiguousarray(np.moveaxis(values, dim, 0)) for values in (factor, term))
+    y = np.empty(b.shape, b.dtype)
+    if not b.size:
+        return y.reshape(term.shape)
+    # the order in which to go through them
+    way = slice(None, None, -1 if reverse else 1)
+    _run(y[way], a[way], b[way])
+    return np.ascontiguousarray(np.moveaxis(y, 0, dim))
+
+
+def _run(y: Any, factor: Any, term: Any) -> None:
+    """Write the recurrence along the first dimension into `y`."""
+    n, width = len(term), term[0].size
+    if width > _NARROW:
+        y[0] = term[0]
+        for k in range(1, n):
+            np.multiply(factor[k], y[k - 1], out=y[k])
+            y[k] += term[k]
+    elif term.size <= _LONG or not _in_blocks(y, factor, term):
+        factors, terms = (values.reshape(n, width).T.tolist() for values in (factor, term))
+        columns = [_numbers(*column) for column in zip(factors, terms, strict=True)]
+        with np.errstate(over="ignore"):
+            y[...] = np.array(columns).T.reshape(y.shape)
+
+
+def _numbers(factors: list[Any], terms: list[Any]) -> list[Any]:
+    last = terms[0]
+    found = [last]
+    for a, b in zip(factors[1:], terms[1:], strict=True):
+        last = last * a + b
+        found.append(last)
+    return found
+
+
+def _in_blocks(y: Any, factor: Any, term: Any) -> bool:
+    """Write a long recurrence into `y`: all blocks of it at once, then what each hands on.
+
+    Returns
+    -------
+    bool
+        False if a product of factors is not finite; then nothing is written.
+    """
+    n, rest = len(term), term.shape[1:]
+    length = math.isqrt(n)
+    blocks = -(-n // length)
+    wide = np.result_type(term.dtype, np.float64)
+
+    def parted(values: Any) -> Any:
+        # one step of all blocks is contiguous
+        filled = np.zeros((blocks * length, *rest), wide)
+        filled[:n] = values
+        return np.ascontiguousarray(filled.reshape(blocks, length, *rest).swapaxes(0, 1))
+
+    products, sums = parted(factor), parted(term)
+    products[0, 0] = 0
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for k in range(1, length):
+            sums[k] += products[k] * sums[k - 1]
+            products[k] *= products[k - 1]
+    if not (np.isfinite(products[-1]).all() and np.isfinite(sums[-1]).all()):
+        return False
+    carry = sums[-1]
+    carries = np.zeros_like(carry)
+    for block in range(1, blocks):
+        carries[block] = carry[block - 1]
+        carry[block] += products[-1, block] * carries[block]
+    sums[:-1] += products[:-1] * carries
+    y[...] = sums.swapaxes(0, 1).reshape(blocks * length, *rest)[:n]
+    return True

@@ -1,0 +1,67 @@
+"""Layer 1 · kernels: the special functions that SciPy computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.extras import scipy_module
+
+__all__ = ["quick", "ufunc"]
+
+
+def ufunc(name: str, operation: str, output: int | None = None) -> Callable[..., Any]:
+    """The kernel that applies a function of ``scipy.special`` and keeps the arguments' dtype.
+
+    Parameters
+    ----------
+    name
+        SciPy's name of the function, which is fetched at the first call.
+    operation
+        The public name, for the message where SciPy is missing.
+    output
+        Which of several results to take.
+    """
+
+    def kernel(self: Any, *others: Any) -> Any:
+        result = getattr(scipy_module("special", operation), name)(self, *others)
+        if output is not None:
+            result = result[output]
+        dtype = others[-1].dtype if others else self.dtype
+        return result if result.dtype == dtype else result.astype(dtype)
+
+    return kernel
+
+
+def quick(
+    few: Callable[..., Any], many: Callable[..., Any], upto: int, least: Any = np.float32
+) -> Callable[..., Any]:
+    """The kernel of a function of one array that is `few` for small arrays, `many` for others.
+
+    A function that is written in NumPy passes over an array dozens of times. That is quick where
+    the array is large; where it is small, one call of SciPy's is, if SciPy is there.
+
+    Parameters
+    ----------
+    upto
+        The size up to which an array is small.
+    least
+        The narrowest dtype that `many` computes in.
+    """
+
+    def kernel(self: Any) -> Any:
+        if self.size <= upto:
+            try:
+                return few(self)
+            except ImportError:
+                pass
+        x = np.asarray(self)
+        if x.dtype.kind not in "f":
+            raise TypeError(f"not defined for {x.dtype}")
+        with np.errstate(all="ignore"):
+            result = many(x.astype(np.promote_types(x.dtype, least), copy=False))
+        return result.astype(x.dtype, copy=False)[()]
+
+    return kernel

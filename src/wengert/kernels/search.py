@@ -1,0 +1,171 @@
+"""Layer 1 · kernels: places in sorted sequences, membership, and numbers of bins."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "bin_numbers",
+    "bincount",
+    "histc",
+    "histogram",
+    "isin",
+    "nonzero_static",
+    "searchsorted",
+]
+
+# fewer values for each of many sequences are searched for all at once
+_FEW = 32
+# up to so many comparisons of all with all are quicker than a search
+_SMALL = 4096
+
+
+def searchsorted(sorted_sequence: Any, self: Any, right: bool) -> Any:
+    """Where to insert values into a sorted sequence; with several sequences, each in its own."""
+    side: Any = "right" if right else "left"
+    size = sorted_sequence.shape[-1]
+    missing = False
+    if sorted_sequence.dtype.kind == "f" and size:
+        last = sorted_sequence[..., -1]
+        missing = bool((last != last).any())
+    if sorted_sequence.ndim == 1:
+        found: Any = sorted_sequence.searchsorted(self, side)
+    else:
+        rows = sorted_sequence.reshape(math.prod(sorted_sequence.shape[:-1]), size)
+        values = self.reshape(len(rows), self.shape[-1])
+        if not missing and rows.size * values.shape[1] <= _SMALL:
+            found = _counted(rows, values, right)
+        elif not missing and len(rows) > _FEW > values.shape[1]:
+            found = _bisected(rows, values, right)
+        else:
+            found = np.empty(values.shape, np.int64)
+            for i, row in enumerate(rows):
+                found[i] = row.searchsorted(values[i], side)
+        found = found.reshape(self.shape)
+    # the place of a NaN is the end, behind other ones
+    return np.where(self != self, size, found) if missing else found
+
+
+def _after(met: Any, sought: Any, right: bool) -> Any:
+    """Whether a value belongs before an element of the sequence: no NaN does."""
+    return met > sought if right else met >= sought
+
+
+def _counted(rows: Any, values: Any, right: bool) -> Any:
+    """How many elements of its row come before each value."""
+    after = _after(rows[:, None, :], values[:, :, None], right)
+    return rows.shape[1] - np.add.reduce(after, -1, np.int64)
+
+
+def _bisected(rows: Any, values: Any, right: bool) -> Any:
+    """A binary search for every value in its row, all in step."""
+    lead = np.arange(len(rows))[:, None]
+    low = np.zeros(values.shape, np.int64)
+    size = rows.shape[1]
+    step = 1 << size.bit_length()
+    while step > 1:
+        step >>= 1
+        middle = low + step - 1
+        met = rows[lead, np.minimum(middle, size - 1)]
+        low += step * (~_after(met, values, right) & (middle < size))
+    return low
+
+
+def isin(elements: Any, test_elements: Any, invert: bool) -> Any:
+    """Whether each element is among others."""
+    return np.isin(elements, test_elements, invert=invert)
+
+
+def nonzero_static(self: Any, size: int, fill_value: int) -> Any:
+    """The first `size` positions of elements that are not zero, filled up with `fill_value`."""
+    found = np.argwhere(self)[:size]
+    result = np.full((size, self.ndim), fill_value, np.int64)
+    result[: len(found)] = found
+    return result
+
+
+# -- bins -----------------------------------------------------------------------------------------
+
+
+def bincount(self: Any, size: int) -> Any:
+    """How often each number from 0 occurs, up to the largest one or to `size` of them."""
+    return np.bincount(self, minlength=size)
+
+
+def histc(self: Any, bins: int, low: float, high: float) -> Any:
+    """How many elements are in each of some bins of one width between two bounds."""
+    wide = self if self.dtype.itemsize > 2 else self.astype(np.float32)
+    flat, number = wide.reshape(-1), wide.dtype.type
+    first, last = number(low), number(high)
+    flat = flat[(flat >= first) & (flat <= last)]
+    found = ((flat - first) * number(bins) / (last - first)).astype(np.int64)
+    np.minimum(found, bins - 1, out=found)
+    return np.bincount(found, minlength=bins).astype(self.dtype)
+
+
+def histogram(self: Any, edges: tuple[Any, ...], even: bool) -> Any:
+    """How many rows of coordinates are in each bin; see `bin_numbers`."""
+    columns = self.reshape(-1, len(edges)).T
+    sizes = tuple([len(limits) - 1 for limits in edges])
+    numbers = _numbers(columns[:, _inside(columns, edges)], edges, even)
+    counts = np.bincount(numbers, minlength=math.prod(sizes))
+    return counts.astype(self.dtype).reshape(sizes)
+
+
+def bin_numbers(self: Any, edges: tuple[Any, ...], even: bool) -> Any:
+    """The number of the bin of each row of coordinates; where there is but one, of each element.
+
+    Parameters
+    ----------
+    edges
+        For each column the edges of its bins; the last bin contains its upper edge.
+    even
+        Whether bins are of one width, so that dividing finds them.
+
+    Returns
+    -------
+    array of int64
+        Bins are counted in C order; what is in none has a number of its own behind all others.
+    """
+    columns = self.reshape(-1, len(edges)).T
+    inside = _inside(columns, edges)
+    found = np.full(len(inside), math.prod([len(limits) - 1 for limits in edges]))
+    found[inside] = _numbers(columns[:, inside], edges, even)
+    return found
+
+
+def _inside(columns: Any, edges: tuple[Any, ...]) -> Any:
+    """Which points are in some bin."""
+    inside: Any = True
+    for column, limits in zip(columns, edges, strict=True):
+        inside &= (column >= limits[0]) & (column <= limits[-1])
+    return inside
+
+
+def _numbers(columns: Any, edges: tuple[Any, ...], even: bool) -> Any:
+    """The numbers of the bins of points that are all in some bin."""
+    number: Any = 0
+    for column, limits in zip(columns, edges, strict=True):
+        count = len(limits) - 1
+        if even:
+            found = _divided(column, limits)
+        else:
+            # the upper edge of all belongs to the last bin
+            found = np.minimum(limits.searchsorted(column, "right") - 1, count - 1)
+        number = number * count + found
+    return number
+
+
+def _divided(column: Any, limits: Any) -> Any:
+    """The bins of one width that elements are in; where rounding moved one over an edge, it is put
+    right."""
+    count = len(limits) - 1
+    low, high = limits[0], limits[-1]
+    found = ((column - low) * column.dtype.type(count) / (high - low)).astype(np.int64)
+    np.minimum(found, count - 1, out=found)
+    found -= column < limits[found]
+    found += (column >= limits[found + 1]) & (found < count - 1)
+    return found

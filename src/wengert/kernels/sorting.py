@@ -1,0 +1,327 @@
+"""Layer 1 · kernels: the order of the elements along a dimension, and elements by their rank.
+
+NOTE [ranks]
+Everything here is said in positions: which element of a row is its k-th in ascending order. Equal
+elements keep the order in which they stand, so that a position is one certain element, and the
+element that an order statistic chooses is the one at its rank of a stable sort. A NaN is larger
+than every number.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "kth",
+    "median",
+    "median_dim",
+    "mode",
+    "nanmedian",
+    "nanmedian_dim",
+    "order",
+    "placed",
+    "ranked",
+    "taken",
+    "top",
+]
+
+Shape = tuple[int, ...]
+
+# below this many elements a merge sort is done before anything cleverer has begun
+_SMALL = 2048
+# up to so many ranks of a row are looked up one by one; more of them by sorting the row
+_FEW = 8
+_WORD = 63
+
+
+# -- the order of all elements --------------------------------------------------------------------
+
+
+def order(self: Any, dim: int, descending: bool) -> Any:
+    """The positions of the elements along `dim` in ascending or descending order, equal ones as
+    they stand."""
+    if self.ndim == 0:
+        return np.zeros((), np.int64)
+    if not descending:
+        return _ascending(self, dim)
+    # the ascending order of the reversed rows, read backwards
+    back = (slice(None),) * dim + (slice(None, None, -1),)
+    return self.shape[dim] - 1 - _ascending(self[back], dim)[back]
+
+
+def _ascending(self: Any, dim: int) -> Any:
+    dtype = self.dtype
+    if self.size <= _SMALL or (dtype.itemsize <= 2 and dtype.kind != "f"):
+        # integers of one or two bytes are sorted by counting
+        return np.argsort(self, dim, kind="stable").astype(np.int64, copy=False)
+    rows = _rows(self, dim)
+    found = _packed(rows) if dtype.kind in "iu" else None
+    if found is None:
+        found = _quick(rows)
+    return np.ascontiguousarray(np.moveaxis(found, -1, dim))
+
+
+def _comparable(self: Any) -> Any:
+    """Half precision, which the processor does not compare, in a dtype that it does."""
+    return self.astype(np.float32) if self.dtype.char == "e" else self
+
+
+def _rows(self: Any, dim: int) -> Any:
+    """Self with `dim` as the last dimension, in a dtype that compares quickly."""
+    own = _comparable(self)
+    return own if dim == self.ndim - 1 else np.moveaxis(own, dim, -1)
+
+
+def _packed(rows: Any) -> Any:
+    """The order of integers, if they leave room for their position in a word of 64 bits.
+
+    Then the words are sorted, which is quicker than sorting positions, and stable.
+    """
+    n = rows.shape[-1]
+    low, high = int(rows.min()), int(rows.max())
+    bits = n.bit_length()
+    if (high - low).bit_length() + bits > _WORD:
+        return None
+    keys = rows - rows.dtype.type(low) if rows.dtype == np.uint64 else rows
+    keys = keys.astype(np.int64)
+    if rows.dtype != np.uint64:
+        keys -= low
+    return _by_position(keys, np.arange(n), bits)
+
+
+def _by_position(keys: Any, positions: Any, bits: int) -> Any:
+    """The positions, sorted by their keys and then by themselves; `keys` is written to."""
+    keys <<= bits
+    keys |= positions
+    keys.sort(-1)
+    keys &= (1 << bits) - 1
+    return keys
+
+
+def _quick(rows: Any) -> Any:
+    """The order by an unstable sort, whose groups of equal elements are put right afterwards."""
+    n = rows.shape[-1]
+    bits = n.bit_length()
+    if 2 * bits > _WORD:
+        return np.argsort(rows, -1, kind="stable")
+    found = np.argsort(rows, -1).astype(np.int64, copy=False)
+    values = taken(rows, found, rows.ndim - 1)
+    equal = values[..., 1:] == values[..., :-1]
+    if rows.dtype.kind == "f":
+        # NaNs are at the end, and equal to each other here
+        both = values[..., :-1] != values[..., :-1]
+        if both[..., -1:].any():
+            equal |= both
+    if not equal.any():
+        return found
+    groups = np.zeros(found.shape, np.int64)
+    np.cumsum(~equal, -1, out=groups[..., 1:])
+    return _by_position(groups, found, bits)
+
+
+def top(self: Any, k: int, dim: int, largest: bool, sorted: bool) -> Any:
+    """The positions of the `k` largest, or smallest, elements along `dim`."""
+    if self.ndim == 0:
+        return np.zeros((), np.int64)
+    n = self.shape[dim]
+    lead = (slice(None),) * dim
+    if self.size <= _SMALL or 4 * k > n or k == 0:
+        return np.ascontiguousarray(order(self, dim, largest)[(*lead, slice(k))])
+    own = _comparable(self)
+    if largest:
+        found = np.argpartition(own, n - k, dim)[(*lead, slice(n - k, None))]
+    else:
+        found = np.argpartition(own, k - 1, dim)[(*lead, slice(k))]
+    found = found.astype(np.int64, copy=False)
+    if sorted:
+        found = np.sort(found, dim)
+        found = taken(found, order(taken(self, found, dim), dim, largest), dim)
+    return np.ascontiguousarray(found)
+
+
+# -- elements at positions ------------------------------------------------------------------------
+
+
+def _places(indices: Any, shape: Shape, dim: int) -> Any:
+    """Where elements of an array of `shape` are in C order, given by their positions along `dim`.
+
+    The result has three dimensions: what is before `dim`, `dim`, and what is behind it.
+    """
+    outer, n, inner = math.prod(shape[:dim]), shape[dim], math.prod(shape[dim + 1 :])
+    each = outer * inner
+    places = indices.reshape(outer, indices.size // each if each else 0, inner)
+    if inner > 1:
+        places = places * inner + np.arange(inner)
+    if outer > 1:
+        places = places + np.arange(0, outer * n * inner, n * inner)[:, None, None]
+    return places
+
+
+def taken(self: Any, indices: Any, dim: int) -> Any:
+    """The elements at positions along `dim`.
+
+    `indices` has the shape of self but for the size of `dim`; a dimension of size 1 may be missing.
+    """
+    if self.ndim == 0:
+        return self.copy()
+    if self.ndim == 1:
+        return self.take(indices)
+    places = _places(indices, self.shape, dim)
+    return self.reshape(-1).take(places).reshape(indices.shape)
+
+
+def placed(self: Any, indices: Any, shape: Shape, dim: int) -> Any:
+    """Zeros of `shape` to which the elements of self are added at positions along `dim`: the
+    transpose of `taken`."""
+    if not shape:
+        return self.copy()
+    places = (indices if len(shape) == 1 else _places(indices, shape, dim)).reshape(-1)
+    size = math.prod(shape)
+    if self.dtype.kind == "f":
+        # adds up in float64
+        total = np.bincount(places, self.reshape(-1), size).astype(self.dtype, copy=False)
+    else:
+        total = np.zeros(size, self.dtype)
+        np.add.at(total, places, self.reshape(-1))
+    return total.reshape(shape)
+
+
+# -- elements by rank -----------------------------------------------------------------------------
+
+
+def _kept(found: Any, dim: int, keepdim: bool) -> Any:
+    return np.expand_dims(found, dim) if keepdim else found
+
+
+def _at_rank(rows: Any, values: Any, rank: Any) -> Any:
+    """The position in each row of the element at `rank`, whose value is known.
+
+    It is, among the elements of that value, the one that as many precede as the rank exceeds the
+    number of smaller elements.
+    """
+    sought = values[..., None]
+    equal = rows == sought
+    smaller = np.count_nonzero(rows < sought, -1)
+    if rows.dtype.kind == "f":
+        missing = values != values
+        if missing.any():
+            nan = rows != rows
+            equal |= nan & missing[..., None]
+            smaller = np.where(missing, np.count_nonzero(~nan, -1), smaller)
+    n = rows.shape[-1]
+    found = np.flatnonzero(equal)
+    if found.size == values.size:
+        return (found % n).reshape(values.shape)
+    counts = np.count_nonzero(equal, -1)
+    starts = (np.cumsum(counts) - np.reshape(counts, -1)).reshape(values.shape)
+    return found[starts + rank - smaller] % n
+
+
+def kth(self: Any, k: int, dim: int, keepdim: bool) -> Any:
+    """The position of the element at rank `k` (from 0) along `dim`."""
+    if self.ndim == 0:
+        return np.zeros((), np.int64)
+    return _kept(_kth(_rows(self, dim), k), dim, keepdim)
+
+
+def _kth(rows: Any, k: int) -> Any:
+    if rows.size <= _SMALL:
+        return np.argsort(rows, -1, kind="stable")[..., k]
+    return _at_rank(rows, np.partition(rows, k, -1)[..., k], k)
+
+
+def median_dim(self: Any, dim: int, keepdim: bool) -> Any:
+    """The position of the lower median along `dim`, or of the first NaN."""
+    if self.ndim == 0:
+        return np.zeros((), np.int64)
+    rows = _rows(self, dim)
+    found = _kth(rows, (rows.shape[-1] - 1) // 2)
+    missing = _broken(rows)
+    if missing is not None:
+        found = np.where(missing, np.argmax(rows != rows, -1), found)
+    return _kept(found, dim, keepdim)
+
+
+def _broken(rows: Any) -> Any:
+    """Which rows have a NaN; None if there is none."""
+    if rows.dtype.kind != "f" or not rows.size:
+        return None
+    largest = rows.max(-1)
+    missing = largest != largest
+    return missing if missing.any() else None
+
+
+def nanmedian_dim(self: Any, dim: int, keepdim: bool) -> Any:
+    """The position of the lower median along `dim` of what is not NaN; the first of NaNs only."""
+    if self.ndim == 0:
+        return np.zeros((), np.int64)
+    rows = _rows(self, dim)
+    n = rows.shape[-1]
+    if _broken(rows) is None:
+        return _kept(_kth(rows, (n - 1) // 2), dim, keepdim)
+    rank = np.maximum(n - 1 - np.count_nonzero(rows != rows, -1), 0) // 2
+    values = taken(np.sort(rows, -1), rank, rows.ndim - 1)
+    return _kept(_at_rank(rows, values, rank), dim, keepdim)
+
+
+def median(self: Any) -> Any:
+    """The lower median of all elements; NaN if one of them is, or if there is none."""
+    flat = self.reshape(-1)
+    kind = self.dtype.kind
+    if not flat.size:
+        return self.dtype.type(np.nan if kind == "f" else np.iinfo(self.dtype).min)
+    if kind == "f" and np.isnan(flat.max()):
+        return self.dtype.type(np.nan)
+    return _middle(flat)
+
+
+def nanmedian(self: Any) -> Any:
+    """The lower median of all elements that are not NaN."""
+    flat = self.reshape(-1)
+    return median(flat[flat == flat])
+
+
+def _middle(flat: Any) -> Any:
+    k = (flat.size - 1) // 2
+    return np.partition(flat, k)[k]
+
+
+def mode(self: Any, dim: int, keepdim: bool) -> Any:
+    """The position of the most frequent element along `dim`: of the smallest of them, the last."""
+    if self.ndim == 0:
+        return np.zeros((), np.int64)
+    rows = _rows(self, dim)
+    found = _ascending(rows, rows.ndim - 1)
+    values = taken(rows, found, rows.ndim - 1)
+    positions = np.arange(found.shape[-1])
+    starts = np.zeros(found.shape, np.int64)
+    np.multiply(values[..., 1:] != values[..., :-1], positions[1:], out=starts[..., 1:])
+    np.maximum.accumulate(starts, -1, out=starts)
+    # where a group first is longer than all before, and so at its end
+    longest = np.argmax(positions - starts, -1)
+    return _kept(taken(found, longest, found.ndim - 1), dim, keepdim)
+
+
+def ranked(self: Any, ranks: tuple[int, ...]) -> Any:
+    """The positions along the last dimension of the elements at several ranks, in a new last one.
+
+    Where there is a NaN, its position is that of every rank.
+    """
+    if self.ndim == 0:
+        return np.zeros(len(ranks), np.int64)
+    rows = _comparable(self)
+    wanted = sorted(set(ranks))
+    if rows.size <= _SMALL or len(wanted) > _FEW:
+        found = _ascending(rows, rows.ndim - 1)[..., list(ranks)]
+    else:
+        parted = np.partition(rows, wanted, -1)
+        by_rank = {rank: _at_rank(rows, parted[..., rank], rank) for rank in wanted}
+        found = np.stack([by_rank[rank] for rank in ranks], -1)
+    missing = _broken(rows)
+    if missing is not None:
+        last = rows.shape[-1] - 1 - np.argmax((rows != rows)[..., ::-1], -1)
+        found = np.where(missing[..., None], last[..., None], found)
+    return found

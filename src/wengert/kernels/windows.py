@@ -1,0 +1,301 @@
+"""Layer 1 · kernels: where the windows of a pooling lie.
+
+NOTE [taps]
+All windows of a dimension are worked on at once: tap `j` is the j-th element of every window, as a
+slice of the input with a step. A pooling along a dimension is a loop over its taps, a pooling over
+several dimensions one loop for each, so that a window of 3 by 3 costs 6 operations on arrays. Where
+padding leaves some windows without their tap `j`, the tap names the windows that have it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "Along",
+    "Bins",
+    "Windows",
+    "as_product",
+    "bin_table",
+    "bins",
+    "by_blocks",
+    "flat_planes",
+    "matrix_of",
+    "pooled_size",
+    "product",
+    "resized",
+    "windows",
+]
+
+Shape = tuple[int, ...]
+Kernel = Callable[[Any], Any]
+# so many elements at a time are worked on, which stay in the processor's cache
+_BLOCK = 1 << 17
+# so many products of elements are quicker computed at once than in a sensible way
+_PRODUCT = 1 << 16
+
+
+def pooled_size(n: int, kernel: int, stride: int, padding: int, dilation: int, ceil: bool) -> int:
+    """The number of windows of a dimension of size `n`."""
+    room = n + 2 * padding - dilation * (kernel - 1) - 1
+    if not ceil:
+        return room // stride + 1
+    count = -(-room // stride) + 1
+    # the last window must begin within the input or the padding on its left
+    return count - 1 if (count - 1) * stride >= n + padding else count
+
+
+class Along:
+    """The windows along one dimension: `count` of them over `n` elements.
+
+    Attributes
+    ----------
+    axis
+        The axis, counted from the end.
+    after
+        The number of axes behind it.
+    start
+        Where the first window begins; the others follow, `stride` apart.
+    taps
+        ``(j, out, part)``: the index of the windows that have a tap `j`, None if all do, and of the
+        elements that it is in them.
+    disjoint
+        Whether no element is in two windows.
+    tiles
+        Whether moreover every element is in one.
+    later
+        ``(window, j, part)`` for each window that lacks the first tap: its own first one. Windows
+        without any element, which dilation may make, are not named.
+    begin
+        Where each window begins, in a shape that broadcasts with the windows.
+    only
+        The elements of the only window, if there is no other and it has several; else None.
+    """
+
+    __slots__ = (
+        "after",
+        "axis",
+        "begin",
+        "count",
+        "dilation",
+        "disjoint",
+        "later",
+        "n",
+        "only",
+        "start",
+        "stride",
+        "taps",
+        "tiles",
+    )
+
+    def __init__(
+        self, axis: int, n: int, kernel: int, stride: int, padding: int, dilation: int, ceil: bool
+    ) -> None:
+        self.axis = axis
+        self.after = after = -axis - 1
+        self.n = n
+        self.count = count = max(pooled_size(n, kernel, stride, padding, dilation, ceil), 0)
+        self.start = -padding
+        self.stride = stride
+        self.dilation = dilation
+        self.disjoint = stride > dilation * (kernel - 1) or count == 1
+        self.tiles = dilation == 1 and stride == kernel and not padding and count * kernel == n
+        self.taps: list[tuple[int, Any, Any]] = []
+        rest = (slice(None),) * after
+        for j in range(kernel):
+            offset = j * dilation - padding
+            low = max(0, -(offset // stride))
+            high = min(count, (n - 1 - offset) // stride + 1)
+            if low < high:
+                first, last = low * stride + offset, (high - 1) * stride + offset
+                whole = high - low == count
+                self.taps.append(
+                    (
+                        j,
+                        None if whole else (..., slice(low, high), *rest),
+                        (..., slice(first, last + 1, stride), *rest),
+                    )
+                )
+
+        self.begin = (np.arange(count) * stride - padding).reshape(-1, *(1,) * after)
+        self.later: list[tuple[Any, int, Any]] = []
+        having = self.taps[0][1] if self.taps else None
+        if having is not None:
+            for window in {*range(count)}.difference(range(count)[having[1]]):
+                at = window * stride - padding
+                own = [j for j in range(kernel) if 0 <= at + j * dilation < n][:1]
+                self.later += [
+                    ((..., window, *rest), j, (..., at + j * dilation, *rest)) for j in own
+                ]
+        self.only: Any = None
+        if count == 1 and len(self.taps) > 2:
+            low, high = (tap[0] * dilation - padding for tap in (self.taps[0], self.taps[-1]))
+            self.only = (..., slice(low, high + 1, dilation), *rest)
+
+    def sizes(self, kernel: int, padded: bool) -> Any:
+        """How many elements each window has, those of the padding included or not."""
+        begin = np.arange(self.count) * self.stride + self.start
+        end = np.minimum(begin + kernel, self.n - self.start)
+        return end - begin if padded else np.minimum(end, self.n) - np.maximum(begin, 0)
+
+
+class Windows:
+    """The windows over the last dimensions, one `Along` for each that is not left as it is."""
+
+    __slots__ = ("_table", "along", "gaps", "kernel", "one", "shape", "size")
+
+    def __init__(
+        self,
+        sizes: Shape,
+        kernel: Shape,
+        stride: Shape,
+        padding: Shape,
+        dilation: Shape,
+        ceil: bool,
+    ) -> None:
+        along = [
+            Along(axis, *parts, ceil)
+            for axis, parts in enumerate(
+                zip(sizes, kernel, stride, padding, dilation, strict=True), start=-len(sizes)
+            )
+        ]
+        self.size = sizes
+        self.kernel = kernel
+        self.shape = tuple([a.count for a in along])
+        # one window that is all of the plane
+        self.one = all(a.count == 1 and a.tiles for a in along)
+        # a window with gaps wider than the input may have no element
+        self.gaps = any(a.dilation > a.n for a in along)
+        self.along = along
+        self._table: Any = None
+
+    @property
+    def table(self) -> Any:
+        """The places of each window's elements; for one in the padding that of another one."""
+        if self._table is None:
+            parts = []
+            for along, kernel in zip(self.along, self.kernel, strict=True):
+                begin = np.arange(along.count)[:, None] * along.stride + along.start
+                places = begin + np.arange(kernel) * along.dilation
+                within = (places >= 0) & (places < along.n)
+                first = np.take_along_axis(places, within.argmax(1)[:, None], 1)
+                parts.append(np.where(within, places, first))
+            self._table = _joined(parts, self.size)
+        return self._table
+
+
+def _joined(parts: list[Any], sizes: Shape) -> Any:
+    """Places (windows, taps) in planes, from those (windows, taps) in each dimension."""
+    dims = len(parts)
+    total: Any = 0
+    for d, (part, n) in enumerate(zip(parts, sizes, strict=True)):
+        shape = [1] * (2 * dims)
+        shape[d], shape[dims + d] = part.shape
+        total = total * n + part.reshape(shape)
+    count = math.prod([len(part) for part in parts])
+    return np.ascontiguousarray(total.reshape(count, math.prod([p.shape[1] for p in parts])))
+
+
+@lru_cache(maxsize=512)
+def windows(
+    sizes: Shape,
+    kernel: Shape,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
+    ceil: bool,
+) -> Windows:
+    """The windows over dimensions of `sizes`."""
+    return Windows(sizes, kernel, stride, padding, dilation, ceil)
+
+
+class Bins:
+    """`count` parts of a dimension of size `n`, as even as they can be; they may overlap by one."""
+
+    __slots__ = ("after", "axis", "count", "end", "length", "longest", "n", "start")
+
+    def __init__(self, axis: int, n: int, count: int) -> None:
+        place = np.arange(count)
+        self.axis = axis
+        self.after = -axis - 1
+        self.n = n
+        self.count = count
+        self.start = place * n // max(count, 1)
+        self.end = -(-(place + 1) * n // max(count, 1))
+        self.length = self.end - self.start
+        self.longest = int(self.length.max(initial=0))
+
+    def tap(self, j: int) -> Any:
+        """Where the j-th element of each bin is, or its last one."""
+        return np.minimum(self.start + j, self.end - 1)
+
+
+@lru_cache(maxsize=256)
+def bins(sizes: Shape, output_size: Shape) -> tuple[Bins, ...]:
+    """The bins of each dimension."""
+    return tuple(
+        [
+            Bins(axis, *pair)
+            for axis, pair in enumerate(zip(sizes, output_size, strict=True), start=-len(sizes))
+        ]
+    )
+
+
+@lru_cache(maxsize=256)
+def bin_table(sizes: Shape, output_size: Shape) -> Any:
+    """The places of each bin's elements, the last of them again for those that are shorter."""
+    parts = [
+        np.stack([each.tap(j) for j in range(each.longest)], axis=1)
+        for each in bins(sizes, output_size)
+    ]
+    return _joined(parts, sizes)
+
+
+def resized(x: Any, along: Along, count: int) -> Shape:
+    """The shape of `x` with another size of one dimension."""
+    axis = x.ndim + along.axis
+    return (*x.shape[:axis], count, *x.shape[axis + 1 :])
+
+
+def flat_planes(x: Any, dims: int) -> Any:
+    """The last dimensions of `x` as one."""
+    return x.reshape(*x.shape[: x.ndim - dims], math.prod(x.shape[x.ndim - dims :]))
+
+
+def by_blocks(kernel: Kernel, self: Any, dims: int, shape: Shape, dtype: Any = None) -> Any:
+    """``kernel(self)``, some planes at a time if there are many; `shape` is that of a result's."""
+    if self.size <= _BLOCK:
+        return kernel(self)
+    lead = self.shape[: self.ndim - dims]
+    planes = self.reshape(math.prod(lead), *self.shape[self.ndim - dims :])
+    result = np.empty((*planes.shape[:1], *shape), dtype or self.dtype)
+    step = max(1, _BLOCK // max(planes[0].size, math.prod(shape)))
+    for first in range(0, len(planes), step):
+        result[first : first + step] = kernel(planes[first : first + step])
+    return result.reshape(*lead, *shape)
+
+
+def as_product(x: Any, shape: Shape) -> bool:
+    """Whether the sums of `x` that make `shape` are best computed as one product with a matrix.
+
+    It is so if there is little to do, and no element that times 0 would not be 0.
+    """
+    small = x.size * math.prod(shape) <= _PRODUCT and x.dtype.kind == "f" and x.size > 0
+    return small and x.dtype.itemsize > 2 and bool(np.isfinite(x).all())
+
+
+def product(x: Any, dims: int, matrix: Any, shape: Shape) -> Any:
+    """Planes, each as a row, times a matrix, as planes of `shape`."""
+    lead = x.shape[: x.ndim - dims]
+    return x.reshape(math.prod(lead), len(matrix)).dot(matrix).reshape(*lead, *shape)
+
+
+def matrix_of(kernel: Kernel, sizes: Shape, dtype: Any) -> Any:
+    """The matrix of a linear function of planes."""
+    size = math.prod(sizes)
+    return kernel(np.eye(size, dtype=dtype).reshape(size, *sizes)).reshape(size, -1)

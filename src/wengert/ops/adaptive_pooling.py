@@ -1,0 +1,220 @@
+"""Layer 5 · ops: pooling into a given number of bins, which are as even as they can be.
+
+Bin i of m over n elements begins at floor(i n / m) and ends before ceil((i + 1) n / m).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.windows import several
+from wengert.prims import pooling, resample
+from wengert.tape.record import T
+
+__all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
+]
+
+# the records of what is called below
+REQUIRES = (pooling, resample)
+Shape = tuple[int, ...]
+_SHAPES = ("(N, C, L) or (C, L)", "(N, C, H, W) or (C, H, W)", "(N, C, D, H, W) or (C, D, H, W)")
+_DIMS = ("dimension", "two dimensions", "three dimensions")
+
+_DOC = """The {what} of each bin of the last {dims}, which are divided into bins.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape {shapes}, floating.
+    output_size : int or tuple of int
+        The number of bins of each dimension; None for as many as there are elements.{options}
+
+    Returns
+    -------
+    {returns}
+
+    Raises
+    ------
+    RuntimeError
+        If the input has another number of dimensions, or an empty one.
+    NotImplementedError
+        If the dtype is not floating.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0, 5.0]).reshape({shape})
+    >>> wg.nn.functional.{name}(x, {size}).flatten()
+    {result}
+    """
+_EXAMPLES = (("1, 5", "2"), ("1, 1, 5", "(1, 2)"), ("1, 1, 1, 5", "(1, 1, 2)"))
+_INDICES = """
+    return_indices : bool
+        Whether to return also where the elements were."""
+_MEANS = """Tensor
+        The means; differentiable, to any order."""
+_LARGEST = """Tensor, or tuple of two Tensors
+        The largest elements, and the int64 places counted through the pooled dimensions. The former
+        are differentiable, to any order: of equal elements the first gets the gradient. A NaN is
+        larger than every number."""
+
+
+@lru_cache(maxsize=512)
+def _sizes(name: str, shape: Shape, output_size: int | tuple[int | None, ...]) -> Shape:
+    """The number of bins of each dimension, checked."""
+    dims = int(name[-2])
+    mean = name.startswith("adaptive_avg")
+    counts = (output_size,) * dims if isinstance(output_size, int) else output_size
+    if counts is output_size and dims > 1 and len(shape) <= len(counts):
+        raise ValueError(f"Input dimension should be at least {len(counts) + 1}")
+    if dims == 1:
+        _check_vector(name, shape, counts)
+    if dims > 1 and len(counts) != dims:
+        if mean:
+            raise RuntimeError(f"{name}: output_size must be {dims}, but it has {len(counts)}")
+        raise RuntimeError(
+            f"{name}(): internal error: output_size.size() must be {dims}, but it is {len(counts)}"
+        )
+    if dims > 1 and len(shape) not in (dims + 1, dims + 2):
+        colon = "" if mean else ":"
+        raise RuntimeError(
+            f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(shape)}"
+        )
+    for dim in range(len(shape) - dims - (not mean), len(shape)):
+        if shape[dim] == 0:
+            raise RuntimeError(
+                f"{name}(): Expected input to have non-zero size for non-batch dimensions, but "
+                f"input has sizes {list(shape)} with dimension {dim} being empty"
+            )
+    own = shape[len(shape) - dims :]
+    sizes = tuple([n if m is None else m for n, m in zip(own, counts, strict=True)])
+    if min(sizes) < 0:
+        if mean:
+            got = ", ".join(map(str, sizes if dims > 1 else (1, *sizes)))
+            raise RuntimeError(
+                f"adaptive_avg_pool{max(dims, 2)}d: elements of output_size must be greater than "
+                f"or equal to 0 but received {{{got}}}"
+            )
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {min(sizes)}: "
+            f"{[*shape[: len(shape) - dims], *sizes]}"
+        )
+    return sizes
+
+
+def _check_vector(name: str, shape: Shape, sizes: tuple[int | None, ...]) -> None:
+    if len(shape) not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {len(shape)}-dimensional tensor for argument #1 "
+            f"'self' (while checking arguments for {name})"
+        )
+    if len(sizes) != 1:
+        raise RuntimeError(
+            f"{name}() argument 'output_size' should contain one int (got {len(sizes)})"
+        )
+
+
+def _prepared(name: str, input: Any, output_size: Any) -> tuple[Any, Shape]:
+    x = operand(input, name)
+    if output_size.__class__ is not int:
+        if isinstance(output_size, tuple | list):
+            output_size = tuple(
+                [n if n is None else several(n, name, "output_size", 2)[0] for n in output_size]
+            )
+        elif output_size is None:
+            output_size = (None,) * int(name[-2])
+        else:
+            output_size = several(output_size, name, "output_size", 2)
+    sizes = _sizes(name, x.payload.shape, output_size)
+    if x.payload.dtype.kind in "iu":
+        d = name[-2:]
+        words = f"{name[:-2]}{'3d_cpu' if d == '3d' else '2d'}"
+        raise NotImplementedError(
+            f"\"{words}\" not implemented for '{dtype_name(x.payload)}': convert the input to a "
+            "floating dtype"
+        )
+    return x, sizes
+
+
+def _avg_pool(d: int) -> Callable[..., Any]:
+    name = f"adaptive_avg_pool{d}d"
+    scales = (None,) * d
+
+    def function(input: Any, output_size: Any) -> Any:
+        x, sizes = _prepared(name, input, output_size)
+        return getattr(T, name)(x, output_size=sizes, align_corners=False, scales=scales)
+
+    function.__name__ = function.__qualname__ = name
+    shape, size = _EXAMPLES[d - 1]
+    function.__doc__ = _DOC.format(
+        what="mean",
+        dims=_DIMS[d - 1],
+        shapes=_SHAPES[d - 1],
+        options="",
+        returns=_MEANS,
+        shape=shape,
+        name=name,
+        size=size,
+        result="tensor([2.0000, 2.3333])",
+    )
+    return function
+
+
+def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    name = f"adaptive_max_pool{d}d"
+
+    def with_indices(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+        x, sizes = _prepared(name, input, output_size)
+        indices = T.adaptive_max_pool_indices(x, output_size=sizes)
+        return getattr(T, f"{name}_with_indices")(x, indices, dims=d), indices
+
+    def function(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+        if return_indices:
+            return with_indices(input, output_size)
+        x, sizes = _prepared(name, input, output_size)
+        return getattr(T, name)(x, output_size=sizes)
+
+    shape, size = _EXAMPLES[d - 1]
+    with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
+    with_indices.__doc__ = f"""`{name}` with ``return_indices=True``: the elements and their places.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0, 5.0]).reshape({shape})
+    >>> wg.nn.functional.{name}_with_indices(x, {size})[1].flatten()
+    tensor([1, 4])
+    """
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = _DOC.format(
+        what="largest element",
+        dims=_DIMS[d - 1],
+        shapes=_SHAPES[d - 1],
+        options=_INDICES,
+        returns=_LARGEST,
+        shape=shape,
+        name=name,
+        size=size,
+        result="tensor([3., 5.])",
+    )
+    return function, with_indices
+
+
+adaptive_avg_pool1d = _avg_pool(1)
+adaptive_avg_pool2d = _avg_pool(2)
+adaptive_avg_pool3d = _avg_pool(3)
+adaptive_max_pool1d, adaptive_max_pool1d_with_indices = _max_pool(1)
+adaptive_max_pool2d, adaptive_max_pool2d_with_indices = _max_pool(2)
+adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _max_pool(3)

@@ -1,0 +1,130 @@
+"""Layer 5 · ops: angles of complex numbers, and conjugation that is not put off.
+
+PyTorch puts conjugation off where it can, and marks the tensor. Here `conj` conjugates at once: no
+tensor is ever marked, and the functions that deal with the mark have nothing to do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.ops.coerce import operand
+from wengert.ops.out import into
+from wengert.prims import complex_parts as _records
+from wengert.tape.record import T
+
+__all__ = ["angle", "conj_physical", "is_conj", "is_neg", "resolve_conj", "resolve_neg"]
+
+REQUIRES = (_records,)
+
+
+def angle(input: Any, *, out: Any = None) -> Any:
+    """The angle of complex numbers, from -pi to pi; of real ones 0, or pi for negative ones.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape; integers become floating.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Real, of the same shape. Differentiable, to any order; at 0, where there is no derivative,
+        the gradient is 0, as it is for real numbers.
+
+    Raises
+    ------
+    TypeError
+        If `input` is no tensor.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.angle(wg.tensor([1 + 1j, -2 + 0j]))
+    tensor([0.7854, 3.1416])
+    """
+    result = T.angle(operand(input, "angle"))
+    return result if out is None else into(out, result, "angle")
+
+
+def conj_physical(input: Any, *, out: Any = None) -> Any:
+    """The complex conjugate, in memory of its own; a real tensor itself.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Of the same dtype and shape. Differentiable, to any order.
+
+    Raises
+    ------
+    TypeError
+        If `input` is no tensor.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.conj_physical(wg.tensor([1 + 2j]))
+    tensor([1.-2.j])
+    """
+    x = operand(input, "conj_physical")
+    result = T.conj(x) if x.payload.dtype.kind == "c" else x
+    return result if out is None else into(out, result, "conj_physical")
+
+
+def resolve_conj(input: Any) -> Any:
+    """The tensor itself: no conjugation is ever put off here.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.resolve_conj(wg.tensor([1 + 2j]).conj())
+    tensor([1.-2.j])
+    """
+    return operand(input, "resolve_conj")
+
+
+def resolve_neg(input: Any) -> Any:
+    """The tensor itself: no negation is ever put off here.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.resolve_neg(wg.tensor([1.0]))
+    tensor([1.])
+    """
+    return operand(input, "resolve_neg")
+
+
+def is_conj(input: Any) -> bool:
+    """Whether conjugation was put off: False, always.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.tensor([1 + 2j]).conj().is_conj()
+    False
+    """
+    operand(input, "is_conj")
+    return False
+
+
+def is_neg(input: Any) -> bool:
+    """Whether negation was put off: False, always.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.tensor([1.0]).is_neg()
+    False
+    """
+    operand(input, "is_neg")
+    return False

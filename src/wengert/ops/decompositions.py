@@ -1,0 +1,282 @@
+"""Layer 5 · ops: decompositions by their names outside of `linalg`, and with random projections."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import default_float, from_numpy_dtype
+from wengert.ops import spectral
+from wengert.ops.coerce import operand
+from wengert.ops.matmul import matmul
+from wengert.ops.permute import mH
+from wengert.ops.pseudoinverse import pinv
+from wengert.ops.random import randn
+from wengert.ops.spectral_types import qr as qr_result
+from wengert.ops.spectral_types import svd as svd_result
+from wengert.tape.base import new_tensor
+from wengert.tape.record import T
+
+__all__ = ["pca_lowrank", "pinverse", "qr", "svd", "svd_lowrank"]
+
+
+def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
+    """Singular values and singular vectors: ``input = U @ diag(S) @ V.mH``.
+
+    `linalg.svd` is the newer form, which returns the adjoint of V.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (..., m, n) and of a floating or complex dtype.
+    some : bool
+        Whether U and V have k = min(m, n) columns only; else they are square.
+    compute_uv : bool
+        Whether to compute U and V; else they are square and 0.
+    out : tuple of Tensor, optional
+        Where to write the results; outside the graph only.
+
+    Returns
+    -------
+    U, S, V : Tensor
+        Of shapes (..., m, k), (..., k) and (..., n, k). Differentiable as the results of
+        `linalg.svd`.
+
+    Raises
+    ------
+    RuntimeError
+        If the input is no matrix, or holds NaN or infinity.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> U, S, V = wg.svd(wg.tensor([[3.0, 0.0], [0.0, -4.0]]))
+    >>> S
+    tensor([4., 3.])
+    """
+    x = operand(input, "svd")
+    shape = x.payload.shape
+    if len(shape) < 2:
+        raise RuntimeError(
+            f"linalg.svd: input should have at least 2 dimensions, but has {len(shape)} dimensions "
+            "instead"
+        )
+    if compute_uv:
+        U, S, Vh = spectral.svd(x, not some)
+        results = svd_result((U, S, mH(Vh)))
+    else:
+        S = spectral.svdvals(x)
+        *lead, m, n = shape
+        U, V = (new_tensor(np.zeros((*lead, k, k), x.payload.dtype)) for k in (m, n))
+        results = svd_result((U, S, V))
+    return results if out is None else spectral.several(out, results, "svd")
+
+
+def qr(input: Any, some: bool = True, *, out: Any = None) -> Any:
+    """An orthogonal and a triangular factor; an old form of `linalg.qr`.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (..., m, n) and of a floating or complex dtype.
+    some : bool
+        True stands for the mode "reduced", False for "complete".
+    out : tuple of Tensor, optional
+        Where to write the results; outside the graph only.
+
+    Returns
+    -------
+    Q, R : Tensor
+        As `linalg.qr` returns them.
+
+    Warns
+    -----
+    UserWarning
+        That `linalg.qr` takes its place.
+
+    Examples
+    --------
+    >>> import warnings, wengert as wg
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     Q, R = wg.qr(wg.tensor([[3.0, 1.0], [4.0, 2.0]]))
+    >>> R.shape
+    torch.Size([2, 2])
+    """
+    warnings.warn(
+        "torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future "
+        f"PyTorch release. Write linalg.qr(A, '{'reduced' if some else 'complete'}').",
+        stacklevel=2,
+    )
+    results = qr_result(spectral.qr(input, "reduced" if some else "complete"))
+    return results if out is None else spectral.several(out, results, "qr")
+
+
+def pinverse(input: Any, rcond: float = 1e-15) -> Any:
+    """The pseudoinverse of matrices; `linalg.pinv` is the newer form.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (..., m, n) and of a floating or complex dtype.
+    rcond : number
+        Singular values up to `rcond` times the largest one count as 0.
+
+    Returns
+    -------
+    Tensor
+        Of shape (..., n, m). Differentiable, to any order, in directions that keep the rank.
+
+    Raises
+    ------
+    RuntimeError
+        If the input is no matrix of a floating or complex dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.pinverse(wg.tensor([[2.0], [0.0]]))
+    tensor([[0.5000, 0.0000]])
+    """
+    return pinv(input, rcond)
+
+
+# -- random projections ---------------------------------------------------------------------------
+
+
+def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
+    """An orthonormal basis of q columns that nearly spans the columns of ``A - M``."""
+
+    def times(left: Any, right: Any, basis: Any) -> Any:
+        product = matmul(left, basis)
+        return product if right is None else T.sub(product, matmul(right, basis))
+
+    projection = randn(A.payload.shape[-1], q, dtype=from_numpy_dtype(A.payload.dtype))
+    basis = spectral.qr(times(A, M, projection))[0]
+    back, mean = mH(A), None if M is None else mH(M)
+    for _ in range(niter):
+        basis = spectral.qr(times(back, mean, basis))[0]
+        basis = spectral.qr(times(A, M, basis))[0]
+    return basis
+
+
+def _lowrank(A: Any, q: int, niter: int, M: Any) -> tuple[Any, Any, Any]:
+    m, n = A.payload.shape[-2:]
+    if m < n:
+        A, M = mH(A), None if M is None else mH(M)
+    basis = _range_of(A, q, niter, M)
+    back = mH(basis)
+    small = matmul(back, A)
+    if M is not None:
+        small = T.sub(small, matmul(back, M))
+    left, S, Vh = spectral.svd(small, False)
+    U, V = matmul(basis, left), mH(Vh)
+    return (V, S, U) if m < n else (U, S, V)
+
+
+def _samples(A: Any, op: str) -> Any:
+    x = operand(A, op, "A")
+    if x.payload.ndim < 2:
+        raise ValueError(
+            f"{op}(): A must have at least 2 dimensions, but has shape {list(x.payload.shape)}"
+        )
+    if x.payload.dtype.kind in "biu":
+        x = T.to_copy(x, dtype=default_float())
+    return x
+
+
+def svd_lowrank(
+    A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None
+) -> tuple[Any, Any, Any]:
+    """The largest singular values and their vectors, nearly, by random projections.
+
+    Parameters
+    ----------
+    A : Tensor
+        Of shape (..., m, n).
+    q : int, optional
+        How many singular values to look for: a few more than are wanted.
+    niter : int, optional
+        How often to improve the projection; each time is another two products with `A`.
+    M : Tensor, optional
+        What to subtract from `A`, without computing the difference; it broadcasts to `A`.
+
+    Returns
+    -------
+    U, S, V : Tensor
+        Of shapes (..., m, q), (..., q) and (..., n, q). Differentiable.
+
+    Raises
+    ------
+    ValueError
+        If `A` is no matrix.
+
+    References
+    ----------
+    N. Halko, P.-G. Martinsson, J. Tropp, "Finding structure with randomness" (2011), algorithm 5.1.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> A = wg.ones(5, 1) * wg.arange(1.0, 4.0)
+    >>> U, S, V = wg.svd_lowrank(A, q=1)
+    >>> wg.allclose(A, U * S @ V.mT, atol=1e-5)
+    True
+    """
+    x = _samples(A, "svd_lowrank")
+    if M is not None:
+        M = T.expand(operand(M, "svd_lowrank", "M", 4), shape=x.payload.shape)
+    return _lowrank(x, 6 if q is None else q, 2 if niter is None else niter, M)
+
+
+def pca_lowrank(
+    A: Any, q: int | None = None, center: bool = True, niter: int = 2
+) -> tuple[Any, Any, Any]:
+    """Principal components, nearly, by random projections.
+
+    Parameters
+    ----------
+    A : Tensor
+        Of shape (..., m, n): m samples of n features.
+    q : int, optional
+        How many components to look for; min(6, m, n) by default.
+    center : bool
+        Whether to subtract the mean of the samples first.
+    niter : int
+        How often to improve the projection.
+
+    Returns
+    -------
+    U, S, V : Tensor
+        Of shapes (..., m, q), (..., q) and (..., n, q); the columns of V are the principal
+        directions, and ``S ** 2 / (m - 1)`` the variances along them. Differentiable.
+
+    Raises
+    ------
+    ValueError
+        If `A` is no matrix, or `q` or `niter` is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> U, S, V = wg.pca_lowrank(wg.tensor([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]), q=1)
+    >>> V.abs()
+    tensor([[0.4472],
+            [0.8944]])
+    """
+    x = _samples(A, "pca_lowrank")
+    m, n = x.payload.shape[-2:]
+    if q is None:
+        q = min(6, m, n)
+    elif not 0 <= q <= min(m, n):
+        raise ValueError(
+            f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}"
+        )
+    if niter < 0:
+        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    if center:
+        mean = T.mean_dim(x, dim=(x.payload.ndim - 2,), keepdim=True)
+        x = T.sub(x, mean)
+    return _lowrank(x, q, niter, None)

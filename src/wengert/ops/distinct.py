@@ -1,0 +1,151 @@
+"""Layer 5 · ops: the different elements of a tensor, or slices along a dimension.
+
+Where elements require a gradient, PyTorch's functions end in a node that only raises. Here each
+different element passes its gradient to the first of those that are equal to it.
+"""
+
+# the arguments have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.base.shapes import normal_dim
+from wengert.ops.coerce import dtype_name, operand
+from wengert.prims import search as _records
+from wengert.tape.record import T
+
+__all__ = ["unique", "unique_consecutive"]
+
+REQUIRES = (_records,)
+
+
+def unique(
+    input: Any,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The different elements in ascending order, or the different slices along a dimension.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any real dtype. A NaN differs from all others.
+    sorted : bool
+        Accepted for PyTorch's sake: the result is sorted in any case, slices lexicographically.
+    return_inverse : bool
+        Whether to return where each element is in the result.
+    return_counts : bool
+        Whether to return how often each element of the result occurs.
+    dim : int, optional
+        The dimension whose slices to compare; without it the elements.
+
+    Returns
+    -------
+    Tensor or tuple of Tensor
+        ``output``, then ``inverse_indices`` and ``counts``, both of int64, where they are asked
+        for. The output is differentiable: the first of equal elements gets the gradient.
+
+    Raises
+    ------
+    NotImplementedError
+        If the input is complex.
+    IndexError
+        If the dimension is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.unique(wg.tensor([3, 1, 3]), return_counts=True)
+    (tensor([1, 3]), tensor([1, 2]))
+    >>> wg.unique(wg.tensor([[1, 2], [0, 5], [1, 2]]), dim=0)
+    tensor([[0, 5],
+            [1, 2]])
+    """
+    x = operand(input, "unique")
+    if dim is None:
+        return _of_elements(x, "unique", return_inverse, return_counts)
+    return _of_slices(x, "unique", dim, return_inverse, return_counts)
+
+
+def unique_consecutive(
+    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The first elements, or slices along a dimension, of all groups of equal neighbours.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any real dtype. A NaN differs from all others.
+    return_inverse : bool
+        Whether to return where each element is in the result.
+    return_counts : bool
+        Whether to return how many elements each group has.
+    dim : int, optional
+        The dimension whose slices to compare; without it the elements.
+
+    Returns
+    -------
+    Tensor or tuple of Tensor
+        ``output``, then ``inverse_indices`` and ``counts``, both of int64, where they are asked
+        for. The output is differentiable: the first of a group gets the gradient.
+
+    Raises
+    ------
+    NotImplementedError
+        If the input is complex.
+    IndexError
+        If the dimension is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.unique_consecutive(wg.tensor([1, 1, 2, 2, 1]), return_inverse=True)
+    (tensor([1, 2, 1]), tensor([0, 0, 1, 1, 2]))
+    """
+    x = operand(input, "unique_consecutive")
+    if dim is None:
+        return _of_elements(x, "unique_consecutive", return_inverse, return_counts)
+    return _of_slices(x, "unique_consecutive", dim, return_inverse, return_counts)
+
+
+def _of_elements(x: Any, name: str, return_inverse: bool, return_counts: bool) -> Any:
+    _check_order(x.payload)
+    if not return_inverse and not return_counts and x.edge is None:
+        return T.unique_values(x) if name == "unique" else T.unique_consecutive_values(x)
+    found = T.unique(x) if name == "unique" else T.unique_consecutive(x, dim=None)
+    return _asked(T.take(x, found[0]), found, return_inverse, return_counts)
+
+
+def _of_slices(x: Any, name: str, dim: int, return_inverse: bool, return_counts: bool) -> Any:
+    _check_order(x.payload)
+    shape = x.payload.shape
+    if not shape:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    axis = normal_dim(dim, len(shape))
+    if 0 in shape[:axis] + shape[axis + 1 :] and shape[axis]:
+        raise RuntimeError(
+            "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied: "
+            f"the input has the shape {list(shape)}"
+        )
+    found = T.unique_rows(x, dim=axis) if name == "unique" else T.unique_consecutive(x, dim=axis)
+    return _asked(T.index_select(x, found[0], dim=axis), found, return_inverse, return_counts)
+
+
+def _check_order(payload: Any) -> None:
+    if payload.dtype.kind == "c":
+        raise NotImplementedError(
+            f"\"unique\" not implemented for '{dtype_name(payload)}': complex numbers have no order"
+        )
+
+
+def _asked(output: Any, found: Any, return_inverse: bool, return_counts: bool) -> Any:
+    _, inverse, counts = found
+    made = [output]
+    if return_inverse:
+        made.append(inverse)
+    if return_counts:
+        made.append(counts)
+    return tuple(made) if len(made) > 1 else output

@@ -1,0 +1,451 @@
+"""Layer 5 · ops: `linalg`: Cholesky factors, LU factors, and products of reflections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.base.shapes import broadcast
+from wengert.kernels.factors import first_failure
+from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.linear_checks import (
+    adjoint_of,
+    check_floating,
+    check_lapack,
+    check_same_dtype,
+    check_system,
+    expand_batch,
+    permutation,
+    several,
+    square_of,
+    triangles,
+)
+from wengert.ops.linear_types import (
+    linalg_cholesky_ex,
+    linalg_lu,
+    linalg_lu_factor,
+    linalg_lu_factor_ex,
+)
+from wengert.ops.matmul import matmul
+from wengert.ops.out import into
+from wengert.prims import factors as _records
+from wengert.tape.base import new_tensor
+from wengert.tape.record import T
+
+__all__ = [
+    "cholesky",
+    "cholesky_ex",
+    "householder_product",
+    "lu",
+    "lu_factor",
+    "lu_factor_ex",
+    "lu_solve",
+]
+
+REQUIRES = (_records,)
+
+
+def cholesky(input: Any, *, upper: bool = False, out: Any = None) -> Any:
+    """The Cholesky factors of symmetric or Hermitian positive definite matrices.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (..., n, n), of floating or complex dtype. Only the triangle of the factor is read.
+    upper : bool
+        Whether to return the upper triangular factor U with ``input = U.mH @ U``, or the lower one
+        L with ``input = L @ L.mH``.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Of the same shape. Differentiable, to any order, with gradients that are Hermitian.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not positive definite.
+    RuntimeError
+        If the matrices are not square.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.linalg.cholesky(wg.tensor([[4.0, 2.0], [2.0, 10.0]]))
+    tensor([[2., 0.],
+            [1., 3.]])
+    """
+    x = square_of(input, "linalg_cholesky", "linalg.cholesky", "input")
+    check_floating(x, "linalg.cholesky", "cholesky_cpu")
+    result = T.linalg_cholesky(x, upper=bool(upper), what="linalg.cholesky")
+    return result if out is None else into(out, result, "linalg_cholesky")
+
+
+def cholesky_ex(
+    input: Any, *, upper: bool = False, check_errors: bool = False, out: Any = None
+) -> Any:
+    """As `cholesky`, but with a number for each matrix that says whether it has a factor.
+
+    Parameters
+    ----------
+    input : Tensor
+        As for `cholesky`.
+    upper : bool
+        As for `cholesky`.
+    check_errors : bool
+        Whether to raise where a matrix has none.
+    out : tuple of Tensor, optional
+        Where to write the results; outside the graph only.
+
+    Returns
+    -------
+    L : Tensor
+        As from `cholesky`; NaN from the leading minor on that is not positive.
+    info : Tensor
+        Of int32 and the shape of the batch: 0, or the order of that minor.
+
+    Raises
+    ------
+    LinAlgError
+        With `check_errors`, if a matrix is not positive definite.
+    RuntimeError
+        If the matrices are not square.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.linalg.cholesky_ex(wg.tensor([[1.0, 2.0], [2.0, 1.0]])).info
+    tensor(2, dtype=torch.int32)
+    """
+    x = square_of(input, "linalg_cholesky_ex", "linalg.cholesky", "input")
+    check_floating(x, "linalg.cholesky", "cholesky_cpu")
+    found = T.linalg_cholesky_ex(x, upper=bool(upper), check=bool(check_errors))
+    results = linalg_cholesky_ex(found)
+    return results if out is None else several(out, results, "linalg_cholesky_ex")
+
+
+# -- LU -------------------------------------------------------------------------------------------
+
+
+def _factored(A: Any, pivot: bool, op: str, name: str) -> tuple[Any, Any, Any]:
+    x = operand(A, op, "A")
+    if x.payload.ndim < 2:
+        raise RuntimeError(
+            f"{name}: Expected tensor with 2 or more dimensions. Got size: "
+            f"{list(x.payload.shape)} instead"
+        )
+    check_lapack(x, "lu_cpu")
+    if not pivot:
+        raise RuntimeError(
+            "linalg.lu_factor: LU without pivoting is not implemented on the CPU: it is not "
+            "stable. Leave out pivot=False"
+        )
+    return T.linalg_lu_factor_ex(x)[1:]
+
+
+def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False, out: Any = None) -> Any:
+    """As `lu_factor`, but with a number for each matrix that says whether it is singular.
+
+    Parameters
+    ----------
+    A : Tensor
+        As for `lu_factor`.
+    pivot : bool
+        Must be True.
+    check_errors : bool
+        Whether to raise where U has a 0 on its diagonal.
+    out : tuple of Tensor, optional
+        Where to write the results; outside the graph only.
+
+    Returns
+    -------
+    LU, pivots : Tensor
+        As from `lu_factor`.
+    info : Tensor
+        Of int32 and the shape of the batch: 0, or where U has its first 0, counted from 1.
+
+    Raises
+    ------
+    LinAlgError
+        With `check_errors`, if U has a 0 on its diagonal.
+    RuntimeError
+        If `A` is no matrix, or `pivot` is False.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.linalg.lu_factor_ex(wg.tensor([[1.0, 2.0], [2.0, 4.0]])).info
+    tensor(2, dtype=torch.int32)
+    """
+    factors = _factored(A, pivot, "linalg_lu_factor_ex", "torch.lu_factor")
+    if check_errors:
+        _refuse_zeros(factors[2], "torch.linalg.lu_factor_ex")
+    results = linalg_lu_factor_ex(factors)
+    return results if out is None else several(out, results, "linalg_lu_factor_ex")
+
+
+def _refuse_zeros(info: Any, name: str) -> None:
+    if info.payload.any():
+        raise first_failure(
+            name,
+            info.payload,
+            "U[{0},{0}] is zero and using it on lu_solve would result in a division by zero. If "
+            "you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
+            "linalg.lu_factor_ex(A, pivot)",
+        )
+
+
+def lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
+    """The triangular factors of matrices with exchanged rows, for `lu_solve`.
+
+    Parameters
+    ----------
+    A : Tensor
+        Of shape (..., m, n), of floating or complex dtype.
+    pivot : bool
+        Must be True.
+    out : tuple of Tensor, optional
+        Where to write the results; outside the graph only.
+
+    Returns
+    -------
+    LU : Tensor
+        Of the shape of `A`: U, and below the diagonal L, which has ones on its own diagonal.
+        Differentiable, to any order, where the exchanges do not change.
+    pivots : Tensor
+        Of int32 and shape (..., min(m, n)): with which row each row was exchanged, one after the
+        other; counted from 1.
+
+    Raises
+    ------
+    LinAlgError
+        If U has a 0 on its diagonal.
+    RuntimeError
+        If `A` is no matrix, or `pivot` is False.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.linalg.lu_factor(wg.tensor([[1.0, 2.0], [4.0, 4.0]])).LU
+    tensor([[4.0000, 4.0000],
+            [0.2500, 1.0000]])
+    """
+    LU, pivots, info = _factored(A, pivot, "linalg_lu_factor", "torch.lu_factor")
+    _refuse_zeros(info, "torch.linalg.lu_factor")
+    results = linalg_lu_factor((LU, pivots))
+    return results if out is None else several(out, results, "linalg_lu_factor")
+
+
+def lu(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
+    """The factors of matrices: a permutation, a lower and an upper triangular matrix.
+
+    Parameters
+    ----------
+    A : Tensor
+        Of shape (..., m, n), of floating or complex dtype.
+    pivot : bool
+        Must be True.
+    out : tuple of Tensor, optional
+        Where to write the results; outside the graph only.
+
+    Returns
+    -------
+    P : Tensor
+        Of shape (..., m, m), with ``A = P @ L @ U``.
+    L, U : Tensor
+        Of shapes (..., m, k) and (..., k, n) for k = min(m, n); L has ones on its diagonal.
+        Differentiable, to any order, where the permutation does not change.
+
+    Raises
+    ------
+    RuntimeError
+        If `A` is no matrix, or `pivot` is False.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> P, L, U = wg.linalg.lu(wg.tensor([[1.0, 2.0], [4.0, 4.0]]))
+    >>> P @ L @ U
+    tensor([[1., 2.],
+            [4., 4.]])
+    """
+    LU, pivots, _ = _factored(A, pivot, "linalg_lu", "linalg.lu")
+    results = linalg_lu((permutation(pivots, LU), *triangles(LU)))
+    return results if out is None else several(out, results, "linalg_lu")
+
+
+def lu_solve(
+    LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False, out: Any = None
+) -> Any:
+    """The solutions of systems of linear equations with the factors from `lu_factor`.
+
+    Parameters
+    ----------
+    LU : Tensor
+        Of shape (..., n, n).
+    pivots : Tensor
+        Of int32 and shape (..., n).
+    B : Tensor
+        Right-hand sides of shape (..., n, k) or, not `left`, (..., k, n).
+    left : bool
+        Whether to solve ``A @ X = B`` or ``X @ A = B``.
+    adjoint : bool
+        Whether to solve with ``A.mH`` instead of the matrix A of which these are the factors.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        X. Differentiable with respect to `LU` and `B`, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> factors = wg.linalg.lu_factor(wg.tensor([[0.0, 2.0], [4.0, 0.0]]))
+    >>> wg.linalg.lu_solve(*factors, wg.tensor([[2.0], [4.0]]))
+    tensor([[1.],
+            [1.]])
+    """
+    name = "linalg.lu_solve"
+    x = square_of(LU, "linalg_lu_solve", f"torch.{name}", "LU")
+    p, y = operand(pivots, "linalg_lu_solve", "pivots", 2), operand(B, "linalg_lu_solve", "B", 3)
+    _check_pivots(x, p, name)
+    check_same_dtype(
+        x,
+        y,
+        f"{name}: Expected LU and B to have the same dtype, but found LU of type {{}} and B "
+        "of type {} instead",
+    )
+    check_system(x.payload.shape, y.payload.shape, left, name)
+    check_lapack(x, "lu_solve_cpu")
+    batch = broadcast(x.payload.shape[:-2], y.payload.shape[:-2])
+    x, p, y = expand_batch(x, batch), expand_batch(p, batch, 1), expand_batch(y, batch)
+    if left:
+        result = T.linalg_lu_solve(x, y, p, adjoint=bool(adjoint))
+    else:
+        result = adjoint_of(T.linalg_lu_solve(x, adjoint_of(y), p, adjoint=not adjoint))
+    return result if out is None else into(out, result, "linalg_lu_solve")
+
+
+def _check_pivots(x: Any, p: Any, name: str) -> None:
+    if p.payload.dtype != np.int32:
+        raise RuntimeError(
+            f"{name}: pivots should be a Tensor of scalar type torch.int32, as lu_factor gives "
+            f"them, but are {p.payload.dtype}"
+        )
+    shape = x.payload.shape[:-1]
+    if p.payload.shape != shape:
+        if p.payload.shape[-1:] != shape[-1:]:
+            raise RuntimeError(
+                f"{name}: Number of pivots per batch should be same as the dimension of the matrix:"
+                f" {shape[-1]}, but the shape of the pivots is {list(p.payload.shape)}"
+            )
+        raise RuntimeError(
+            f"{name}: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with "
+            f"shape {list(p.payload.shape)} instead"
+        )
+    if p.payload.size and not 1 <= p.payload.min() <= p.payload.max() <= shape[-1]:
+        raise RuntimeError(
+            "Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass the "
+            f"result of lu_factor? None may be greater than {shape[-1]}"
+        )
+
+
+# -- reflections ----------------------------------------------------------------------------------
+
+
+def householder_product(input: Any, tau: Any, *, out: Any = None) -> Any:
+    """The first columns of a product of reflections.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (..., m, n) with m >= n. Below the diagonal, the column j holds the elements after
+        the first one, which is 1, of a vector v that starts at element j.
+    tau : Tensor
+        Factors of shape (..., k) with k <= n.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        The first n columns of the product of the k matrices ``I - tau * v @ v.mH``; of shape
+        (..., m, n). Differentiable with respect to both, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes or dtypes do not fit.
+
+    References
+    ----------
+    The product as one matrix: C. Puglisi, "Modification of the Householder method based on the
+    compact WY representation", SIAM J. Sci. Stat. Comput. 13 (1992).
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.linalg.householder_product(wg.zeros(2, 1), wg.tensor([2.0]))
+    tensor([[-1.],
+            [ 0.]])
+    """
+    name = "torch.linalg.householder_product"
+    x = operand(input, "linalg_householder_product", "input")
+    t = operand(tau, "linalg_householder_product", "tau", 2)
+    a, factors = x.payload, t.payload
+    if a.ndim < 2:
+        raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
+    *batch, m, n = a.shape
+    if m < n:
+        raise RuntimeError(
+            f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1], but the "
+            f"shape is {list(a.shape)}"
+        )
+    if factors.ndim != a.ndim - 1:
+        raise RuntimeError(
+            f"{name}: Expected tau to have one dimension less than input, but got tau.ndim equal "
+            f"to {factors.ndim} and input.ndim is equal to {a.ndim}"
+        )
+    k = factors.shape[-1]
+    if n < k:
+        raise RuntimeError(
+            f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1], but they are "
+            f"{n} and {k}"
+        )
+    if factors.shape[:-1] != tuple(batch):
+        raise RuntimeError(
+            f"{name}: Expected batch of tau to be equal to input.shape[:-2], but got "
+            f"{list(factors.shape[:-1])}"
+        )
+    if a.dtype != factors.dtype:
+        raise RuntimeError(
+            f"{name}: tau dtype {dtype_name(factors)} does not match input dtype {dtype_name(a)}"
+        )
+    check_lapack(x, "orgqr_cpu")
+    result = _reflected(x, t, m, n, k)
+    return result if out is None else into(out, result, "linalg_householder_product")
+
+
+def _reflected(x: Any, tau: Any, m: int, n: int, k: int) -> Any:
+    nd, dtype = x.payload.ndim, x.payload.dtype
+    columns = x if k == n else T.slice(x, dim=nd - 1, start=0, end=k, step=1)
+    v = T.add(T.tril(columns, diagonal=-1), new_tensor(np.eye(m, k, dtype=dtype)))
+    back = adjoint_of(v)
+    factors = T.unsqueeze(tau, dim=nd - 1)
+    # I - V S V' with a triangular S, whose inverse has the diagonal 1 / tau and, above it, V' V
+    coupled = T.mul(factors, matmul(back, v))
+    first = back if n == m else T.slice(back, dim=nd - 1, start=0, end=n, step=1)
+    inner = T.linalg_solve_triangular(
+        coupled, T.mul(factors, first), upper=True, left=True, unitriangular=True
+    )
+    return T.sub(new_tensor(np.eye(m, n, dtype=dtype)), matmul(v, inner))

@@ -1,0 +1,21 @@
+"""Layer 5 · ops: the methods of tensors whose functions have the tensor in another place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.ops import transcendental
+
+__all__ = ["polygamma"]
+
+
+def polygamma(input: Any, n: int) -> Any:
+    """The derivative of order `n` of `digamma`: ``wengert.polygamma(n, input)``.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.tensor([1.0, 2.0]).polygamma(1)
+    tensor([1.6449, 0.6449])
+    """
+    return transcendental.polygamma(n, input)

@@ -1,0 +1,156 @@
+"""Layer 5 · ops: what linear algebra shares: checks in PyTorch's words, and parts of results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.base.shapes import broadcast
+from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.out import into
+from wengert.tape.base import new_tensor
+from wengert.tape.record import T
+
+__all__ = [
+    "adjoint_of",
+    "check_floating",
+    "check_lapack",
+    "check_same_dtype",
+    "check_system",
+    "expand_batch",
+    "matrices_of",
+    "permutation",
+    "several",
+    "square_of",
+    "transposed",
+    "triangles",
+]
+
+
+def matrices_of(
+    value: Any, op: str, name: str, arg: str = "A", position: int = 1, letter: str = "A"
+) -> Any:
+    """`value` as a tensor of matrices; errors name `op` or, as PyTorch's own, `name`."""
+    x = operand(value, op, arg, position)
+    if x.payload.ndim < 2:
+        raise RuntimeError(
+            f"{name}: The input tensor {letter} must have at least 2 dimensions. Its shape is "
+            f"{list(x.payload.shape)}; the last two dimensions are rows and columns"
+        )
+    return x
+
+
+def square_of(value: Any, op: str, name: str, arg: str = "A", position: int = 1) -> Any:
+    """`value` as a tensor of square matrices."""
+    x = matrices_of(value, op, name, arg, position)
+    rows, columns = x.payload.shape[-2:]
+    if rows != columns:
+        raise RuntimeError(
+            f"{name}: A must be batches of square matrices, but they are {rows} by {columns} "
+            "matrices"
+        )
+    return x
+
+
+def check_floating(x: Any, name: str, low: str = "") -> None:
+    """Refuse integers and half precision; `low` names the kernel where that has other words."""
+    dtype = x.payload.dtype
+    if dtype.char in "fdFD":
+        return
+    if dtype.kind in "biu":
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got "
+            f"{dtype_name(x.payload)}; convert it with .to(dtype)"
+        )
+    if low:
+        check_lapack(x, low)
+    raise RuntimeError(
+        f"{name}: Low precision dtypes not supported. Got {dtype_name(x.payload)}; convert it with "
+        ".to(dtype)"
+    )
+
+
+def check_lapack(x: Any, kernel: str) -> None:
+    """Refuse the dtypes for which there is no LAPACK, in the words of PyTorch's `kernel`."""
+    if x.payload.dtype.char not in "fdFD":
+        raise NotImplementedError(
+            f"\"{kernel}\" not implemented for '{dtype_name(x.payload)}': convert the input with "
+            ".to(dtype)"
+        )
+
+
+def check_same_dtype(x: Any, y: Any, message: str) -> None:
+    """Refuse two dtypes, with {} and {} in `message` for their names."""
+    if x.payload.dtype != y.payload.dtype:
+        raise RuntimeError(
+            message.format(dtype_name(x.payload), dtype_name(y.payload))
+            + ": convert one of them with .to(dtype)"
+        )
+
+
+def check_system(a: Any, b: Any, left: bool, name: str) -> None:
+    """Refuse shapes that do not fit in ``A @ X = B`` or, not `left`, in ``X @ A = B``."""
+    if len(b) < 2:
+        raise RuntimeError(
+            f"{name}: The input tensor B must have at least 2 dimensions. Its shape is {list(b)}"
+        )
+    if b[-2 if left else -1] != a[-1]:
+        raise RuntimeError(
+            f"{name}: Incompatible shapes of A and B for the equation "
+            f"{'AX' if left else 'XA'} = B ({a[-2]}x{a[-1]} and {b[-2]}x{b[-1]})"
+        )
+    if a[:-2] != b[:-2]:
+        broadcast(a[:-2], b[:-2])
+
+
+def transposed(x: Any) -> Any:
+    """Matrices transposed."""
+    n = x.payload.ndim
+    return T.transpose(x, dim0=n - 2, dim1=n - 1)
+
+
+def adjoint_of(x: Any) -> Any:
+    """Matrices transposed and, if complex, conjugated."""
+    turned = transposed(x)
+    return T.conj(turned) if x.payload.dtype.kind == "c" else turned
+
+
+def expand_batch(x: Any, batch: tuple[int, ...], own: int = 2) -> Any:
+    """A tensor with all but its last `own` dimensions expanded to `batch`."""
+    shape = x.payload.shape
+    kept = shape[len(shape) - own :]
+    return x if shape == (*batch, *kept) else T.expand(x, shape=(*batch, *kept))
+
+
+def several(out: Any, results: Any, name: str) -> Any:
+    """Put several results into several tensors."""
+    if not isinstance(out, tuple | list):
+        raise TypeError(
+            f"{name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}"
+        )
+    if len(out) != len(results):
+        raise TypeError(
+            f"{name}() expected a tuple of {len(results)} elements for the argument 'out', but got "
+            f"{len(out)}"
+        )
+    return type(results)([into(o, r, name) for o, r in zip(out, results, strict=True)])
+
+
+def permutation(pivots: Any, LU: Any) -> Any:
+    """The permutation matrices that the pivots say, for factors `LU`."""
+    size = LU.payload.shape[-2]
+    order = T.lu_permutation(pivots, size=size)
+    rows = new_tensor(np.arange(size)[:, None])
+    found = T.eq(T.unsqueeze(order, dim=order.payload.ndim - 1), rows)
+    return T.to_copy(found, dtype=LU.payload.dtype)
+
+
+def triangles(LU: Any) -> tuple[Any, Any]:
+    """L and U."""
+    n, (rows, columns) = LU.payload.ndim, LU.payload.shape[-2:]
+    k = min(rows, columns)
+    lower = LU if k == columns else T.slice(LU, dim=n - 1, start=0, end=k, step=1)
+    upper = LU if k == rows else T.slice(LU, dim=n - 2, start=0, end=k, step=1)
+    ones = new_tensor(np.eye(rows, k, dtype=LU.payload.dtype))
+    return T.add(T.tril(lower, diagonal=-1), ones), T.triu(upper, diagonal=0)

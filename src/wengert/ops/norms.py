@@ -1,0 +1,176 @@
+"""Layer 5 · ops: norms by their names outside of `linalg`, and what is made of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.base.errors import long_name
+from wengert.base.shapes import normal_dim
+from wengert.ops import moments
+from wengert.ops.coerce import dtype_name, integer, operand
+from wengert.ops.matrix_norms import matrix_norm
+from wengert.ops.options import number
+from wengert.prims import distances as _records
+from wengert.tape.lift import is_number
+from wengert.tape.record import T
+
+__all__ = ["dist", "norm", "renorm"]
+
+REQUIRES = (_records,)
+
+
+def norm(
+    input: Any,
+    p: float | str | None = "fro",
+    dim: Any = None,
+    keepdim: bool = False,
+    out: Any = None,
+    dtype: Any = None,
+) -> Any:
+    """The norm of the elements as a vector, of all of them or along dimensions.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of floating or complex dtype.
+    p : number, "fro" or "nuc"
+        The power, as ``ord`` of `linalg.vector_norm`; "fro" and None stand for 2. "nuc" is the sum
+        of the singular values, of matrices only.
+    dim : int or tuple of int, optional
+        The dimensions to combine; all by default. For "nuc" two.
+    keepdim : bool
+        Whether to leave a dimension of size 1 for each of them.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+    dtype : dtype, optional
+        What to convert the input to first.
+
+    Returns
+    -------
+    Tensor
+        The norms, real; differentiable, with the gradient 0 where a norm has no derivative.
+
+    Raises
+    ------
+    RuntimeError
+        For another string, for dimensions that do not fit, for an integer dtype or bool, or for an
+        infinite norm of no elements.
+    IndexError
+        If a dimension is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([3.0, 4.0], requires_grad=True)
+    >>> x.norm().backward()
+    >>> x.grad
+    tensor([0.6000, 0.8000])
+    """
+    several = isinstance(dim, tuple | list)
+    if not isinstance(p, str) or (p == "fro" and not (several and len(dim) > 2)):
+        return moments.norm(input, p, dim, keepdim, out, dtype)
+    x = operand(input, "norm")
+    if p not in ("fro", "nuc"):
+        raise RuntimeError(
+            f"linalg.matrix_norm: Order {p} not supported. Give a number, 'fro' or 'nuc'."
+        )
+    if dim is None:
+        dim = tuple(range(x.payload.ndim))
+    elif not several:
+        dim = (dim,)
+    return matrix_norm(x, p, dim, keepdim, dtype=dtype, out=out)
+
+
+def dist(input: Any, other: Any, p: float = 2) -> Any:
+    """The norm of the difference of two tensors, as vectors.
+
+    Parameters
+    ----------
+    input, other : Tensor
+        Of floating or complex dtype; they broadcast against each other.
+    p : number
+        The power of the norm, as ``ord`` of `linalg.vector_norm`.
+
+    Returns
+    -------
+    Tensor
+        Without dimensions, real. Differentiable with respect to both, to any order; where the
+        norm has no derivative, as for tensors that are the same, the gradient is 0.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not broadcast, or both are of an integer dtype or bool.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.dist(wg.tensor([1.0, 2.0]), wg.tensor([4.0, 6.0]))
+    tensor(5.)
+    """
+    x, y = operand(input, "dist"), operand(other, "dist", "other", 2)
+    if x.payload.dtype.kind in "biu" and y.payload.dtype.kind in "biu":
+        raise RuntimeError(
+            "norm(): input dtype should be either floating point or complex. Got "
+            f"{long_name(x.payload.dtype)} instead."
+        )
+    return moments.vector_norm(T.sub(x, y), p)
+
+
+def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
+    """A copy in which parts that are too long are scaled down.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of floating or complex dtype, with at least two dimensions.
+    p : number
+        The power of the norm; positive.
+    dim : int
+        The dimension whose positions are the parts.
+    maxnorm : number
+        The largest norm that a part keeps.
+
+    Returns
+    -------
+    Tensor
+        Of the same shape. Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If there are less than two dimensions, or `p` or `maxnorm` is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.renorm(wg.tensor([[3.0, 4.0], [0.1, 0.2]]), 2, 0, 1.0)
+    tensor([[0.6000, 0.8000],
+            [0.1000, 0.2000]])
+    """
+    x = operand(input, "renorm")
+    power, most = number(p), number(maxnorm)
+    for name, value in (("p", power), ("maxnorm", most)):
+        if not is_number(value):
+            raise TypeError(
+                f"renorm(): argument '{name}' must be Number, not {type(value).__name__}"
+            )
+        if isinstance(value, complex):
+            raise RuntimeError(f"renorm: {name} must be real-valued")
+    if power <= 0:
+        raise RuntimeError(f"renorm: non-positive-norm not supported: p is {power}")
+    if most < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {most}")
+    array = x.payload
+    if array.ndim < 2:
+        raise RuntimeError(
+            f"renorm: input needs at least 2 dimensions, got {array.ndim} dimensions"
+        )
+    axis = normal_dim(integer(dim, "renorm", "dim"), array.ndim)
+    if array.dtype.kind in "biu":
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{dtype_name(array)}; convert it with .to(dtype)"
+        )
+    others = tuple([d for d in range(array.ndim) if d != axis])
+    return T.renorm(x, p=power, dim=others, maxnorm=most)

@@ -1,0 +1,440 @@
+"""Layer 5 · ops: pooling by windows: the largest elements, means and norms; response normalisation.
+
+Each function has forms for one, two and three pooled dimensions, the last ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from wengert.ops.coerce import dtype_name, integer, operand
+from wengert.ops.windows import several, window
+from wengert.prims import pooling
+from wengert.tape.record import T
+
+__all__ = [
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "local_response_norm",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
+    "max_pool1d",
+    "max_pool1d_with_indices",
+    "max_pool2d",
+    "max_pool2d_with_indices",
+    "max_pool3d",
+    "max_pool3d_with_indices",
+]
+
+# the records of what is called below
+REQUIRES = (pooling,)
+_SHAPES = ("(N, C, L) or (C, L)", "(N, C, H, W) or (C, H, W)", "(N, C, D, H, W) or (C, D, H, W)")
+
+
+def _named(function: Callable[..., Any], name: str, doc: str, **words: str) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc.format(name=name, shapes=_SHAPES[int(name[-2]) - 1], **words)
+    return function
+
+
+# -- the largest elements -------------------------------------------------------------------------
+
+_MAX = """The largest element of each window of the last {dims}.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape {shapes}, real.
+    kernel_size : int or tuple of int
+        The size of the window.
+    stride : int or tuple of int, optional
+        How far apart the windows are; by default `kernel_size`.
+    padding : int or tuple of int
+        How many places to add on both sides, which no element is in; at most half a window.
+    dilation : int or tuple of int
+        How far apart the elements of a window are.
+    ceil_mode : bool
+        Whether windows may reach over the end.
+    return_indices : bool
+        Whether to return also where the elements were, for `max_unpool{d}d`.
+
+    Returns
+    -------
+    Tensor, or tuple of two Tensors
+        The largest elements, and the int64 places counted through the pooled dimensions. The former
+        are differentiable, to any order: of equal elements the first gets the gradient. A NaN is
+        larger than every number.
+
+    Raises
+    ------
+    RuntimeError
+        If the input has another number of dimensions, or the window does not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0]).reshape({shape})
+    >>> wg.nn.functional.max_pool{d}d(x, {kernel}).flatten()
+    tensor([3., 2.])
+    """
+_DIMS = ("dimension", "two dimensions", "three dimensions")
+_EXAMPLES = (("1, 4", "2"), ("1, 1, 4", "(1, 2)"), ("1, 1, 1, 4", "(1, 1, 2)"))
+
+
+def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    name = f"max_pool{d}d"
+
+    def with_indices(
+        input: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
+        x = operand(input, name)
+        kernel, steps, pads, gaps = window(
+            name, x.payload.shape, kernel_size, stride, padding, dilation, ceil_mode
+        )
+        params = {
+            "kernel_size": kernel,
+            "stride": steps,
+            "padding": pads,
+            "dilation": gaps,
+            "ceil_mode": bool(ceil_mode),
+        }
+        indices = T.max_pool_indices(x, **params)
+        if max(gaps) > min(x.payload.shape[-d:]):
+            # windows with such gaps may have no element, and then minus infinity as the largest
+            return getattr(T, name)(x, **params), indices
+        return getattr(T, f"{name}_with_indices")(x, indices, dims=d), indices
+
+    def function(
+        input: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
+        if return_indices:
+            return with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+        x = operand(input, name)
+        kernel, steps, pads, gaps = window(
+            name, x.payload.shape, kernel_size, stride, padding, dilation, ceil_mode
+        )
+        return getattr(T, name)(
+            x,
+            kernel_size=kernel,
+            stride=steps,
+            padding=pads,
+            dilation=gaps,
+            ceil_mode=bool(ceil_mode),
+        )
+
+    shape, kernel = _EXAMPLES[d - 1]
+    words = {"d": str(d), "dims": _DIMS[d - 1], "shape": shape, "kernel": kernel}
+    with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
+    with_indices.__doc__ = f"""`{name}` with ``return_indices=True``: the elements and their places.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0]).reshape({shape})
+    >>> wg.nn.functional.{name}_with_indices(x, {kernel})[1].flatten()
+    tensor([1, 2])
+    """
+    return _named(function, name, _MAX, **words), with_indices
+
+
+max_pool1d, max_pool1d_with_indices = _max_pool(1)
+max_pool2d, max_pool2d_with_indices = _max_pool(2)
+max_pool3d, max_pool3d_with_indices = _max_pool(3)
+
+# -- means ----------------------------------------------------------------------------------------
+
+_MEAN = """The mean of each window of the last {dims}.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape {shapes}, floating or int64.
+    kernel_size : int or tuple of int
+        The size of the window.
+    stride : int or tuple of int, optional
+        How far apart the windows are; by default `kernel_size`.
+    padding : int or tuple of int
+        How many zeros to add on both sides; at most half a window.
+    ceil_mode : bool
+        Whether windows may reach over the end.
+    count_include_pad : bool
+        Whether the zeros of the padding count.{override}
+
+    Returns
+    -------
+    Tensor
+        The means; differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the input has another number of dimensions, or the window does not fit.
+    NotImplementedError
+        If the dtype is bool, complex, or an integer type but int64.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 3.0, 2.0, 0.0]).reshape({shape})
+    >>> wg.nn.functional.avg_pool{d}d(x, {kernel}).flatten()
+    tensor([2., 1.])
+    """
+_OVERRIDE = """
+    divisor_override : int, optional
+        What to divide the sums by, instead of the number of elements."""
+
+
+def _mean(
+    d: int,
+    input: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: Any,
+    count_include_pad: Any,
+    divisor_override: Any,
+) -> Any:
+    name = f"avg_pool{d}d"
+    x = operand(input, name)
+    kernel, steps, pads, _ = window(
+        name, x.payload.shape, kernel_size, stride, padding, 1, ceil_mode
+    )
+    if divisor_override is not None:
+        (divisor_override,) = several(divisor_override, name, "divisor_override", 7)
+        if not divisor_override:
+            raise RuntimeError("divisor must be not zero")
+    if x.payload.dtype.kind in "iu" and x.payload.dtype.itemsize < 8:
+        kernel_name = "avg_pool3d_out_frame" if d == 3 else "avg_pool2d"
+        raise NotImplementedError(
+            f"\"{kernel_name}\" not implemented for '{dtype_name(x.payload)}': convert the input "
+            "to a floating dtype or to int64"
+        )
+    return getattr(T, name)(
+        x,
+        kernel_size=kernel,
+        stride=steps,
+        padding=pads,
+        ceil_mode=bool(ceil_mode),
+        count_include_pad=bool(count_include_pad),
+        divisor_override=divisor_override,
+    )
+
+
+def _avg_pool1d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Any:
+    return _mean(1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
+
+
+def _avg_pool(d: int) -> Callable[..., Any]:
+    def function(
+        input: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Any:
+        return _mean(
+            d,
+            input,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+        )
+
+    return function
+
+
+def _documented_mean(function: Callable[..., Any], d: int) -> Callable[..., Any]:
+    shape, kernel = _EXAMPLES[d - 1]
+    override = _OVERRIDE if d > 1 else ""
+    words = {"d": str(d), "dims": _DIMS[d - 1], "shape": shape, "kernel": kernel}
+    return _named(function, f"avg_pool{d}d", _MEAN, override=override, **words)
+
+
+avg_pool1d = _documented_mean(_avg_pool1d, 1)
+avg_pool2d = _documented_mean(_avg_pool(2), 2)
+avg_pool3d = _documented_mean(_avg_pool(3), 3)
+
+# -- norms ----------------------------------------------------------------------------------------
+
+_NORM = """The p-norm of each window of the last {dims}: the p-th root of the sum of p-th powers.
+
+    Powers are of the elements as they are, not of their absolute values.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape {shapes}, floating.
+    norm_type : number
+        The exponent p.
+    kernel_size : int or tuple of int
+        The size of the window.
+    stride : int or tuple of int, optional
+        How far apart the windows are; by default `kernel_size`.
+    ceil_mode : bool
+        Whether windows may reach over the end; the sum of such a window is scaled up to a whole
+        one's.
+
+    Returns
+    -------
+    Tensor
+        The norms; differentiable, to any order. Where all elements of a window are 0 and p is
+        above 1 the derivative is taken as 0.
+
+    Raises
+    ------
+    RuntimeError
+        If the input has another number of dimensions, or the window does not fit.
+    ZeroDivisionError
+        If `norm_type` is 0.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([3.0, 4.0, 0.0, 2.0]).reshape({shape})
+    >>> wg.nn.functional.lp_pool{d}d(x, 2, {kernel}).flatten()
+    tensor([5., 2.])
+    """
+
+
+def _lp_pool(d: int) -> Callable[..., Any]:
+    name = f"lp_pool{d}d"
+
+    def function(
+        input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+    ) -> Any:
+        x = operand(input, name)
+        kernel, steps, pads, _ = window(
+            f"avg_pool{d}d", x.payload.shape, kernel_size, stride, 0, 1, ceil_mode
+        )
+        sums = getattr(T, f"avg_pool{d}d")(
+            T.mul(x, x) if norm_type == 2 else T.pow(x, norm_type),
+            kernel_size=kernel,
+            stride=steps,
+            padding=pads,
+            ceil_mode=bool(ceil_mode),
+            count_include_pad=True,
+            divisor_override=None if ceil_mode else 1,
+        )
+        if ceil_mode:
+            sums = T.mul(sums, math.prod(kernel))
+        return _root(sums, norm_type)
+
+    shape, kernel = _EXAMPLES[d - 1]
+    words = {"d": str(d), "dims": _DIMS[d - 1], "shape": shape, "kernel": kernel}
+    return _named(function, name, _NORM, **words)
+
+
+def _root(sums: Any, p: float) -> Any:
+    if 1 / p == 1:
+        return sums
+    if p < 1:
+        return T.pow(sums, 1 / p)
+    # the slope of the root is infinite at 0: there the root of 1 is taken, and left out
+    none = T.eq(sums, 0)
+    kept = T.masked_fill(sums, none, value=1)
+    root = T.sqrt(kept) if p == 2 else T.pow(kept, 1 / p)
+    return T.masked_fill(root, none, value=0)
+
+
+lp_pool1d = _lp_pool(1)
+lp_pool2d = _lp_pool(2)
+lp_pool3d = _lp_pool(3)
+
+# -- over channels --------------------------------------------------------------------------------
+
+
+def local_response_norm(
+    input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Any:
+    """Elements divided by the mean square of their neighbours in other channels, to a power.
+
+    The divisor is ``(k + alpha * mean) ** beta``, where `mean` is that of `size` channels around
+    the element's own; channels that are not there count as 0.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (N, C, ...), of three dimensions or more.
+    size : int
+        The number of neighbouring channels, its own included.
+    alpha, beta, k : float
+        See above.
+
+    Returns
+    -------
+    Tensor
+        Of the input's shape; differentiable, to any order.
+
+    Raises
+    ------
+    ValueError
+        If the input has fewer than three dimensions.
+    RuntimeError
+        If `size` is not positive.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.ones(1, 3, 1)
+    >>> wg.nn.functional.local_response_norm(x, 3, alpha=3.0, beta=1.0).flatten()
+    tensor([0.3333, 0.2500, 0.3333])
+    """
+    x = operand(input, "local_response_norm")
+    shape = x.payload.shape
+    if len(shape) < 3:
+        raise ValueError(
+            "Expected 3D or higher dimensionality                          input (got "
+            f"{len(shape)} dimensions)"
+        )
+    if x.payload.size == 0:
+        return x
+    size = integer(size, "local_response_norm", "size")
+    if size <= 0:
+        raise RuntimeError(
+            f"kernel size should be greater than zero, but got {'kT: ' * (len(shape) > 3)}{size}: "
+            "local_response_norm() takes a positive size"
+        )
+    rest = math.prod(shape[2:])
+    squares = T.mul(x, x)
+    means = T.avg_pool2d(
+        T.unsafe_view(squares, shape=(shape[0], shape[1], rest)),
+        kernel_size=(size, 1),
+        stride=(1, 1),
+        padding=(size // 2, 0),
+        ceil_mode=False,
+        count_include_pad=True,
+        divisor_override=size,
+    )
+    if size % 2 == 0:
+        # one window too many, since more channels count before an element than behind it
+        means = T.slice(means, dim=1, start=0, end=shape[1], step=1)
+    divisor = T.pow(T.add(T.mul(T.unsafe_view(means, shape=shape), alpha), k), beta)
+    return T.div(x, divisor)

@@ -1,0 +1,477 @@
+"""Layer 5 · ops: products with something added, Kronecker products, sums over given dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.base.shapes import expanded, normal_dims
+from wengert.ops.affine import outer
+from wengert.ops.coerce import dtype_name, integer, operand, operands
+from wengert.ops.matmul import check_dtypes
+from wengert.ops.matrix_functions import chained, powers
+from wengert.ops.matrix_functions import cross as _cross
+from wengert.ops.out import into
+from wengert.ops.shape import in_shape
+from wengert.prims import contraction as _records
+from wengert.tape.base import TensorBase
+from wengert.tape.record import T
+
+__all__ = [
+    "addbmm",
+    "addr",
+    "chain_matmul",
+    "cross",
+    "ger",
+    "kron",
+    "tensordot",
+    "trace",
+    "vander",
+]
+
+REQUIRES = (_records,)
+
+
+def addbmm(
+    input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
+) -> Any:
+    """The sum of products of matrices added to a matrix.
+
+    That is ``beta * input + alpha * (batch1 @ batch2).sum(0)``.
+
+    Parameters
+    ----------
+    input : Tensor
+        What is added; broadcasts to (n, p).
+    batch1, batch2 : Tensor
+        Of shapes (b, n, m) and (b, m, p) and of one dtype.
+    beta, alpha : number
+        Factors. With ``beta=0`` the values of `input` have no effect, not even NaN.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Of shape (n, p). Differentiable with respect to the three tensors, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.addbmm(wg.zeros(1, 1), wg.ones(2, 1, 3), wg.ones(2, 3, 1))
+    tensor([[6.]])
+    """
+    x, y = operand(batch1, "addbmm", "batch1", 2), operand(batch2, "addbmm", "batch2", 3)
+    added = operand(input, "addbmm")
+    a, b = x.payload, y.payload
+    for name, value in (("batch1", a), ("batch2", b)):
+        if value.ndim != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor, but has {value.ndim} dimensions")
+    if a.shape[0] != b.shape[0]:
+        raise RuntimeError(
+            f"batch1 and batch2 must have same number of batches, got {a.shape[0]} and {b.shape[0]}"
+        )
+    if a.shape[2] != b.shape[1]:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for bmm ({a.shape[1]}x{a.shape[2]} and "
+            f"{b.shape[1]}x{b.shape[2]})"
+        )
+    count, rows, inner = a.shape
+    columns = b.shape[2]
+    if added.payload.shape != (rows, columns):
+        expanded(added.payload.shape, (rows, columns))
+    if a.dtype != b.dtype or a.dtype.kind == "b":
+        check_dtypes(a, b, "mat1 and mat2 must have the same dtype, but got {0} and {1}")
+    if added.payload.dtype != a.dtype:
+        check_dtypes(
+            added.payload, b, "self and mat2 must have the same dtype, but got {0} and {1}"
+        )
+    if a.dtype.kind in "iu":
+        beta, alpha = int(beta), int(alpha)
+    # one product of matrices whose rows and columns go through the whole batch
+    wide = in_shape(T.permute(x, dims=(1, 0, 2)), (rows, count * inner))
+    result = T.addmm(added, wide, in_shape(y, (count * inner, columns)), beta=beta, alpha=alpha)
+    return result if out is None else into(out, result, "addbmm")
+
+
+def addr(
+    input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
+) -> Any:
+    """The outer product of vectors added to a matrix: ``beta * input + alpha * outer(vec1, vec2)``.
+
+    Parameters
+    ----------
+    input : Tensor
+        What is added; broadcasts to (n, m).
+    vec1, vec2 : Tensor
+        Of shapes (n,) and (m,).
+    beta, alpha : number
+        Factors. With ``beta=0`` the values of `input` have no effect, not even NaN.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Of shape (n, m). Differentiable with respect to the three tensors, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not fit, or a factor of integers is floating.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.addr(wg.ones(2, 2), wg.tensor([1.0, 2.0]), wg.tensor([1.0, 10.0]))
+    tensor([[ 2., 11.],
+            [ 3., 21.]])
+    """
+    x = operand(input, "addr")
+    v, w = operand(vec1, "addr", "vec1", 2), operand(vec2, "addr", "vec2", 3)
+    for name, vector in (("vec1", v), ("vec2", w)):
+        if vector.payload.ndim != 1:
+            raise RuntimeError(
+                f"addr: Expected 1-D argument {name}, but got {vector.payload.ndim}-D"
+            )
+    shape = (v.payload.shape[0], w.payload.shape[0])
+    if x.payload.shape != shape:
+        expanded(x.payload.shape, shape)
+    kinds = {t.payload.dtype.kind for t in (x, v, w)}
+    if kinds <= set("biu"):
+        for name, value in (("beta", beta), ("alpha", alpha)):
+            if isinstance(value, float | complex):
+                raise RuntimeError(
+                    f"For integral input tensors, argument {name} must not be a floating point "
+                    "number."
+                )
+    if kinds == {"b"}:
+        beta, alpha = bool(beta), bool(alpha)
+    product = T.mul(T.unsqueeze(v, dim=1), w)
+    if alpha != 1:
+        product = T.mul(product, alpha)
+    if beta == 0:
+        # what is added counts for its dtype alone
+        result = T.add(T.zeros_like(x), product)
+    else:
+        result = T.add(x if beta == 1 else T.mul(x, beta), product)
+    return result if out is None else into(out, result, "addr")
+
+
+def ger(input: Any, vec2: Any, *, out: Any = None) -> Any:
+    """The products of each element of one vector with each of another: see `outer`.
+
+    Parameters
+    ----------
+    input, vec2 : Tensor
+        Vectors.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Of shape (n, m). Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If one is no vector.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.ger(wg.tensor([1.0, 2.0]), wg.tensor([3.0]))
+    tensor([[3.],
+            [6.]])
+    """
+    return outer(input, vec2, out=out)
+
+
+def chain_matmul(*matrices: Any, out: Any = None) -> Any:
+    """The product of matrices in the order that takes the fewest multiplications.
+
+    `linalg.multi_dot` is the newer form, which takes a list, and vectors at the ends.
+
+    Parameters
+    ----------
+    *matrices : Tensor
+        One or more matrices.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        The product. Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If there are none, or shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.chain_matmul(wg.ones(1, 3), wg.ones(3, 4), wg.ones(4, 1))
+    tensor([[12.]])
+    """
+    if len(matrices) == 1 and isinstance(matrices[0], list | tuple):
+        matrices = tuple(matrices[0])
+    factors = operands(list(matrices), "chain_matmul")
+    if not factors:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    for factor in factors:
+        if factor.payload.ndim != 2:
+            raise RuntimeError(
+                f"Tensor dimension is {factor.payload.ndim}, expected 2 instead: chain_matmul() "
+                "multiplies matrices"
+            )
+    result = factors[0] if len(factors) == 1 else chained(factors, "chain_matmul")
+    return result if out is None else into(out, result, "chain_matmul")
+
+
+def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) -> Any:
+    """The vector products of vectors with three elements.
+
+    Parameters
+    ----------
+    input, other : Tensor
+        With as many dimensions; they broadcast against each other.
+    dim : int, optional
+        The dimension of size 3 along which the vectors lie; by default the first one of that size.
+        `linalg.cross` takes the last dimension.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Orthogonal to both. Differentiable with respect to both, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.cross(wg.tensor([1.0, 0.0, 0.0]), wg.tensor([0.0, 1.0, 0.0]), dim=0)
+    tensor([0., 0., 1.])
+    """
+    x = operand(input, "cross")
+    if dim is None:
+        shape = x.payload.shape
+        if 3 not in shape:
+            raise RuntimeError(f"no dimension of size 3 in input, whose shape is {list(shape)}")
+        dim = shape.index(3)
+    return _cross(x, operand(other, "cross", "other", 2), dim=dim, out=out)
+
+
+def kron(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The Kronecker product: each element of the first tensor times the whole second one.
+
+    Parameters
+    ----------
+    input, other : Tensor
+        Of any shapes; the one with fewer dimensions gets further ones of size 1 in front.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        The sizes of both multiplied. Differentiable with respect to both, to any order.
+
+    Raises
+    ------
+    TypeError
+        If one is no tensor.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.kron(wg.tensor([1.0, 10.0]), wg.tensor([1.0, 2.0]))
+    tensor([ 1.,  2., 10., 20.])
+    """
+    x, y = operand(input, "kron", "self"), operand(other, "kron", "other", 2)
+    a, b = x.payload.shape, y.payload.shape
+    n = max(len(a), len(b))
+    a, b = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
+    first = T.view(x, shape=tuple([size for pair in a for size in (pair, 1)]))
+    second = T.view(y, shape=tuple([size for pair in b for size in (1, pair)]))
+    shape = tuple([p * q for p, q in zip(a, b, strict=True)])
+    result = T.unsafe_view(T.mul(first, second), shape=shape)
+    return result if out is None else into(out, result, "kron")
+
+
+def trace(input: Any) -> Any:
+    """The sum of the elements on the diagonal of a matrix.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of two dimensions.
+
+    Returns
+    -------
+    Tensor
+        Without dimensions; of int64 for integers. Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the tensor is no matrix.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.trace(wg.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor(5.)
+    """
+    x = operand(input, "trace")
+    a = x.payload
+    if a.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {a.ndim}")
+    if a.dtype.kind == "b":
+        raise NotImplementedError("\"trace\" not implemented for 'Bool': convert it to integers")
+    return T.sum(T.diagonal(x, offset=0, dim1=0, dim2=1))
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    """The Vandermonde matrix of a vector: the powers of its elements.
+
+    Parameters
+    ----------
+    x : Tensor
+        Of shape (n,).
+    N : int, optional
+        The number of powers; by default n.
+    increasing : bool
+        Whether the powers go up from 0, or down to it.
+
+    Returns
+    -------
+    Tensor
+        Of shape (n, N). Differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If `x` is no vector, or `N` is negative.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.vander(wg.tensor([2.0, 3.0]), N=3)
+    tensor([[4., 2., 1.],
+            [9., 3., 1.]])
+    """
+    v = operand(x, "vander", "x")
+    if v.payload.ndim != 1:
+        raise RuntimeError(
+            f"x must be a one-dimensional tensor. Its shape is {list(v.payload.shape)}: use "
+            "linalg.vander() for several vectors"
+        )
+    count = v.payload.shape[0] if N is None else integer(N, "vander", "N")
+    if count < 0:
+        raise RuntimeError(f"N must be non-negative. It is {count}")
+    rising = powers(v, count)
+    return rising if increasing or count < 2 else T.flip(rising, dims=(1,))
+
+
+# -- tensordot ------------------------------------------------------------------------------------
+
+
+def _dim_lists(dims: Any, a: Any, b: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The dimensions of both arguments that are summed over."""
+    if isinstance(dims, TensorBase):
+        dims = dims.payload.tolist()
+        if isinstance(dims, list) and len(dims) == 1:
+            dims = dims[0]
+    if isinstance(dims, list | tuple) and len(dims) == 2:
+        first, second = dims
+        first = [first] if hasattr(first, "__index__") else list(first)
+        second = [second] if hasattr(second, "__index__") else list(second)
+        if len(first) != len(second):
+            raise RuntimeError(
+                f"both dimension lists should have same length, but they are {first} and {second}"
+            )
+        return normal_dims(first, a.ndim), normal_dims(second, b.ndim)
+    if not hasattr(dims, "__index__"):
+        raise RuntimeError(
+            "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] "
+            f"containing two lists, but got dims={dims}"
+        )
+    if dims < 0:
+        raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+    if dims > min(a.ndim, b.ndim):
+        raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+    return tuple(range(a.ndim - dims, a.ndim)), tuple(range(dims))
+
+
+def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
+    """The sums of products of two tensors over given dimensions.
+
+    Parameters
+    ----------
+    a, b : Tensor
+        Of one dtype.
+    dims : int, or two lists of int
+        How many dimensions to sum over, the last ones of `a` and the first ones of `b`; or which
+        dimensions of `a`, and which of `b`. A size of 1 broadcasts.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        With the other dimensions of `a`, then those of `b`. Differentiable with respect to both, to
+        any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the sizes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.tensordot(wg.ones(2, 3, 4), wg.ones(4, 3, 5), dims=([1, 2], [1, 0])).shape
+    torch.Size([2, 5])
+    """
+    x, y = operand(a, "tensordot", "a"), operand(b, "tensordot", "b", 2)
+    first, second = _dim_lists(dims, x.payload, y.payload)
+    if x.payload.dtype != y.payload.dtype:
+        raise RuntimeError(
+            "both inputs should have same dtype, but they are "
+            f"{dtype_name(x.payload)} and {dtype_name(y.payload)}"
+        )
+    if x.payload.dtype.kind == "b":
+        check_dtypes(x.payload, y.payload, "")
+    for i, j in zip(first, second, strict=True):
+        n, m = x.payload.shape[i], y.payload.shape[j]
+        if n == m:
+            continue
+        if n == 1:
+            y = T.sum_dim(y, dim=(j,), keepdim=True)
+        elif m == 1:
+            x = T.sum_dim(x, dim=(i,), keepdim=True)
+        else:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {n} in dim "
+                f"{i - x.payload.ndim} and second has size {m} in dim {j}"
+            )
+    left = tuple(range(x.payload.ndim))
+    right = list(range(len(left), len(left) + y.payload.ndim))
+    for i, j in zip(first, second, strict=True):
+        right[j] = i
+    kept = [i for i in left if i not in first]
+    others = [label for j, label in enumerate(right) if j not in second]
+    result = T.contract(x, y, a=left, b=tuple(right), out=(*kept, *others))
+    return result if out is None else into(out, result, "tensordot")

@@ -1,0 +1,154 @@
+"""Layer 5 · ops: running extremes and running sums of exponentials along a dimension."""
+
+# the arguments have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.base.dtypes import is_differentiable
+from wengert.ops import named_results
+from wengert.ops.checks import one_dim, real_input, renamed
+from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.named_results import pair
+from wengert.ops.out import into
+from wengert.prims import scan as _records
+from wengert.prims import sorting as _positions
+from wengert.tape.record import T
+
+__all__ = ["cummax", "cummin", "logcumsumexp"]
+
+REQUIRES = (_records, _positions)
+
+
+def cummax(input: Any, dim: int | None = None, *, out: Any = None, **names: Any) -> Any:
+    """The running maxima along a dimension, and where they are.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any real dtype. From a NaN on, all maxima are NaN.
+    dim : int
+        The dimension to run along.
+    out : tuple of two Tensors, optional
+        Where to write the results.
+
+    Returns
+    -------
+    return_types.cummax
+        A named tuple ``(values, indices)``; of several equal elements the last is the maximum. The
+        values are differentiable, to any order: each gives its gradient to the element at its
+        index.
+
+    Raises
+    ------
+    IndexError
+        If the dimension is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> values, indices = wg.cummax(wg.tensor([1.0, 3.0, 2.0, 3.0]), dim=0)
+    >>> values, indices
+    (tensor([1., 3., 3., 3.]), tensor([0, 1, 1, 3]))
+    """
+    return _extremes("cummax", input, dim, out, names)
+
+
+def cummin(input: Any, dim: int | None = None, *, out: Any = None, **names: Any) -> Any:
+    """The running minima along a dimension, and where they are.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any real dtype. From a NaN on, all minima are NaN.
+    dim : int
+        The dimension to run along.
+    out : tuple of two Tensors, optional
+        Where to write the results.
+
+    Returns
+    -------
+    return_types.cummin
+        A named tuple ``(values, indices)``; of several equal elements the last is the minimum. The
+        values are differentiable, to any order: each gives its gradient to the element at its
+        index.
+
+    Raises
+    ------
+    IndexError
+        If the dimension is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.cummin(wg.tensor([2, 3, 1]), dim=0).values
+    tensor([2, 2, 1])
+    """
+    return _extremes("cummin", input, dim, out, names)
+
+
+def _extremes(name: str, input: Any, dim: Any, out: Any, names: dict[str, Any]) -> Any:
+    if names:
+        dim, _ = renamed(name, dim, True, names)
+    if dim is None:
+        raise _no_dim(name)
+    x = real_input(input, name, f"{name}_cpu")
+    axis = one_dim(dim, x.payload.ndim, name)
+    if name == "cummax":
+        indices = T.argcummax(x, dim=axis)
+        values = T.cummax(x, indices, dim=axis)
+    else:
+        indices = T.argcummin(x, dim=axis)
+        values = T.cummin(x, indices, dim=axis)
+    return pair(getattr(named_results, name), values, indices, out)
+
+
+def _no_dim(name: str) -> TypeError:
+    return TypeError(f'{name}() missing 1 required positional arguments: "dim"')
+
+
+def logcumsumexp(input: Any, dim: int | None = None, *, out: Any = None, **names: Any) -> Any:
+    """The logarithms of the running sums of exponentials along a dimension, without overflow.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any floating or complex dtype.
+    dim : int
+        The dimension to run along.
+    out : Tensor, optional
+        Where to write the result.
+
+    Returns
+    -------
+    Tensor
+        Of the input's shape; differentiable, to any order. Elements of minus infinity, which add
+        nothing, get the gradient 0.
+
+    Raises
+    ------
+    IndexError
+        If the dimension is out of range.
+    NotImplementedError
+        If the input consists of integers or bools.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.logcumsumexp(wg.tensor([1000.0, 1000.0, 1000.0]), dim=0)
+    tensor([1000.0000, 1000.6932, 1001.0986])
+    """
+    if names:
+        dim, _ = renamed("logcumsumexp", dim, True, names)
+    if dim is None:
+        raise _no_dim("logcumsumexp")
+    x = operand(input, "logcumsumexp")
+    axis = one_dim(dim, x.payload.ndim, "logcumsumexp")
+    if not is_differentiable(x.payload.dtype):
+        raise NotImplementedError(
+            f"\"logcumsumexp_out_cpu\" not implemented for '{dtype_name(x.payload)}': "
+            "convert the input to a floating dtype with .to(dtype)"
+        )
+    result = T.logcumsumexp(x, dim=axis)
+    return result if out is None else into(out, result, "logcumsumexp")

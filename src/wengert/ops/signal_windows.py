@@ -1,0 +1,237 @@
+"""Layer 5 · ops: window functions, with which signals are multiplied before a transform."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.errors import long_name
+from wengert.ops.options import float_type, made
+
+__all__ = [
+    "bartlett_window",
+    "blackman_window",
+    "hamming_window",
+    "hann_window",
+    "kaiser_window",
+]
+
+
+def _window(
+    name: str,
+    shape: Callable[[Any], Any],
+    length: Any,
+    periodic: bool,
+    dtype: Any,
+    device: Any,
+    requires_grad: bool,
+) -> Any:
+    """The values of `shape`, a function on [0, 1], at places one element apart."""
+    if isinstance(length, float) or not hasattr(length, "__index__"):
+        raise TypeError(
+            f"{name}(): argument 'window_length' (position 1) must be int, not "
+            f"{type(length).__name__}"
+        )
+    length = int(length)
+    kind = float_type(dtype)
+    if kind.kind in "biu":
+        raise RuntimeError(
+            f"{name} expects floating point dtypes, got: {long_name(kind)}. Windows are made of "
+            "fractions"
+        )
+    if kind.kind == "c":
+        raise NotImplementedError(
+            f"\"{name}\" not implemented for '{long_name(kind)}': make a real window"
+        )
+    if length < 0:
+        raise RuntimeError(
+            f"{name} requires non-negative window_length, got window_length={length}"
+        )
+    if length < 2:
+        values = np.ones(length)
+    else:
+        values = shape(np.arange(length) / (length if periodic else length - 1))
+    return made(values.astype(kind), device, requires_grad)
+
+
+def hann_window(
+    window_length: int,
+    periodic: bool = True,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """The Hann window: sin(pi * x) ** 2 for x from 0 to 1.
+
+    Parameters
+    ----------
+    window_length : int
+        The number of elements.
+    periodic : bool
+        Whether the window is one period, as spectra want it: that is a symmetric window of one
+        element more without its last.
+    dtype : dtype, optional
+        A real floating dtype; the default one unless given.
+    layout, pin_memory
+        Have no effect.
+    device : device or str, optional
+        Only the CPU.
+    requires_grad : bool
+        Whether gradients are wanted.
+
+    Returns
+    -------
+    Tensor
+        Of shape (window_length,).
+
+    Raises
+    ------
+    RuntimeError
+        If the length is negative, or the dtype is an integer dtype or bool.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.hann_window(4)
+    tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    """
+    return _window(
+        "hann_window",
+        lambda x: np.sin(np.pi * x) ** 2,
+        window_length,
+        periodic,
+        dtype,
+        device,
+        requires_grad,
+    )
+
+
+def hamming_window(
+    window_length: int,
+    periodic: bool = True,
+    alpha: float = 0.54,
+    beta: float = 0.46,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """The Hamming window: alpha - beta * cos(2 * pi * x) for x from 0 to 1.
+
+    The other arguments are those of `hann_window`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.hamming_window(4)
+    tensor([0.0800, 0.5400, 1.0000, 0.5400])
+    """
+    return _window(
+        "hamming_window",
+        lambda x: alpha - beta * np.cos(2 * np.pi * x),
+        window_length,
+        periodic,
+        dtype,
+        device,
+        requires_grad,
+    )
+
+
+def blackman_window(
+    window_length: int,
+    periodic: bool = True,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """The Blackman window: 0.42 - 0.5 * cos(2 * pi * x) + 0.08 * cos(4 * pi * x).
+
+    x goes from 0 to 1; the arguments are those of `hann_window`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.blackman_window(4)[1:]
+    tensor([0.3400, 1.0000, 0.3400])
+    """
+    return _window(
+        "blackman_window",
+        lambda x: 0.42 - 0.5 * np.cos(2 * np.pi * x) + 0.08 * np.cos(4 * np.pi * x),
+        window_length,
+        periodic,
+        dtype,
+        device,
+        requires_grad,
+    )
+
+
+def bartlett_window(
+    window_length: int,
+    periodic: bool = True,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """The Bartlett window, a triangle; the arguments are those of `hann_window`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.bartlett_window(4)
+    tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    """
+    return _window(
+        "bartlett_window",
+        lambda x: 1 - np.abs(2 * x - 1),
+        window_length,
+        periodic,
+        dtype,
+        device,
+        requires_grad,
+    )
+
+
+def kaiser_window(
+    window_length: int,
+    periodic: bool = True,
+    beta: float = 12.0,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """The Kaiser window: i0(beta * sqrt(1 - (2 * x - 1) ** 2)) / i0(beta) for x from 0 to 1.
+
+    `beta` says how narrow it is; the other arguments are those of `hann_window`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.kaiser_window(4, beta=2.0)
+    tensor([0.4387, 0.8348, 1.0000, 0.8348])
+    """
+    return _window(
+        "kaiser_window",
+        # the argument of the root is not negative, but for rounding errors
+        lambda x: np.i0(beta * np.sqrt(np.maximum(1 - (2 * x - 1) ** 2, 0))) / np.i0(beta),
+        window_length,
+        periodic,
+        dtype,
+        device,
+        requires_grad,
+    )

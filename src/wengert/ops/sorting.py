@@ -1,0 +1,227 @@
+"""Layer 5 · ops: the elements along a dimension in order, and the first of them."""
+
+# the arguments have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.ops import named_results
+from wengert.ops.checks import one_dim, renamed
+from wengert.ops.coerce import integer, operand
+from wengert.ops.named_results import pair
+from wengert.ops.out import into
+from wengert.prims import sorting as _records
+from wengert.tape.cuts import note
+from wengert.tape.record import T
+
+__all__ = ["argsort", "msort", "sort", "topk"]
+
+REQUIRES = (_records,)
+
+
+def _sortable(input: Any, dim: Any, name: str) -> tuple[Any, int]:
+    tensor = operand(input, name)
+    payload = tensor.payload
+    if payload.dtype.kind == "c":
+        raise RuntimeError(
+            f"{'topk' if name == 'topk' else 'Sort'} does not support complex dtypes on CPU: they "
+            "have no order; sort by input.real, input.abs() or input.angle()"
+        )
+    return tensor, one_dim(dim, payload.ndim, name)
+
+
+def sort(
+    input: Any,
+    dim: int = -1,
+    descending: bool = False,
+    *,
+    stable: bool | None = False,
+    out: Any = None,
+    **names: Any,
+) -> Any:
+    """The elements along a dimension in ascending or descending order.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any real dtype. A NaN counts as larger than every number.
+    dim : int
+        The dimension to sort along.
+    descending : bool
+        Whether to begin with the largest.
+    stable : bool
+        Accepted for PyTorch's sake: equal elements keep their order in any case.
+    out : tuple of two Tensors, optional
+        Where to write the results.
+
+    Returns
+    -------
+    return_types.sort
+        A named tuple ``(values, indices)``; the values are differentiable, to any order.
+
+    Raises
+    ------
+    IndexError
+        If the dimension is out of range.
+    RuntimeError
+        If the input is complex.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> values, indices = wg.sort(wg.tensor([3.0, 1.0, 2.0]))
+    >>> values, indices
+    (tensor([1., 2., 3.]), tensor([1, 2, 0]))
+    """
+    if names:
+        dim, _ = renamed("sort", None if dim == -1 else dim, True, names)
+    x, axis = _sortable(input, dim, "sort")
+    indices = T.argsort(x, dim=axis, descending=bool(descending))
+    return pair(named_results.sort, T.sort(x, indices, dim=axis), indices, out)
+
+
+def argsort(
+    input: Any,
+    dim: int = -1,
+    descending: bool = False,
+    *,
+    stable: bool = False,
+    out: Any = None,
+    **names: Any,
+) -> Any:
+    """The positions of the elements along a dimension in ascending or descending order.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any real dtype. A NaN counts as larger than every number.
+    dim : int
+        The dimension to sort along.
+    descending : bool
+        Whether to begin with the largest.
+    stable : bool
+        Accepted for PyTorch's sake: equal elements keep their order in any case.
+    out : Tensor, optional
+        Where to write the result.
+
+    Returns
+    -------
+    Tensor
+        Of int64; without a derivative.
+
+    Raises
+    ------
+    IndexError
+        If the dimension is out of range.
+    RuntimeError
+        If the input is complex.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.argsort(wg.tensor([3.0, 1.0, 2.0]), descending=True)
+    tensor([0, 2, 1])
+    """
+    if names:
+        dim, _ = renamed("argsort", None if dim == -1 else dim, True, names)
+    x, axis = _sortable(input, dim, "sort")
+    if x.edge is not None:
+        note("argsort()", x)
+    result = T.argsort(x, dim=axis, descending=bool(descending))
+    return result if out is None else into(out, result, "argsort")
+
+
+def msort(input: Any, *, out: Any = None) -> Any:
+    """The elements along the first dimension in ascending order.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any real dtype.
+    out : Tensor, optional
+        Where to write the result.
+
+    Returns
+    -------
+    Tensor
+        ``sort(input, dim=0).values``; differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the input is complex.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.msort(wg.tensor([[3, 1], [2, 4]]))
+    tensor([[2, 1],
+            [3, 4]])
+    """
+    x, axis = _sortable(input, 0, "sort")
+    result = T.sort(x, T.argsort(x, dim=axis, descending=False), dim=axis)
+    return result if out is None else into(out, result, "msort")
+
+
+def topk(
+    input: Any,
+    k: int,
+    dim: int = -1,
+    largest: bool = True,
+    sorted: bool = True,
+    *,
+    out: Any = None,
+    **names: Any,
+) -> Any:
+    """The `k` largest, or smallest, elements along a dimension.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any real dtype but bool. A NaN counts as larger than every number.
+    k : int
+        How many.
+    dim : int
+        The dimension to choose along.
+    largest : bool
+        Whether to choose the largest.
+    sorted : bool
+        Whether they must come in order, the first choice first.
+    out : tuple of two Tensors, optional
+        Where to write the results.
+
+    Returns
+    -------
+    return_types.topk
+        A named tuple ``(values, indices)``; the values are differentiable, to any order. Which of
+        several equal elements are chosen is not defined.
+
+    Raises
+    ------
+    RuntimeError
+        If there are no `k` elements, or the input is complex or of bools.
+    IndexError
+        If the dimension is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> values, indices = wg.topk(wg.tensor([1.0, 5.0, 3.0, 4.0]), 2)
+    >>> values, indices
+    (tensor([5., 4.]), tensor([1, 3]))
+    """
+    if names:
+        dim, _ = renamed("topk", None if dim == -1 else dim, True, names)
+    x, axis = _sortable(input, dim, "topk")
+    payload = x.payload
+    if payload.dtype.kind == "b":
+        raise RuntimeError("topk does not support bool dtypes on CPU: convert it with .to(dtype)")
+    count = integer(k, "topk", "k")
+    size = payload.shape[axis] if payload.ndim else 1
+    if not 0 <= count <= size:
+        raise RuntimeError(
+            f"selected index k out of range: dimension {axis} has size {size}, and k is {count}"
+        )
+    indices = T.argtop(x, k=count, dim=axis, largest=bool(largest), sorted=bool(sorted))
+    return pair(named_results.topk, T.topk(x, indices, dim=axis), indices, out)

@@ -1,0 +1,434 @@
+"""Layer 5 · ops: eigenvalues, singular values and orthogonal factors.
+
+NOTE [derivatives of vectors]
+Eigenvectors and singular vectors are determined only up to a sign, for complex matrices up to a
+phase, and not at all where values are repeated. A gradient that depends on them has a meaning only
+if the loss does not depend on that choice. Where it shows that it does, the backward pass raises:
+for a phase, for values that are the same to rounding errors, and for vectors that
+``full_matrices=True`` adds. Losses of the values alone have a gradient everywhere. The closer two
+values, the less precise are the gradients of their vectors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels.spectral import LinAlgError
+from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.out import into
+from wengert.ops.spectral_types import linalg_eig, linalg_eigh, linalg_qr, linalg_svd
+from wengert.prims import spectral as _records
+from wengert.tape.modes import is_recording
+from wengert.tape.record import T
+
+__all__ = [
+    "LinAlgError",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "qr",
+    "svd",
+    "svdvals",
+]
+
+REQUIRES = (_records,)
+
+LAPACK = "fdFD"
+"""NumPy's characters for the dtypes of LAPACK; a dtype's name takes microseconds."""
+
+
+def matrices(value: Any, op: str, arg: str = "input", name: str = "") -> Any:
+    """`value` as a tensor of matrices."""
+    x = operand(value, f"linalg_{op}", arg)
+    if x.payload.ndim < 2:
+        raise RuntimeError(
+            f"{name or 'linalg.' + op}: The input tensor A must have at least 2 dimensions. Got "
+            f"shape {list(x.payload.shape)}"
+        )
+    return x
+
+
+def square(value: Any, op: str, name: str = "") -> Any:
+    """`value` as a tensor of square matrices."""
+    x = matrices(value, op, name=name)
+    rows, columns = x.payload.shape[-2:]
+    if rows != columns:
+        raise RuntimeError(
+            f"{name or 'linalg.' + op}: A must be batches of square matrices, but they are {rows} "
+            f"by {columns} matrices"
+        )
+    return x
+
+
+def _lapack(x: Any, kernel: str) -> None:
+    """Refuse the dtypes for which there is no LAPACK."""
+    if x.payload.dtype.char not in LAPACK:
+        raise NotImplementedError(
+            f"\"{kernel}\" not implemented for '{dtype_name(x.payload)}': convert the input with "
+            ".to(dtype)"
+        )
+
+
+def floating_lapack(x: Any, name: str, kernel: str) -> None:
+    """Refuse the dtypes for which there is no LAPACK, with PyTorch's words for integers."""
+    if x.payload.dtype.kind in "biu":
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got "
+            f"{dtype_name(x.payload)}; convert it with .to(dtype)"
+        )
+    _lapack(x, kernel)
+
+
+def _traced(x: Any) -> bool:
+    """Whether a gradient may be asked for: then a decomposition is worth keeping."""
+    return x.edge is not None and is_recording()
+
+
+def several(out: Any, results: Any, name: str) -> Any:
+    """Put several results into several tensors."""
+    if not isinstance(out, tuple | list):
+        raise TypeError(
+            f"{name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}"
+        )
+    if len(out) != len(results):
+        raise TypeError(
+            f"{name}() expected a tuple of {len(results)} elements for the argument 'out', but got "
+            f"{len(out)}"
+        )
+    return type(results)([into(o, r, name) for o, r in zip(out, results, strict=True)])
+
+
+# -- Hermitian matrices ---------------------------------------------------------------------------
+
+
+def _triangle(UPLO: Any, op: str) -> str:
+    if not isinstance(UPLO, str):
+        raise TypeError(f"linalg_{op}(): argument 'UPLO' must be str, not {type(UPLO).__name__}")
+    if UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(
+            f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}: which triangle to read, the "
+            "lower or the upper one"
+        )
+    return UPLO.upper()
+
+
+def eigh(input: Any, UPLO: str = "L", *, out: Any = None) -> Any:
+    """Eigenvalues and eigenvectors of symmetric or Hermitian matrices.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (..., n, n) and of a floating or complex dtype.
+    UPLO : {"L", "U"}
+        The triangle that is read, the lower or the upper one; the other one is ignored.
+    out : tuple of Tensor, optional
+        Where to write the results; outside the graph only.
+
+    Returns
+    -------
+    eigenvalues : Tensor
+        Real, in ascending order, of shape (..., n).
+    eigenvectors : Tensor
+        Of shape (..., n, n), the columns, of length 1.
+        Both are differentiable, to any order, with gradients that are Hermitian. See "Raises".
+
+    Raises
+    ------
+    RuntimeError
+        If the matrices are not square, or do not converge. In the backward pass, if the loss
+        depends on the phase of complex eigenvectors, or on eigenvectors of eigenvalues that are
+        the same to rounding errors: such eigenvectors have no derivative.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> values, vectors = wg.linalg.eigh(wg.tensor([[2.0, 1.0], [1.0, 2.0]]))
+    >>> values
+    tensor([1., 3.])
+    """
+    x = square(input, "eigh")
+    UPLO = _triangle(UPLO, "eigh")
+    _lapack(x, "linalg_eigh_cpu")
+    results = linalg_eigh(T.linalg_eigh(x, UPLO=UPLO)[1:])
+    return results if out is None else several(out, results, "linalg_eigh")
+
+
+def eigvalsh(input: Any, UPLO: str = "L", *, out: Any = None) -> Any:
+    """Eigenvalues of symmetric or Hermitian matrices.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (..., n, n) and of a floating or complex dtype.
+    UPLO : {"L", "U"}
+        The triangle that is read.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Real, in ascending order, of shape (..., n). Differentiable, to any order; the first
+        derivative is finite also where eigenvalues are repeated.
+
+    Raises
+    ------
+    RuntimeError
+        If the matrices are not square, or do not converge.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.linalg.eigvalsh(wg.tensor([[2.0, 1.0], [1.0, 2.0]]))
+    tensor([1., 3.])
+    """
+    x = square(input, "eigvalsh", "linalg.eigh")
+    UPLO = _triangle(UPLO, "eigvalsh")
+    _lapack(x, "linalg_eigh_cpu")
+    result = T.linalg_eigh(x, UPLO=UPLO)[1] if _traced(x) else T.linalg_eigvalsh(x, UPLO=UPLO)
+    return result if out is None else into(out, result, "linalg_eigvalsh")
+
+
+# -- any square matrices --------------------------------------------------------------------------
+
+
+def _complexible(x: Any) -> None:
+    if x.payload.dtype.kind in "biu":
+        raise RuntimeError(
+            f"Unknown Complex ScalarType for {dtype_name(x.payload)}: eigenvalues are complex; "
+            "convert the input with .to(dtype)"
+        )
+    _lapack(x, "linalg_eig_out_cpu")
+
+
+def eig(input: Any, *, out: Any = None) -> Any:
+    """Eigenvalues and eigenvectors of square matrices.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (..., n, n) and of a floating or complex dtype.
+    out : tuple of Tensor, optional
+        Where to write the results; outside the graph only.
+
+    Returns
+    -------
+    eigenvalues : Tensor
+        Complex, in no particular order, of shape (..., n).
+    eigenvectors : Tensor
+        Complex, of shape (..., n, n): the columns, of length 1.
+        Both are differentiable, to any order. See "Raises".
+
+    Raises
+    ------
+    RuntimeError
+        If the matrices are not square, or hold NaN or infinity. In the backward pass, if the loss
+        depends on the phase of eigenvectors, or on eigenvectors of eigenvalues that are the same
+        to rounding errors, or if there are fewer eigenvectors than dimensions.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> values, vectors = wg.linalg.eig(wg.tensor([[0.0, 1.0], [-1.0, 0.0]]))
+    >>> values.imag.abs()
+    tensor([1., 1.])
+    """
+    x = square(input, "eig")
+    _complexible(x)
+    results = linalg_eig(T.linalg_eig(x)[1:])
+    return results if out is None else several(out, results, "linalg_eig")
+
+
+def eigvals(input: Any, *, out: Any = None) -> Any:
+    """Eigenvalues of square matrices.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (..., n, n) and of a floating or complex dtype.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Complex, in no particular order, of shape (..., n). Differentiable, to any order, where
+        there are as many eigenvectors as dimensions.
+
+    Raises
+    ------
+    RuntimeError
+        If the matrices are not square, or hold NaN or infinity.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.linalg.eigvals(wg.tensor([[3.0, 1.0], [0.0, 3.0]])).real
+    tensor([3., 3.])
+    """
+    x = square(input, "eigvals")
+    _complexible(x)
+    result = T.linalg_eig(x)[1] if _traced(x) else T.linalg_eigvals(x)
+    return result if out is None else into(out, result, "linalg_eigvals")
+
+
+# -- singular values ------------------------------------------------------------------------------
+
+
+def _for_svd(A: Any, op: str) -> Any:
+    x = matrices(A, op, "A", "linalg.svd")
+    floating_lapack(x, "linalg.svd", "linalg_svd_cpu")
+    return x
+
+
+def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None, out: Any = None) -> Any:
+    """Singular values and singular vectors: ``A = U @ diag(S) @ Vh``.
+
+    Parameters
+    ----------
+    A : Tensor
+        Of shape (..., m, n) and of a floating or complex dtype.
+    full_matrices : bool
+        Whether U and Vh are square. For gradients, say False: the vectors that True adds may be
+        any basis.
+    driver : None
+        There is one driver for all.
+    out : tuple of Tensor, optional
+        Where to write the results; outside the graph only.
+
+    Returns
+    -------
+    U : Tensor
+        Of shape (..., m, m), or (..., m, k) with k = min(m, n).
+    S : Tensor
+        Real, in descending order, of shape (..., k).
+    Vh : Tensor
+        Of shape (..., n, n), or (..., k, n).
+        All are differentiable, to any order. See "Raises".
+
+    Raises
+    ------
+    RuntimeError
+        If the input is no matrix, or holds NaN or infinity. In the backward pass, if the loss
+        depends on the phase of complex singular vectors, on singular vectors of singular values
+        that are the same to rounding errors, or on those that ``full_matrices`` adds.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> U, S, Vh = wg.linalg.svd(wg.tensor([[3.0, 0.0], [0.0, -4.0]]))
+    >>> S
+    tensor([4., 3.])
+    """
+    _flag(full_matrices, "svd", "full_matrices")
+    x = _for_svd(A, "svd")
+    _no_driver(driver)
+    results = linalg_svd(T.linalg_svd(x, full_matrices=full_matrices)[1:])
+    return results if out is None else several(out, results, "linalg_svd")
+
+
+def _flag(value: Any, op: str, arg: str) -> None:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"linalg_{op}(): argument '{arg}' must be bool, not {type(value).__name__}")
+
+
+def _no_driver(driver: Any) -> None:
+    if driver is not None:
+        raise RuntimeError(
+            "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with "
+            f"cuSOLVER backend. Leave it out (got {driver!r})."
+        )
+
+
+def svdvals(A: Any, *, driver: str | None = None, out: Any = None) -> Any:
+    """Singular values of matrices.
+
+    Parameters
+    ----------
+    A : Tensor
+        Of shape (..., m, n) and of a floating or complex dtype.
+    driver : None
+        There is one driver for all.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Real, in descending order, of shape (..., min(m, n)). Differentiable, to any order; the
+        first derivative is finite also where singular values are repeated.
+
+    Raises
+    ------
+    RuntimeError
+        If the input is no matrix, or holds NaN or infinity.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.linalg.svdvals(wg.tensor([[3.0, 0.0], [0.0, -4.0]]))
+    tensor([4., 3.])
+    """
+    x = _for_svd(A, "svdvals")
+    _no_driver(driver)
+    result = values_of(x)
+    return result if out is None else into(out, result, "linalg_svdvals")
+
+
+def values_of(x: Any) -> Any:
+    """The singular values of what is known to be matrices."""
+    return T.linalg_svd(x, full_matrices=False)[2] if _traced(x) else T.linalg_svdvals(x)
+
+
+# -- orthogonal factors ---------------------------------------------------------------------------
+
+
+def qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
+    """An orthogonal (unitary) and an upper triangular factor: ``A = Q @ R``.
+
+    Parameters
+    ----------
+    A : Tensor
+        Of shape (..., m, n) and of a floating or complex dtype.
+    mode : {"reduced", "complete", "r"}
+        "reduced": Q has k = min(m, n) columns; "complete": it has m; "r": it is not computed.
+    out : tuple of Tensor, optional
+        Where to write the results; outside the graph only.
+
+    Returns
+    -------
+    Q : Tensor
+        Of shape (..., m, k) or (..., m, m); empty for the mode "r".
+    R : Tensor
+        Of shape (..., k, n) or (..., m, n).
+        Both are differentiable, to any order, if the first k columns of A are linearly
+        independent; for the mode "complete" only if m <= n, for the mode "r" not at all.
+
+    Raises
+    ------
+    RuntimeError
+        If the input is no matrix, or the mode is unknown; in the backward pass, if there is no
+        derivative.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> Q, R = wg.linalg.qr(wg.tensor([[3.0, 1.0], [4.0, 2.0]]))
+    >>> R.abs()
+    tensor([[5.0000, 2.2000],
+            [0.0000, 0.4000]])
+    """
+    if not isinstance(mode, str):
+        raise TypeError(f"linalg_qr(): argument 'mode' must be str, not {type(mode).__name__}")
+    x = matrices(A, "qr", "A")
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), "
+            "'r', or 'complete'"
+        )
+    floating_lapack(x, "linalg.qr", "geqrf_cpu")
+    results = linalg_qr(T.linalg_qr(x, mode=mode)[1:])
+    return results if out is None else several(out, results, "linalg_qr")

@@ -1,0 +1,306 @@
+"""Layer 2 · prims: triangular systems, LU factors, Cholesky factors.
+
+Rules that conjugate for themselves are those in which a factor's adjoint stands.
+
+References
+----------
+M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+differentiation" (2008); for Cholesky factors I. Murray, "Differentiation of the Cholesky
+decomposition" (2016).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels import factors as kernels
+from wengert.prims.families import constant, general, linear
+from wengert.prims.record import case
+
+Dims = tuple[int, ...]
+
+
+def _mT(F: Any, x: Any) -> Any:
+    n = len(x.shape)
+    return F.transpose(x, dim0=n - 2, dim1=n - 1)
+
+
+def _mH(F: Any, x: Any, dtype: Any) -> Any:
+    turned = _mT(F, x)
+    return F.conj(turned) if dtype.kind == "c" else turned
+
+
+def _rows(F: Any, x: Any, n: int, start: int, end: int) -> Any:
+    return F.slice(x, dim=n - 2, start=start, end=end, step=1)
+
+
+def _columns(F: Any, x: Any, n: int, start: int, end: int) -> Any:
+    return F.slice(x, dim=n - 1, start=start, end=end, step=1)
+
+
+def _triangular(*shape: int) -> Callable[[Any], Any]:
+    """Matrices of which both triangles have well-conditioned solutions."""
+    return lambda rng: rng.standard_normal(shape) * 0.5 + 2 * np.eye(*shape[-2:])
+
+
+def _positive(*shape: int) -> Callable[[Any], Any]:
+    """Positive definite symmetric matrices."""
+
+    def draw(rng: Any) -> Any:
+        root = rng.standard_normal(shape)
+        return root @ root.swapaxes(-1, -2) + 2 * np.eye(shape[-1])
+
+    return draw
+
+
+# -- triangular systems ---------------------------------------------------------------------------
+
+
+def _slope_of_triangular(
+    F: Any, g: Any, A: Any, result: Any, upper: bool, left: bool, unitriangular: bool
+) -> Any:
+    pull = F.linalg_solve_triangular(
+        _mT(F, A), g, upper=not upper, left=left, unitriangular=unitriangular
+    )
+    slope = pull @ _mT(F, result) if left else _mT(F, result) @ pull
+    if upper:
+        return -F.triu(slope, diagonal=int(unitriangular))
+    return -F.tril(slope, diagonal=-int(unitriangular))
+
+
+general(
+    "linalg_solve_triangular",
+    kernels.solve_triangular,
+    args=("A", "B"),
+    params=("upper", "left", "unitriangular"),
+    vjp=(
+        _slope_of_triangular,
+        lambda F, g, A, upper, left, unitriangular: F.linalg_solve_triangular(
+            _mT(F, A), g, upper=not upper, left=left, unitriangular=unitriangular
+        ),
+    ),
+    broadcasts=True,
+    cases=(
+        *(
+            case(_triangular(3, 3), (3, 3), upper=upper, left=left, unitriangular=unit)
+            for upper in (False, True)
+            for left in (False, True)
+            for unit in (False, True)
+        ),
+        case(_triangular(2, 1, 2, 2), (3, 2, 1), upper=False, left=True, unitriangular=False),
+        case(_triangular(2, 2), (9, 2, 2), upper=True, left=False, unitriangular=False),
+        case(_triangular(0, 0), (0, 2), upper=True, left=True, unitriangular=False),
+        case(_triangular(2, 2), (2, 0), upper=True, left=True, unitriangular=True),
+    ),
+    doc="the solutions of triangular systems of equations",
+)
+
+# -- LU -------------------------------------------------------------------------------------------
+
+linear(
+    "permute_rows",
+    kernels.permute_rows,
+    args=("self", "pivots"),
+    params=("back",),
+    fixed=("pivots",),
+    vjp=(lambda F, g, pivots, back: F.permute_rows(g, pivots, back=not back), None),
+    cases=tuple(
+        case(shape, lambda rng, pivots=pivots: np.array(pivots, np.int32), back=back)
+        for shape, pivots in (((3, 2), [2, 3, 3]), ((2, 3, 2), [[3, 2], [1, 3]]), ((0, 2), []))
+        for back in (False, True)
+    ),
+    doc="the rows of matrices in the order that the exchanges of LU factors say",
+)
+constant(
+    "lu_permutation",
+    kernels.permutation,
+    args=("pivots",),
+    params=("size",),
+    cases=(
+        case(lambda rng: np.array([2, 3, 3], np.int32), size=3),
+        case(lambda rng: np.array([[2, 2], [1, 2]], np.int32), size=2),
+    ),
+    doc="which row each row was before the exchanges of LU factors",
+)
+
+
+def _slope_of_lu(F: Any, g: Any, result: Any, self_shape: Dims, self_dtype: Any) -> Any:
+    nd, (m, n) = len(self_shape), self_shape[-2:]
+    k = min(m, n)
+    pivots = F.select(_columns(F, result, nd, 0, k), dim=nd - 2, index=m)
+    LU = _rows(F, result, nd, 0, m)
+    g = g[1] + _rows(F, g[0], nd, 0, m)
+    first, g_first = (
+        _columns(F, _rows(F, LU, nd, 0, k), nd, 0, k),
+        _columns(F, _rows(F, g, nd, 0, k), nd, 0, k),
+    )
+    back = _mH(F, first, self_dtype)
+    # products of the adjoints of L, which has ones on its diagonal, and of U with the cotangents
+    below, above = F.tril(g_first, diagonal=-1), F.triu(g_first, diagonal=0)
+    left = below + F.triu(back, diagonal=1) @ below
+    right = above @ F.tril(back, diagonal=0)
+    if m < n:
+        rest, g_rest = _columns(F, _rows(F, LU, nd, 0, k), nd, k, n), _columns(F, g, nd, k, n)
+        left = left - g_rest @ _mH(F, rest, self_dtype)
+    elif m > n:
+        rest, g_rest = _rows(F, LU, nd, k, m), _rows(F, g, nd, k, m)
+        right = right - _mH(F, rest, self_dtype) @ g_rest
+    inner = F.tril(left, diagonal=-1) + F.triu(right, diagonal=0)
+    slope = F.linalg_solve_triangular(back, inner, upper=False, left=False, unitriangular=False)
+    if m > n:
+        low = F.linalg_solve_triangular(back, g_rest, upper=False, left=False, unitriangular=False)
+    slope = F.linalg_solve_triangular(back, slope, upper=True, left=True, unitriangular=True)
+    if m > n:
+        slope = F.cat(slope, low, dim=nd - 2)
+    elif m < n:
+        side = F.linalg_solve_triangular(back, g_rest, upper=True, left=True, unitriangular=True)
+        slope = F.cat(slope, side, dim=nd - 1)
+    return F.permute_rows(slope, pivots, back=True)
+
+
+# Unused cotangents are 0 where a minor is 0, and so is what they meet.
+general(
+    "linalg_lu_factor_ex",
+    kernels.lu_factor_ex,
+    vjp=(_slope_of_lu,),
+    outputs=4,
+    differentiable=2,
+    conj="explicit",
+    cases=tuple(case(shape) for shape in ((3, 3), (2, 4), (4, 2), (2, 2, 3), (0, 2), (2, 2, 2))),
+    doc="LU factors of matrices, after them and the pivots in one array",
+)
+
+
+def _slope_of_lu_solve(
+    F: Any, g: Any, LU: Any, pivots: Any, result: Any, LU_dtype: Any, adjoint: bool
+) -> Any:
+    back = _mH(F, LU, LU_dtype)
+    if not adjoint:
+        # of U times the solution, then of L
+        pull = F.linalg_solve_triangular(back, g, upper=False, left=True, unitriangular=False)
+        above = -(pull @ _mH(F, result, LU_dtype))
+        below = F.linalg_solve_triangular(
+            back,
+            above @ F.tril(back, diagonal=0),
+            upper=True,
+            left=True,
+            unitriangular=True,
+        )
+    else:
+        pull = F.linalg_lu_solve(LU, g, pivots, adjoint=False)
+        turned = F.permute_rows(result, pivots, back=False)
+        product = -(turned @ _mH(F, pull, LU_dtype))
+        above = product + F.triu(back, diagonal=1) @ product
+        below = product @ F.tril(back, diagonal=0)
+    return F.tril(below, diagonal=-1) + F.triu(above, diagonal=0)
+
+
+def _pivots(*values: Any) -> Callable[[Any], Any]:
+    return lambda rng: np.array(values, np.int32)
+
+
+general(
+    "linalg_lu_solve",
+    kernels.lu_solve,
+    args=("LU", "B", "pivots"),
+    params=("adjoint",),
+    fixed=("pivots",),
+    vjp=(
+        _slope_of_lu_solve,
+        lambda F, g, LU, pivots, adjoint: F.linalg_lu_solve(LU, g, pivots, adjoint=not adjoint),
+        None,
+    ),
+    conj="explicit",
+    cases=(
+        *(
+            case(_triangular(3, 3), (3, 2), _pivots(2, 3, 3), adjoint=adjoint)
+            for adjoint in (False, True)
+        ),
+        case(_triangular(2, 2, 2), (2, 2, 1), _pivots([2, 2], [1, 2]), adjoint=False),
+        case(_triangular(0, 0), (0, 2), _pivots(), adjoint=False),
+    ),
+    doc="the solutions of systems of equations with LU factors",
+)
+
+# -- Cholesky -------------------------------------------------------------------------------------
+
+
+def _slope_of_cholesky(
+    F: Any, g: Any, factor: Any, shape: Dims, dtype: Any, upper: bool | None
+) -> Any:
+    n = len(shape)
+    back = _mH(F, factor, dtype)
+    if upper:
+        factor, back, g = back, factor, _mH(F, g, dtype)
+    inner = back @ g
+    below = F.tril(inner, diagonal=-1)
+    diagonal = F.diagonal(inner, offset=0, dim1=n - 2, dim2=n - 1)
+    if dtype.kind == "c":
+        diagonal = F.real(diagonal)
+    middle = below + _mH(F, below, dtype)
+    middle = middle + F.diag_embed(diagonal, offset=0, dim1=n - 2, dim2=n - 1)
+    side = F.linalg_solve_triangular(back, middle, upper=True, left=True, unitriangular=False)
+    return (
+        F.linalg_solve_triangular(factor, side, upper=False, left=False, unitriangular=False) * 0.5
+    )
+
+
+_CHOLESKY = tuple(_positive(*shape) for shape in ((3, 3), (2, 2, 2), (1, 1), (0, 0)))
+
+# Finite differences disturb each triangle by itself: the samples take the mean of both.
+general(
+    "linalg_cholesky",
+    kernels.cholesky,
+    params=("upper", "what"),
+    vjp=(
+        lambda F, g, result, self_shape, self_dtype, upper: _slope_of_cholesky(
+            F, g, result, self_shape, self_dtype, upper
+        ),
+    ),
+    conj="explicit",
+    node="LinalgCholeskyExBackward0",
+    cases=tuple(case(draw, upper=None, what="linalg.cholesky") for draw in _CHOLESKY),
+    doc="Cholesky factors of Hermitian matrices",
+)
+general(
+    "linalg_cholesky_ex",
+    kernels.cholesky_ex,
+    params=("upper", "check"),
+    vjp=(
+        lambda F, g, result, self_shape, self_dtype, upper: _slope_of_cholesky(
+            F, g, result, self_shape, self_dtype, upper
+        ),
+    ),
+    outputs=2,
+    differentiable=1,
+    conj="explicit",
+    cases=tuple(case(draw, upper=None, check=False) for draw in _CHOLESKY),
+    doc="Cholesky factors of Hermitian matrices, and where there is none",
+)
+
+
+def _slope_of_cholesky_inverse(
+    F: Any, g: Any, self: Any, result: Any, self_dtype: Any, upper: bool
+) -> Any:
+    inner = result @ (g + _mH(F, g, self_dtype)) @ result
+    if upper:
+        return -F.triu(F.triu(self, diagonal=0) @ inner, diagonal=0)
+    return -F.tril(inner @ F.tril(self, diagonal=0), diagonal=0)
+
+
+general(
+    "cholesky_inverse",
+    kernels.cholesky_inverse,
+    params=("upper",),
+    vjp=(_slope_of_cholesky_inverse,),
+    conj="explicit",
+    cases=tuple(
+        case(_triangular(*shape), upper=upper)
+        for shape in ((3, 3), (2, 2, 2), (0, 0))
+        for upper in (False, True)
+    ),
+    doc="the inverses of matrices of which there are Cholesky factors",
+)

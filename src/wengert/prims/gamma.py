@@ -1,0 +1,148 @@
+"""Layer 2 · prims: the gamma function's logarithm, its derivatives, incomplete forms, and zeta."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.kernels import gamma as kernels
+from wengert.prims import logarithms
+from wengert.prims.families import elementwise
+from wengert.prims.record import case
+
+__all__ = ["REQUIRES"]
+
+REQUIRES = (logarithms,)
+"""Modules whose records the rules use."""
+
+
+def _refused(name: str, kinds: str = "c") -> dict[str, str]:
+    return dict.fromkeys(kinds, f"\"{name}\" not implemented for '{{}}'")
+
+
+elementwise(
+    "lgamma",
+    kernels.lgamma,
+    lin=lambda F, g, self: g * F.digamma(self),
+    domain="positive",
+    refuses=_refused("lgamma_vml_cpu"),
+    doc="logarithm of the absolute value of the gamma function",
+)
+elementwise(
+    "digamma",
+    kernels.digamma,
+    lin=lambda F, g, self: g * F.polygamma(self, n=1),
+    domain="positive",
+    refuses=_refused("digamma"),
+    doc="derivative of lgamma",
+)
+elementwise(
+    "polygamma",
+    kernels.polygamma,
+    params=("n",),
+    lin=lambda F, g, self, n: g * F.polygamma(self, n=n + 1),
+    domain="positive",
+    cases=tuple(case(shape, n=n) for n in range(4) for shape in ((), (2, 3), (0,))),
+    refuses=_refused("polygamma"),
+    doc="derivative of order n of digamma",
+)
+
+
+def _slope_of_mvlgamma(F: Any, g: Any, self: Any, p: int) -> Any:
+    total = F.digamma(self)
+    for i in range(1, p):
+        total = total + F.digamma(self - 0.5 * i)
+    return g * total
+
+
+elementwise(
+    "mvlgamma",
+    kernels.mvlgamma,
+    params=("p",),
+    lin=_slope_of_mvlgamma,
+    cases=tuple(
+        case(lambda rng, shape=shape: rng.uniform(1.5, 4.0, shape), p=p)
+        for p in (1, 3)
+        for shape in ((), (2, 3), (0,))
+    ),
+    refuses=_refused("mvlgamma"),
+    doc="logarithm of the multivariate gamma function of dimension p",
+)
+
+
+def _no_derivative(what: str, advice: str) -> Any:
+    def rule(F: Any, g: Any) -> Any:
+        raise NotImplementedError(f"the derivative for '{what}' is not implemented. {advice}")
+
+    return rule
+
+
+def _like(F: Any, self: Any, self_dtype: Any, other_dtype: Any) -> Any:
+    """`self` in the dtype of the other argument; samples have whole numbers here (see below)."""
+    return self if self_dtype == other_dtype else F.to_copy(self, dtype=other_dtype)
+
+
+def _density(F: Any, shape: Any, x: Any) -> Any:
+    """The density of the gamma distribution."""
+    return F.exp(F.xlogy(shape - 1, x) - x - F.lgamma(shape))
+
+
+def _slope_of_igamma(
+    F: Any, g: Any, self: Any, other: Any, self_dtype: Any, other_dtype: Any
+) -> Any:
+    return g * _density(F, _like(F, self, self_dtype, other_dtype), other)
+
+
+def _slope_of_igammac(
+    F: Any, g: Any, self: Any, other: Any, self_dtype: Any, other_dtype: Any
+) -> Any:
+    return -g * _density(F, _like(F, self, self_dtype, other_dtype), other)
+
+
+def _slope_of_zeta(F: Any, g: Any, self: Any, other: Any, self_dtype: Any, other_dtype: Any) -> Any:
+    power = _like(F, self, self_dtype, other_dtype)
+    return -g * power * F.special_zeta(power + 1, other)
+
+
+# by the first argument there is no derivative, so the samples have whole numbers there
+_ORDERS = tuple(
+    case(lambda rng, shape=shape: rng.integers(2, 5, shape), shape)
+    for shape in ((), (3,), (2, 3), (0,))
+)
+_NO_SHAPE = "It is known for the second argument only: detach() the first."
+elementwise(
+    "igamma",
+    kernels.igamma,
+    args=("self", "other"),
+    lin=(
+        _no_derivative("igamma: input", _NO_SHAPE),
+        _slope_of_igamma,
+    ),
+    domain="positive",
+    cases=_ORDERS,
+    doc="regularised lower incomplete gamma function P(self, other)",
+)
+elementwise(
+    "igammac",
+    kernels.igammac,
+    args=("self", "other"),
+    lin=(
+        _no_derivative("igammac: input", _NO_SHAPE),
+        _slope_of_igammac,
+    ),
+    domain="positive",
+    cases=_ORDERS,
+    doc="regularised upper incomplete gamma function Q(self, other)",
+)
+elementwise(
+    "special_zeta",
+    kernels.zeta,
+    args=("self", "other"),
+    lin=(
+        _no_derivative("zeta", _NO_SHAPE),
+        _slope_of_zeta,
+    ),
+    domain="positive",
+    cases=_ORDERS,
+    refuses=_refused("zeta_cpu"),
+    doc="Hurwitz's zeta function, the sum over k >= 0 of (k + other) ** -self",
+)

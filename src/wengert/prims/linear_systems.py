@@ -1,0 +1,242 @@
+"""Layer 2 · prims: systems of linear equations, inverses, determinants, least squares.
+
+References
+----------
+M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+differentiation" (2008); for least squares G. Golub and V. Pereyra, "The differentiation of
+pseudo-inverses and nonlinear least squares problems whose variables separate" (1973).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels import linear_systems as kernels
+from wengert.prims.families import general
+from wengert.prims.record import case
+
+Dims = tuple[int, ...]
+
+
+def _mT(F: Any, x: Any) -> Any:
+    n = len(x.shape)
+    return F.transpose(x, dim0=n - 2, dim1=n - 1)
+
+
+def _mH(F: Any, x: Any, dtype: Any) -> Any:
+    turned = _mT(F, x)
+    return F.conj(turned) if dtype.kind == "c" else turned
+
+
+_SQUARE = tuple(case(shape) for shape in ((3, 3), (2, 2, 2), (1, 1), (0, 0), (0, 2, 2)))
+
+# -- systems --------------------------------------------------------------------------------------
+
+
+def _slope_of_solve(F: Any, g: Any, A: Any, result: Any, left: bool, vector: bool) -> Any:
+    pull = F.linalg_solve(_mT(F, A), g, left=left, vector=vector)
+    if vector:
+        n = len(pull.shape)
+        m = len(result.shape)
+        return -(F.unsqueeze(pull, dim=n) * F.unsqueeze(result, dim=m - 1))
+    return -(pull @ _mT(F, result) if left else _mT(F, result) @ pull)
+
+
+_SYSTEMS: tuple[tuple[Dims, Dims, dict[str, bool]], ...] = (
+    ((3, 3), (3, 2), {"left": True, "vector": False}),
+    ((3, 3), (2, 3), {"left": False, "vector": False}),
+    ((3, 3), (3,), {"left": True, "vector": True}),
+    ((2, 2, 2), (2, 2), {"left": True, "vector": True}),
+    ((2, 2, 2), (2,), {"left": True, "vector": True}),
+    ((2, 1, 2, 2), (3, 2, 1), {"left": True, "vector": False}),
+    ((0, 0), (0, 2), {"left": True, "vector": False}),
+    ((2, 2), (2, 0), {"left": True, "vector": False}),
+)
+
+general(
+    "linalg_solve",
+    kernels.solve,
+    args=("A", "B"),
+    params=("left", "vector"),
+    vjp=(
+        _slope_of_solve,
+        lambda F, g, A, left, vector: F.linalg_solve(_mT(F, A), g, left=left, vector=vector),
+    ),
+    broadcasts=True,
+    node="LinalgSolveExBackward0",
+    cases=tuple(case(a, b, **params) for a, b, params in _SYSTEMS),
+    doc="the solutions of systems of linear equations",
+)
+general(
+    "linalg_solve_ex",
+    kernels.solve_ex,
+    args=("A", "B"),
+    params=("left", "vector", "check"),
+    vjp=(
+        _slope_of_solve,
+        lambda F, g, A, left, vector: F.linalg_solve(_mT(F, A), g, left=left, vector=vector),
+    ),
+    outputs=2,
+    differentiable=1,
+    broadcasts=True,
+    cases=tuple(case(a, b, check=False, **params) for a, b, params in _SYSTEMS),
+    doc="the solutions of systems of linear equations, and where there is none",
+)
+
+
+def _slope_of_inv(F: Any, g: Any, result: Any) -> Any:
+    turned = _mT(F, result)
+    return -(turned @ g @ turned)
+
+
+general(
+    "linalg_inv",
+    kernels.inv,
+    vjp=(_slope_of_inv,),
+    node="LinalgInvExBackward0",
+    cases=_SQUARE,
+    doc="the inverses of matrices",
+)
+general(
+    "linalg_inv_ex",
+    kernels.inv_ex,
+    params=("check",),
+    vjp=(_slope_of_inv,),
+    outputs=2,
+    differentiable=1,
+    cases=tuple(case(c.shapes[0], check=False) for c in _SQUARE),
+    doc="the inverses of matrices, and where there is none",
+)
+
+# -- determinants ---------------------------------------------------------------------------------
+
+
+def _scaled(F: Any, factors: Any, matrices: Any) -> Any:
+    n = len(factors.shape)
+    return F.unsqueeze(F.unsqueeze(factors, dim=n), dim=n + 1) * matrices
+
+
+def _total(F: Any, x: Any) -> Any:
+    n = len(x.shape)
+    return F.sum_dim(x, dim=(n - 2, n - 1), keepdim=True)
+
+
+def _third_slope_of_det(F: Any, g: Any, grad_output: Any, self: Any) -> Any:
+    # by the inverse B of the transpose: the second derivative is <B, G> C - C G' B, with C the
+    # cofactors det(self) B
+    turned = _mT(F, F.linalg_inv(self))
+    minors = F.cofactor(self)
+    back = _mT(F, turned)
+    inner = turned @ _mT(F, grad_output) @ turned
+    around = _total(F, turned * grad_output) * g - g @ back @ grad_output
+    return (
+        F.cofactor_backward(around, self)
+        + turned @ _mT(F, g) @ minors @ _mT(F, grad_output) @ turned
+        - _total(F, minors * g) * inner
+    )
+
+
+general(
+    "linalg_det",
+    kernels.det,
+    vjp=(lambda F, g, self: _scaled(F, g, F.cofactor(self)),),
+    cases=_SQUARE,
+    doc="the determinants of matrices",
+)
+general(
+    "cofactor",
+    kernels.cofactor,
+    vjp=(lambda F, g, self: F.cofactor_backward(g, self),),
+    cases=_SQUARE,
+    doc="the determinants of what is left of matrices without each row and column, with signs",
+)
+general(
+    "cofactor_backward",
+    kernels.cofactor_backward,
+    args=("grad_output", "self"),
+    vjp=(
+        lambda F, g, self: F.cofactor_backward(g, self),
+        _third_slope_of_det,
+    ),
+    cases=tuple(case(c.shapes[0], c.shapes[0]) for c in _SQUARE),
+    doc="the second derivative of the determinant, applied to grad_output",
+)
+
+
+def _slope_of_slogdet(F: Any, g: Any, self: Any, result: Any, self_dtype: Any) -> Any:
+    g_sign, g_log = g
+    inverse = _mH(F, F.linalg_inv_ex(self, check=False)[0], self_dtype)
+    if self_dtype.kind == "c":
+        g_log = g_log - F.imag(F.conj(g_sign) * result) * 1j
+    n = len(g_log.shape)
+    factor = F.unsqueeze(F.unsqueeze(g_log, dim=n), dim=n + 1)
+    # a singular matrix that nothing is asked of has no part in the gradient
+    idle = F.logical_and(F.eq(factor, 0), F.logical_not(F.isfinite(inverse)))
+    return F.where(idle, 0, factor * inverse)
+
+
+general(
+    "linalg_slogdet",
+    kernels.slogdet,
+    vjp=(_slope_of_slogdet,),
+    outputs=2,
+    conj="explicit",
+    cases=_SQUARE,
+    doc="the signs of determinants, and the logarithms of their absolute values",
+)
+
+# -- least squares --------------------------------------------------------------------------------
+
+
+def _least(F: Any, A: Any, B: Any, rcond: float, driver: str) -> Any:
+    return F.linalg_lstsq(A, B, rcond=rcond, driver=driver)[0]
+
+
+def _slope_of_lstsq(
+    F: Any,
+    g: Any,
+    A: Any,
+    B: Any,
+    result: Any,
+    A_dtype: Any,
+    A_shape: Dims,
+    rcond: float,
+    driver: str,
+) -> Any:
+    back = _mH(F, A, A_dtype)
+    pull = _least(F, back, g, rcond, driver)
+    slope = (B - A @ result) @ _mH(F, _least(F, A, pull, rcond, driver), A_dtype)
+    slope = slope - pull @ _mH(F, result, A_dtype)
+    if driver == "gels" and A_shape[-2] >= A_shape[-1]:
+        return slope
+    # what of g no right-hand side leads to
+    lost = g - _least(F, A, A @ g, rcond, driver)
+    return slope + _least(F, back, result, rcond, driver) @ _mH(F, lost, A_dtype)
+
+
+general(
+    "linalg_lstsq",
+    kernels.lstsq,
+    args=("A", "B"),
+    params=("rcond", "driver"),
+    vjp=(
+        _slope_of_lstsq,
+        lambda F, g, A, A_dtype, rcond, driver: _least(F, _mH(F, A, A_dtype), g, rcond, driver),
+    ),
+    outputs=3,
+    differentiable=1,
+    conj="explicit",
+    cases=tuple(
+        case(a, b, rcond=1e-15, driver=driver)
+        for a, b in (
+            ((4, 2), (4, 3)),
+            ((2, 4), (2, 1)),
+            (lambda rng: rng.standard_normal((2, 3, 3)) + 3 * np.eye(3), (2, 3, 1)),
+            ((0, 2), (0, 1)),
+        )
+        for driver in ("gels", "gelsy", "gelsd", "gelss")
+    ),
+    doc="the solutions of least squares, ranks, and singular values",
+)

@@ -1,0 +1,122 @@
+"""Layer 2 · prims: products and sums with logarithms.
+
+Where a product vanishes its derivatives do, so that no 0 meets an infinite logarithm: ``xlogy``
+and ``xlog1py`` have the derivative 0 by both arguments where the first is 0 and the logarithm is
+not finite. Two equal arguments of ``logaddexp`` share the gradient, infinite ones as well.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from wengert.kernels import logarithms as kernels
+from wengert.prims.families import elementwise
+from wengert.prims.record import case
+
+__all__: list[str] = []
+
+_LN2 = math.log(2.0)
+
+
+def _refused(name: str, kinds: str = "c") -> dict[str, str]:
+    return dict.fromkeys(kinds, f"\"{name}\" not implemented for '{{}}'")
+
+
+def _slope_of_xlogy(F: Any, g: Any, self: Any, other: Any) -> Any:
+    return g * F.log(F.where(F.logical_and(self == 0, other <= 0), 1, other))
+
+
+def _slope_of_xlogy_other(F: Any, g: Any, self: Any, other: Any) -> Any:
+    return g * (self / F.where(F.logical_and(self == 0, other == 0), 1, other))
+
+
+def _slope_of_xlog1py(F: Any, g: Any, self: Any, other: Any) -> Any:
+    return g * F.log1p(F.where(F.logical_and(self == 0, other <= -1), 0, other))
+
+
+def _slope_of_xlog1py_other(F: Any, g: Any, self: Any, other: Any) -> Any:
+    return g * (self / (1 + F.where(F.logical_and(self == 0, other == -1), 0, other)))
+
+
+elementwise(
+    "xlogy",
+    kernels.xlogy,
+    args=("self", "other"),
+    lin=(_slope_of_xlogy, _slope_of_xlogy_other),
+    domain=("real", "positive"),
+    refuses=_refused("xlogy_cpu"),
+    doc="self * log(other), which is 0 where self is 0",
+)
+elementwise(
+    "special_xlog1py",
+    kernels.xlog1py,
+    args=("self", "other"),
+    lin=(_slope_of_xlog1py, _slope_of_xlog1py_other),
+    node="SpecialXlog1PyBackward0",
+    domain=("real", "positive"),
+    refuses=_refused("xlog1py_cpu"),
+    doc="self * log(1 + other), which is 0 where self is 0",
+)
+elementwise(
+    "special_entr",
+    kernels.entr,
+    lin=lambda F, g, self: -g * (F.log(self) + 1),
+    domain="positive",
+    refuses=_refused("entr_cpu"),
+    doc="-self * log(self), the entropy of a probability; 0 at 0, minus infinity below",
+)
+
+
+def _slope_of_logit(F: Any, g: Any, self: Any, eps: float | None) -> Any:
+    if eps is None:
+        x = F.where(F.logical_and(self >= 0, self <= 1), self, math.nan)
+        return g / (x * (1 - x))
+    x = F.clamp(self, min=eps, max=1 - eps)
+    return F.where(x == self, g / (x * (1 - x)), 0)
+
+
+def _probabilities(shape: tuple[int, ...]) -> Any:
+    def drawn(rng: Any) -> Any:
+        return rng.uniform(0.15, 0.85, shape)
+
+    return drawn
+
+
+elementwise(
+    "logit",
+    kernels.logit,
+    params=("eps",),
+    lin=_slope_of_logit,
+    cases=tuple(
+        case(_probabilities(shape), eps=eps)
+        for shape in ((), (2, 3), (0,))
+        for eps in (None, 0.1, 0.4)
+    ),
+    refuses=_refused("logit_cpu"),
+    doc="log(self / (1 - self)), of self kept within [eps, 1 - eps]",
+)
+elementwise(
+    "logaddexp",
+    kernels.logaddexp,
+    args=("self", "other"),
+    lin=(
+        lambda F, g, self, other: g * F.sigmoid(F.where(self == other, 0, self - other)),
+        lambda F, g, self, other: g * F.sigmoid(F.where(self == other, 0, other - self)),
+    ),
+    promote="same",
+    refuses=_refused("logaddexp_cpu", "bi"),
+    doc="log(exp(self) + exp(other))",
+)
+elementwise(
+    "logaddexp2",
+    kernels.logaddexp2,
+    args=("self", "other"),
+    lin=(
+        lambda F, g, self, other: g * F.sigmoid(F.where(self == other, 0, self - other) * _LN2),
+        lambda F, g, self, other: g * F.sigmoid(F.where(self == other, 0, other - self) * _LN2),
+    ),
+    promote="same",
+    refuses=_refused("logaddexp2_cpu", "bic"),
+    doc="log2(2 ** self + 2 ** other)",
+)

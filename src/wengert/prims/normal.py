@@ -1,0 +1,68 @@
+"""Layer 2 · prims: the normal distribution, and relatives of the error function."""
+
+from __future__ import annotations
+
+import math
+
+from wengert.kernels import normal as kernels
+from wengert.kernels.scipy import ufunc
+from wengert.prims.families import elementwise
+from wengert.prims.record import case
+
+__all__: list[str] = []
+
+_TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
+_SQRT_TAU = math.sqrt(2.0 * math.pi)
+
+
+def _refused(name: str) -> dict[str, str]:
+    return {"c": f"\"{name}\" not implemented for '{{}}'"}
+
+
+elementwise(
+    "erfinv",
+    kernels.erfinv,
+    lin=lambda F, g, result: g * (F.exp(result * result) * (0.5 * math.sqrt(math.pi))),
+    domain="unit",
+    refuses=_refused("erfinv_vml_cpu"),
+    doc="inverse of the error function",
+)
+elementwise(
+    "special_erfcx",
+    ufunc("erfcx", "erfcx"),
+    lin=lambda F, g, self, result: g * (2 * self * result - _TWO_OVER_SQRT_PI),
+    refuses=_refused("erfcx_cpu"),
+    doc="exp(self * self) erfc(self)",
+)
+elementwise(
+    "special_ndtr",
+    kernels.ndtr,
+    lin=lambda F, g, self: g * (F.exp(self * self * -0.5) * (1 / _SQRT_TAU)),
+    refuses=_refused("ndtr_cpu"),
+    doc="distribution function of the normal distribution",
+)
+elementwise(
+    "special_ndtri",
+    kernels.ndtri,
+    lin=lambda F, g, result: g * (F.exp(result * result * 0.5) * _SQRT_TAU),
+    cases=tuple(
+        case(lambda rng, shape=shape: rng.uniform(0.1, 0.9, shape))
+        for shape in ((), (3,), (2, 3), (0,))
+    ),
+    refuses=_refused("ndtri_cpu"),
+    doc="quantile of the normal distribution, the inverse of ndtr",
+)
+elementwise(
+    "special_log_ndtr",
+    ufunc("log_ndtr", "log_ndtr"),
+    lin=lambda F, g, self: g * F.normal_hazard(self),
+    refuses=_refused("log_ndtr_cpu"),
+    doc="logarithm of ndtr",
+)
+elementwise(
+    "normal_hazard",
+    kernels.normal_hazard,
+    lin=lambda F, g, self, result: -g * (result * (self + result)),
+    refuses=_refused("log_ndtr_cpu"),
+    doc="the density of the normal distribution over ndtr, the derivative of log_ndtr",
+)

@@ -1,0 +1,237 @@
+"""Layer 2 · prims: signs, parts, neighbours and rounding of numbers; whole numbers and bits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels import numbers as kernels
+from wengert.prims.families import constant, elementwise, general, zero
+from wengert.prims.record import case
+
+__all__: list[str] = []
+
+_LN2 = math.log(2.0)
+
+
+def _refused(name: str, kinds: str = "c") -> dict[str, str]:
+    return dict.fromkeys(kinds, f"\"{name}\" not implemented for '{{}}'")
+
+
+def _whole(low: int, high: int) -> Any:
+    return case(*[lambda rng: rng.integers(low, high, (2, 3))] * 2)
+
+
+# -- signs and angles -----------------------------------------------------------------------------
+
+elementwise(
+    "copysign",
+    np.copysign,
+    args=("self", "other"),
+    lin=(
+        lambda F, g, self, result: g * (F.sign(self) * F.sign(result)),
+        zero,
+    ),
+    domain=("nonzero", "nonzero"),
+    refuses=_refused("copysign_cpu"),
+    doc="the size of self with the sign of other; at self = 0 the derivative is 0",
+)
+constant(
+    "signbit",
+    np.signbit,
+    refuses={"c": "signbit is not implemented for complex tensors."},
+    doc="whether each element has a minus sign, -0.0 included",
+)
+constant(
+    "isposinf",
+    lambda self: self == math.inf if self.dtype.kind == "f" else np.zeros(self.shape, bool),
+    refuses={"c": RuntimeError("isposinf does not support complex inputs.")},
+    doc="whether each element is plus infinity",
+)
+constant(
+    "isneginf",
+    lambda self: self == -math.inf if self.dtype.kind == "f" else np.zeros(self.shape, bool),
+    refuses={"c": RuntimeError("isneginf does not support complex inputs.")},
+    doc="whether each element is minus infinity",
+)
+constant(
+    "isreal",
+    lambda self: self.imag == 0 if self.dtype.kind == "c" else np.ones(self.shape, bool),
+    doc="whether the imaginary part of each element is 0",
+)
+elementwise(
+    "heaviside",
+    kernels.heaviside,
+    args=("self", "values"),
+    lin=(zero, lambda F, g, self: F.where(self == 0, g, 0)),
+    promote="same",
+    domain=("nonzero", "real"),
+    refuses={"c": RuntimeError("heaviside is not yet implemented for complex tensors.")},
+    doc="0 below 0, 1 above, values at 0",
+)
+
+
+def _angle(name: str, factor: float, doc: str) -> None:
+    elementwise(
+        name,
+        lambda self: self * factor,
+        lin=lambda F, g: g * factor,
+        node=f"{name.title()}Backward0",
+        refuses={"c": RuntimeError(f"{name} is not supported for complex tensors.")},
+        doc=doc,
+    )
+
+
+_angle("deg2rad", math.pi / 180.0, "degrees in radians")
+_angle("rad2deg", 180.0 / math.pi, "radians in degrees")
+
+# -- the larger and the smaller, past NaN ---------------------------------------------------------
+
+
+def _first_of_max(F: Any, g: Any, self: Any, other: Any) -> Any:
+    return F.where(F.logical_or(self >= other, F.isnan(other)), g, 0)
+
+
+def _second_of_max(F: Any, g: Any, self: Any, other: Any) -> Any:
+    return F.where(F.logical_or(self >= other, F.isnan(other)), 0, g)
+
+
+def _first_of_min(F: Any, g: Any, self: Any, other: Any) -> Any:
+    return F.where(F.logical_or(self <= other, F.isnan(other)), g, 0)
+
+
+def _second_of_min(F: Any, g: Any, self: Any, other: Any) -> Any:
+    return F.where(F.logical_or(self <= other, F.isnan(other)), 0, g)
+
+
+elementwise(
+    "fmax",
+    np.fmax,
+    args=("self", "other"),
+    lin=(_first_of_max, _second_of_max),
+    promote="same",
+    refuses={"c": RuntimeError("fmax not implemented for complex tensors.")},
+    doc="the larger of two, the other where one is NaN; ties give the gradient to self",
+)
+elementwise(
+    "fmin",
+    np.fmin,
+    args=("self", "other"),
+    lin=(_first_of_min, _second_of_min),
+    promote="same",
+    refuses={"c": RuntimeError("fmin not implemented for complex tensors.")},
+    doc="the smaller of two, the other where one is NaN; ties give the gradient to self",
+)
+
+# -- parts ----------------------------------------------------------------------------------------
+
+elementwise(
+    "frac",
+    kernels.frac,
+    lin=lambda F, g: g,
+    promote="same",
+    domain="fractional",
+    refuses=_refused("frac_cpu", "bic"),
+    doc="what is after the point, with the sign of self",
+)
+constant(
+    "frexp_scale",
+    kernels.frexp_scale,
+    refuses=dict.fromkeys("bic", RuntimeError("torch.frexp() only supports floating-point dtypes")),
+    doc="the power of 2 by which self is multiplied to be its mantissa",
+)
+general(
+    "frexp",
+    kernels.frexp,
+    vjp=(lambda F, g, self: g * F.frexp_scale(self),),
+    outputs=2,
+    differentiable=1,
+    domain="positive",
+    cases=(case(()), case((3,)), case((2, 3)), case((0,))),
+    refuses=dict.fromkeys("bic", RuntimeError("torch.frexp() only supports floating-point dtypes")),
+    doc="mantissas in [1/2, 1) and exponents of 2",
+)
+elementwise(
+    "ldexp",
+    kernels.ldexp,
+    args=("self", "other"),
+    lin=(
+        lambda F, g, other, self_dtype: (
+            g * (F.exp(other * _LN2) if self_dtype.kind == "c" else F.exp2(other))
+        ),
+        lambda F, g, result: g * result * _LN2,
+    ),
+    doc="self * 2 ** other",
+)
+elementwise(
+    "nan_to_num",
+    kernels.nan_to_num,
+    params=("nan", "posinf", "neginf"),
+    lin=lambda F, g, self: F.where(F.isfinite(self), g, 0),
+    promote=None,
+    cases=(
+        case((2, 3), nan=0.0, posinf=None, neginf=None),
+        case((), nan=1.0, posinf=2.0, neginf=-2.0),
+        case((0,), nan=0.0, posinf=None, neginf=None),
+    ),
+    conj="explicit",
+    doc="self with numbers in place of NaN and the infinities, where the derivative is 0",
+)
+elementwise(
+    "nextafter",
+    kernels.nextafter,
+    args=("self", "other"),
+    lin=(
+        lambda F, g, self, other: F.where(self == other, 0, g),
+        zero,
+    ),
+    promote="same",
+    refuses=_refused("nextafter_cpu", "bic"),
+    doc="the number next to self in the direction of other",
+)
+elementwise(
+    "round_decimals",
+    kernels.round_decimals,
+    params=("decimals",),
+    lin=zero,
+    promote="same",
+    node="RoundBackward1",
+    domain="fractional",
+    cases=(case((2, 3), decimals=0), case((), decimals=-1), case((0,), decimals=1)),
+    refuses=_refused("round_cpu", "bic"),
+    doc="self rounded to a number of decimal places, halves to even",
+)
+
+# -- whole numbers and bits -----------------------------------------------------------------------
+
+_kernel: Any
+for _name, _kernel, _doc in (
+    ("gcd", np.gcd, "greatest common divisor"),
+    ("lcm", np.lcm, "least common multiple"),
+):
+    constant(
+        _name,
+        _kernel,
+        args=("self", "other"),
+        promote="same",
+        broadcasts=True,
+        cases=(_whole(-30, 30),),
+        refuses=_refused(f"{_name}_cpu", "bfc"),
+        doc=_doc,
+    )
+for _name, _kernel, _error, _doc in (
+    ("bitwise_left_shift", np.left_shift, "lshift_cpu", "self * 2 ** other, bits moved up"),
+    ("bitwise_right_shift", np.right_shift, "rshift_cpu", "self / 2 ** other, rounded down"),
+):
+    constant(
+        _name,
+        _kernel,
+        args=("self", "other"),
+        promote="same",
+        broadcasts=True,
+        cases=(_whole(0, 6),),
+        refuses=_refused(_error, "bfc"),
+        doc=_doc,
+    )

@@ -1,0 +1,50 @@
+"""Layer 2 · prims: products of vectors in space, exponentials of matrices, sums of diagonals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.kernels import products as kernels
+from wengert.prims.families import bilinear, general
+from wengert.prims.record import case
+
+bilinear(
+    "linalg_cross",
+    kernels.cross,
+    params=("dim",),
+    vjp=(
+        lambda F, g, other, dim: F.linalg_cross(other, g, dim=dim),
+        lambda F, g, self, dim: F.linalg_cross(g, self, dim=dim),
+    ),
+    promote="same",
+    broadcasts=True,
+    cases=(
+        case((3,), (3,), dim=0),
+        case((2, 3), (1, 3), dim=1),
+        case((3, 1), (3, 2), dim=0),
+        case((0, 3), (0, 3), dim=1),
+    ),
+    doc="the vector products of vectors with three elements",
+)
+
+
+def _slope_of_exp(F: Any, g: Any, self: Any, self_shape: tuple[int, ...]) -> Any:
+    # the derivative along g, of the transpose, is a block of the exponential of a larger matrix
+    n, size = len(self_shape), self_shape[-1]
+    turned = F.transpose(self, dim0=n - 2, dim1=n - 1)
+    upper = F.cat(turned, g, dim=n - 1)
+    lower = F.cat(F.zeros_like(turned), turned, dim=n - 1)
+    whole = F.linalg_matrix_exp(F.cat(upper, lower, dim=n - 2))
+    rows = F.slice(whole, dim=n - 2, start=0, end=size, step=1)
+    return F.slice(rows, dim=n - 1, start=size, end=2 * size, step=1)
+
+
+# the derivative: R. Mathias, "A chain rule for matrix functions and applications", SIAM J. Matrix
+# Anal. Appl. 17 (1996), theorem 2.1
+general(
+    "linalg_matrix_exp",
+    kernels.matrix_exp,
+    vjp=(_slope_of_exp,),
+    cases=(case((2, 2)), case((2, 3, 3)), case((1, 1)), case((0, 2, 2)), case((0, 0))),
+    doc="the exponentials of matrices",
+)

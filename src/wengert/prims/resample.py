@@ -1,0 +1,168 @@
+"""Layer 2 · prims: interpolation and adaptive means, linear in what they resample.
+
+The general record says by ``kind`` how a dimension is resampled; PyTorch has one operation for each
+kind and number of dimensions, and so one node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from wengert.kernels import resample as kernels
+from wengert.prims.families import linear
+from wengert.prims.record import case
+
+__all__ = ["KINDS"]
+
+Shape = tuple[int, ...]
+Scales = tuple[float | None, ...]
+_PARAMS = ("output_size", "align_corners", "scales")
+_REFUSED = "\"{}\" not implemented for '{{}}'"
+
+
+def _returning(kind: str) -> Callable[..., Any]:
+    def rule(
+        F: Any, g: Any, self_shape: Shape, output_size: Shape, align_corners: bool, scales: Scales
+    ) -> Any:
+        return F.resample_backward(
+            g,
+            kind=kind,
+            shape=self_shape[len(self_shape) - len(output_size) :],
+            align_corners=align_corners,
+            scales=scales,
+        )
+
+    return rule
+
+
+_GIVEN: dict[int, tuple[tuple[Shape, Shape, Scales], ...]] = {
+    1: (((1, 2, 4), (7,), (None,)), ((2, 5), (2,), (0.45,)), ((0, 3), (6,), (None,))),
+    2: (
+        ((1, 3, 4), (5, 3), (None, None)),
+        ((2, 2, 3), (4, 6), (2.0, 2.0)),
+        ((1, 4, 6), (2, 2), (0.5, None)),
+    ),
+    3: (((1, 2, 3, 2), (3, 2, 4), (None, None, None)),),
+}
+
+
+def _cases(dims: int, aligned: bool, **more: Any) -> tuple[Any, ...]:
+    return tuple(
+        case(shape, output_size=size, align_corners=align, scales=scales, **more)
+        for shape, size, scales in _GIVEN[dims]
+        for align in ((False, True) if aligned else (False,))
+    )
+
+
+KINDS: dict[tuple[str, int], str] = {}
+"""The record of each kind and number of dimensions."""
+# name, PyTorch's node, and what its refusals of a dtype name
+for _kind, _dims, _name, _node, _words in (
+    ("nearest", 1, "upsample_nearest1d", "UpsampleNearest1D", "compute_indices_weights_nearest"),
+    ("nearest", 2, "upsample_nearest2d", "UpsampleNearest2D", "upsample_nearest2d_channels_last"),
+    ("nearest", 3, "upsample_nearest3d", "UpsampleNearest3D", "upsample_nearest3d_channels_last"),
+    (
+        "nearest-exact",
+        1,
+        "upsample_nearest_exact1d",
+        "UpsampleNearestExact1D",
+        "compute_indices_weights_nearest",
+    ),
+    (
+        "nearest-exact",
+        2,
+        "upsample_nearest_exact2d",
+        "UpsampleNearestExact2D",
+        "upsample_nearest2d_channels_last",
+    ),
+    (
+        "nearest-exact",
+        3,
+        "upsample_nearest_exact3d",
+        "UpsampleNearestExact3D",
+        "upsample_nearest3d_channels_last",
+    ),
+    ("linear", 1, "upsample_linear1d", "UpsampleLinear1D", "compute_indices_weights_linear"),
+    (
+        "linear",
+        2,
+        "upsample_bilinear2d",
+        "UpsampleBilinear2D",
+        "upsample_bilinear2d_channels_last",
+    ),
+    ("linear", 3, "upsample_trilinear3d", "UpsampleTrilinear3D", "compute_indices_weights_linear"),
+    ("cubic", 2, "upsample_bicubic2d", "UpsampleBicubic2D", "compute_indices_weights_cubic"),
+    (
+        "linear aa",
+        2,
+        "upsample_bilinear2d_aa",
+        "UpsampleBilinear2DAa",
+        "compute_index_ranges_weights",
+    ),
+    (
+        "cubic aa",
+        2,
+        "upsample_bicubic2d_aa",
+        "UpsampleBicubic2DAa",
+        "compute_index_ranges_weights",
+    ),
+    (
+        "lanczos aa",
+        2,
+        "upsample_lanczos2d_aa",
+        "UpsampleLanczos2DAa",
+        "compute_index_ranges_weights",
+    ),
+    ("bins", 1, "adaptive_avg_pool1d", "AdaptiveAvgPool1D", "adaptive_avg_pool2d"),
+    ("bins", 2, "adaptive_avg_pool2d", "AdaptiveAvgPool2D", "adaptive_avg_pool2d"),
+    ("bins", 3, "adaptive_avg_pool3d", "AdaptiveAvgPool3D", "adaptive_avg_pool3d_cpu"),
+):
+    KINDS[_kind, _dims] = _name
+    linear(
+        _name,
+        partial(kernels.resample, kind=_kind),
+        params=_PARAMS,
+        vjp=_returning(_kind),
+        node=f"{_node}Backward0",
+        refuses=dict.fromkeys("bc", _REFUSED.format(_words)),
+        cases=_cases(_dims, _kind in ("linear", "cubic", "linear aa")),
+        doc="the mean of each bin" if _kind == "bins" else f"interpolation ({_kind})",
+    )
+
+linear(
+    "resample",
+    kernels.resample,
+    params=("kind", *_PARAMS),
+    vjp=lambda F, g, self_shape, kind, output_size, align_corners, scales: F.resample_backward(
+        g,
+        kind=kind,
+        shape=self_shape[len(self_shape) - len(output_size) :],
+        align_corners=align_corners,
+        scales=scales,
+    ),
+    refuses={"c": _REFUSED.format("resample")},
+    cases=_cases(2, False, kind="cubic"),
+    doc="the last dimensions in other sizes",
+)
+linear(
+    "resample_backward",
+    kernels.resample_backward,
+    params=("kind", "shape", "align_corners", "scales"),
+    vjp=lambda F, g, self_shape, kind, shape, align_corners, scales: F.resample(
+        g,
+        kind=kind,
+        output_size=self_shape[len(self_shape) - len(shape) :],
+        align_corners=align_corners,
+        scales=scales,
+    ),
+    refuses={"c": _REFUSED.format("resample")},
+    cases=(
+        case((1, 5, 3), kind="linear", shape=(2, 4), align_corners=False, scales=(None, None)),
+        case((2, 7), kind="bins", shape=(4,), align_corners=False, scales=(None,)),
+        case((0, 2, 2), kind="nearest", shape=(3, 4), align_corners=False, scales=(None, 0.5)),
+        case((1, 4, 3), kind="nearest", shape=(2, 3), align_corners=False, scales=(2.0, None)),
+    ),
+    doc="the transpose of resample",
+)

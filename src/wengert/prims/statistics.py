@@ -1,0 +1,18 @@
+"""Layer 2 · prims: sums that leave out what is not a number."""
+
+from __future__ import annotations
+
+from wengert.kernels import statistics as kernels
+from wengert.kernels.reduce import widened
+from wengert.prims.families import reduction
+from wengert.prims.reduce import spread
+
+reduction(
+    "nansum",
+    widened(kernels.nansum),
+    vjp=lambda F, g, self, self_shape, dim, keepdim: F.where(
+        self == self, spread(F, g, self_shape, dim, keepdim), 0
+    ),
+    refuses={"c": "nansum on CPU does not support complex inputs"},
+    doc="the sum along dimensions of what is not NaN",
+)
