@@ -110,7 +110,6 @@ from wengert.ops.matmul import matmul as matmul
 from wengert.ops.matmul import mm as mm
 from wengert.ops.matmul import mv as mv
 from wengert.ops.matmul import vdot as vdot
-from wengert.ops.moments import norm as norm
 from wengert.ops.moments import std as std
 from wengert.ops.moments import std_mean as std_mean
 from wengert.ops.moments import var as var

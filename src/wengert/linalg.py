@@ -14,7 +14,7 @@ from wengert.ops.least_squares import *  # noqa: F403
 from wengert.ops.linear_systems import *  # noqa: F403
 from wengert.ops.matrix_functions import *  # noqa: F403
 from wengert.ops.matrix_norms import *  # noqa: F403
-from wengert.ops.moments import vector_norm
+from wengert.ops.moments import vector_norm as vector_norm
 from wengert.ops.pseudoinverse import *  # noqa: F403
 from wengert.ops.spectral import *  # noqa: F403
 

@@ -79,6 +79,8 @@ def cdist(x1: Any, x2: Any, p: float, mm: bool) -> Any:
         return _by_product(x1, x2)
     a, b = _flat(x1, x2)
     result = np.zeros((a.shape[0], a.shape[1], b.shape[1]), x1.dtype)
+    if p == 2 and _in_double(a, b) and _by_double_product(a, b, result):
+        return result.reshape(shape)
     if a.shape[2] and result.size:
         for lists, rows in _blocks(a.shape[0], a.shape[1], b.shape[1], a.shape[2]):
             result[lists, rows] = _root(_sums(a[lists, rows], b[lists], p), p)
@@ -92,6 +94,42 @@ def _by_product(x1: Any, x2: Any) -> Any:
     squares += np.einsum("...m,...m->...", x2, x2)[..., None, :]
     np.maximum(squares, 0, out=squares)
     return np.sqrt(squares, out=squares)
+
+
+def _in_double(a: Any, b: Any) -> bool:
+    """Whether products of matrices in double precision are precise enough, and quicker."""
+    single: bool = a.dtype.itemsize == 4
+    return single and a.size * b.shape[1] >= _BLOCK
+
+
+def _centred(a: Any, b: Any) -> tuple[Any, Any]:
+    middle = a.mean(1, np.float64, keepdims=True)
+    return a - middle, b - middle
+
+
+_NEAR = 1e-8
+"""A squared distance that is this small a part of the squared lengths has lost half its digits."""
+
+
+def _by_double_product(a: Any, b: Any, result: Any) -> bool:
+    """The Euclidean distances of points of single precision, if few are very near to each other.
+
+    The product in double precision has twice the digits that are needed; where more than half of
+    them cancel, the distance is computed from the difference.
+    """
+    left, right = _centred(a, b)
+    squares = np.matmul(left, right.swapaxes(1, 2))
+    squares *= -2
+    sizes = np.vecdot(left, left)[:, :, None] + np.vecdot(right, right)[:, None, :]
+    squares += sizes
+    sizes *= _NEAR
+    lists, rows, columns = np.nonzero(squares <= sizes)
+    if len(lists) > max(squares.size // 8, a.shape[1]):
+        return False
+    near = a[lists, rows] - b[lists, columns]
+    squares[lists, rows, columns] = np.vecdot(near, near)
+    np.sqrt(squares, out=result, casting="same_kind")
+    return True
 
 
 def _sums(a: Any, b: Any, p: float) -> Any:
@@ -146,6 +184,10 @@ def cdist_backward(self: Any, x1: Any, x2: Any, result: Any, p: float) -> Any:
         none = distances == 0
         steep = np.where(none, 1, distances)
         g = np.where(none, 0, g / (steep if p == 2 else np.power(steep, steep.dtype.type(p - 1))))
+    if p == 2 and _in_double(a, b):
+        left, right = _centred(a, b)
+        total = left * g.sum(-1, np.float64, keepdims=True) - np.matmul(g, right)
+        return total.astype(x1.dtype).reshape(x1.shape)
     for lists, rows in _blocks(a.shape[0], a.shape[1], b.shape[1], a.shape[2]):
         total[lists, rows] = _pulled(
             g[lists, rows], a[lists, rows], b[lists], distances[lists, rows], p
@@ -193,20 +235,20 @@ def _slope(d: Any, distances: Any, p: float) -> Any:
     return np.copysign(size, d, out=size)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _above(size: int) -> Any:
     """The positions above the diagonal of a square matrix, of all its elements in a row."""
     rows, columns = np.triu_indices(size, 1)
     return rows * size + columns
 
 
-_SMALL = 64
+_SMALL = 128
 
 
 def pdist(self: Any, p: float) -> Any:
     """The distances of each point from those after it, one after the other."""
     size, depth = self.shape
-    if size <= _SMALL or not depth:
+    if size <= _SMALL or not depth or (p == 2 and self.dtype.itemsize == 4):
         return pairs_of_square(cdist(self, self, p, False))
     result = np.empty(size * (size - 1) // 2, self.dtype)
     start, end = 0, 0

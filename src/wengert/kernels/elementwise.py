@@ -59,7 +59,7 @@ def sigmoid(self: Any) -> Any:
 
 def sgn(self: Any) -> Any:
     """The sign of a real, the unit direction of a complex number; 0 at 0."""
-    return np.sign(self)
+    return np.sign(self) if self.dtype.kind != "b" else np.array(self)[()]
 
 
 def _integer_power_check(base: Any, exponent: Any) -> None:

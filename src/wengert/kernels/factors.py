@@ -2,23 +2,19 @@
 
 NumPy has none of LAPACK's triangular solves and LU factors. Where SciPy is installed, they are
 called for one matrix after the other; else, and for many small matrices, the elimination is written
-out here, one step for all matrices at once (see NOTE [matrices last]).
-
-NOTE [matrices last]
-A loop over steps is quick if each step works on long contiguous vectors. So the dimensions of the
-batch are moved behind those of rows and columns first: a step then is arithmetic between rows, each
-element of which stands for all matrices.
+out (see NOTE [matrices last] in `wengert.kernels.batches`).
 """
 
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
 from wengert.base.extras import scipy_module
+from wengert.kernels import batches
 from wengert.kernels.spectral import LinAlgError
 from wengert.kernels.spectral import adjoint as adjoint_of
 
@@ -30,11 +26,13 @@ __all__ = [
     "first_failure",
     "lu",
     "lu_factor_ex",
+    "lu_permutation",
     "lu_solve",
     "permutation",
     "permute_rows",
     "routine_of",
     "solve_triangular",
+    "unit_lower",
 ]
 
 
@@ -57,11 +55,6 @@ def _check_dtype(dtype: Any) -> None:
     """Refuse what LAPACK does not know, as NumPy's functions do."""
     if dtype.char not in "fdFD":
         raise TypeError(f"array type {dtype} is unsupported in linalg")
-
-
-def _few(count: int, size: int) -> bool:
-    """Whether to take one matrix after the other, instead of all of them step by step."""
-    return count <= 4 * size or size > 16
 
 
 def _swapped(self: Any) -> Any:
@@ -92,7 +85,7 @@ def solve_triangular(A: Any, B: Any, upper: bool, left: bool, unitriangular: boo
         x = np.array(B.reshape(B.shape[-2:]), order="C")
         _trsm(trsm, A.reshape(size, size), x, upper, left, unitriangular)
         return x.reshape(shape)
-    if _few(count, size) and trsm is not None:
+    if trsm is not None and not batches.many(count, size):
         x = np.empty(shape, B.dtype)
         x[...] = B
         flat = x.reshape(count, *B.shape[-2:])
@@ -103,7 +96,7 @@ def solve_triangular(A: Any, B: Any, upper: bool, left: bool, unitriangular: boo
     if not left:
         turned = solve_triangular(_swapped(A), _swapped(B), not upper, True, unitriangular)
         return _swapped(turned)
-    if _few(count, size):
+    if not batches.many(count, size):
         triangle = (np.triu if upper else np.tril)(A)
         if unitriangular:
             triangle[..., range(size), range(size)] = 1
@@ -111,7 +104,9 @@ def solve_triangular(A: Any, B: Any, upper: bool, left: bool, unitriangular: boo
             return np.linalg.solve(triangle, B)
         except np.linalg.LinAlgError:
             pass  # a 0 on the diagonal is divided by below
-    return _substituted(A, B, shape, upper, unitriangular)
+    a, x = batches.last(A, (*batch, size, size)), batches.last(B, shape)
+    batches.substitute(a, x, upper, unitriangular)
+    return batches.first(x, shape)
 
 
 def _trsm(trsm: Any, a: Any, x: Any, upper: bool, left: bool, unitriangular: bool) -> None:
@@ -123,28 +118,6 @@ def _trsm(trsm: Any, a: Any, x: Any, upper: bool, left: bool, unitriangular: boo
         trsm(1, a.T, x.T, int(left), int(upper), 0, int(unitriangular), 1)
 
 
-def _last(self: Any, shape: tuple[int, ...]) -> Any:
-    """A copy with the batch, of which there is one dimension then, last."""
-    full = np.broadcast_to(self, shape).reshape(math.prod(shape[:-2]), *shape[-2:])
-    return np.array(full.transpose(1, 2, 0), order="C")
-
-
-def _first(self: Any, shape: tuple[int, ...]) -> Any:
-    return np.ascontiguousarray(self.transpose(2, 0, 1)).reshape(shape)
-
-
-def _substituted(A: Any, B: Any, shape: Any, upper: bool, unitriangular: bool) -> Any:
-    size = shape[-2]
-    a, x = _last(A, (*shape[:-2], size, size)), _last(B, shape)
-    with np.errstate(all="ignore"):
-        for i in reversed(range(size)) if upper else range(size):
-            if not unitriangular:
-                x[i] /= a[i, i]
-            rest = slice(0, i) if upper else slice(i + 1, size)
-            x[rest] -= a[rest, i, None] * x[i]
-    return _first(x, shape)
-
-
 # -- LU -------------------------------------------------------------------------------------------
 
 
@@ -154,46 +127,28 @@ def lu(self: Any) -> tuple[Any, Any, Any]:
     *batch, m, n = self.shape
     k, count = min(m, n), math.prod(batch)
     getrf = routine_of("lapack", "getrf", self.dtype)
-    if getrf is None or not (k and count and _few(count, k)):
+    if getrf is None or not (k and count) or (batches.many(count, k) and k <= 4):
         return _eliminated(self)
     if not batch:
         factors, pivots, info = getrf(np.array(self, order="F"), 1)
         return factors, pivots.astype(np.int32, copy=False) + np.int32(1), np.array(info, np.int32)
-    factors = np.empty((count, m, n), self.dtype)
+    # matrices that lie column by column are factored in place
+    columns = np.array(_swapped(self).reshape(count, n, m), order="C")
     pivots, info = np.empty((count, k), np.int32), np.empty(count, np.int32)
-    for i, matrix in enumerate(self.reshape(count, m, n)):
-        factors[i], pivots[i], info[i] = getrf(np.array(matrix, order="F"), 1)
+    for i, matrix in enumerate(_swapped(columns)):
+        _, pivots[i], info[i] = getrf(matrix, 1)
+    factors = np.ascontiguousarray(_swapped(columns))
     pivots += 1
     return factors.reshape(self.shape), pivots.reshape(*batch, k), info.reshape(batch)
 
 
 def _eliminated(self: Any) -> tuple[Any, Any, Any]:
     *batch, m, n = self.shape
-    a = _last(self, self.shape)
-    count, k = a.shape[2], min(m, n)
-    pivots, info = np.empty((k, count), np.int32), np.zeros(count, np.int32)
-    every = np.arange(count)
-    with np.errstate(all="ignore"):
-        for j in range(k):
-            column = a[j:, j]
-            # LAPACK's measure of complex numbers
-            size = abs(column.real) + abs(column.imag) if a.dtype.kind == "c" else abs(column)
-            at = j + size.argmax(0)
-            pivots[j] = at + 1
-            if (at != j).any():
-                row = a[at, :, every].T
-                a[at, :, every] = a[j].T
-                a[j] = row
-            pivot = a[j, j]
-            zero = pivot == 0
-            if zero.any():
-                info[zero & (info == 0)] = j + 1
-                pivot = np.where(zero, 1, pivot)
-            a[j + 1 :, j] /= pivot
-            a[j + 1 :, j + 1 :] -= a[j + 1 :, j, None] * a[j, j + 1 :]
+    a = batches.last(self, self.shape)
+    pivots, info = batches.eliminate(a)
     return (
-        _first(a, self.shape),
-        np.ascontiguousarray(pivots.T).reshape(*batch, k),
+        batches.first(a, self.shape),
+        np.ascontiguousarray(pivots.T).reshape(*batch, min(m, n)),
         info.reshape(batch),
     )
 
@@ -227,6 +182,24 @@ def permutation(pivots: Any, size: int) -> Any:
     return orders.reshape(*batch, size)
 
 
+def lu_permutation(self: Any, pivots: Any) -> Any:
+    """The permutation matrices of LU factors `self`."""
+    size = self.shape[-2]
+    rows = np.eye(size, dtype=self.dtype)[permutation(pivots, size)]
+    return _swapped(rows)
+
+
+@lru_cache(maxsize=256)
+def _lower_mask(rows: int, columns: int) -> tuple[Any, Any]:
+    return np.tri(rows, columns, -1, dtype=bool), np.eye(rows, columns, dtype=np.int8)
+
+
+def unit_lower(self: Any) -> Any:
+    """The elements below the diagonal, and ones on it."""
+    below, ones = _lower_mask(*self.shape[-2:])
+    return np.where(below, self, ones)
+
+
 def permute_rows(self: Any, pivots: Any, back: bool) -> Any:
     """The rows of matrices exchanged as the pivots say, or `back`."""
     order = permutation(pivots, self.shape[-2])
@@ -239,12 +212,31 @@ def permute_rows(self: Any, pivots: Any, back: bool) -> Any:
 
 def lu_solve(LU: Any, B: Any, pivots: Any, adjoint: bool) -> Any:
     """X in ``A @ X = B``, or with the adjoint of A, for the LU factors of A."""
+    size = LU.shape[-1]
+    if batches.many(math.prod(B.shape[:-2]), size):
+        return _lu_solve_many(LU, B, pivots, adjoint)
     if not adjoint:
         y = solve_triangular(LU, permute_rows(B, pivots, False), False, True, True)
         return solve_triangular(LU, y, True, True, False)
     turned = adjoint_of(LU)
     y = solve_triangular(turned, B, False, True, False)
     return permute_rows(solve_triangular(turned, y, True, True, True), pivots, True)
+
+
+def _lu_solve_many(LU: Any, B: Any, pivots: Any, adjoint: bool) -> Any:
+    _check_dtype(LU.dtype)
+    a, x = batches.last(adjoint_of(LU) if adjoint else LU, LU.shape), batches.last(B, B.shape)
+    targets = pivots.reshape(-1, pivots.shape[-1]).T - 1
+    steps = list(enumerate(targets))
+    if not adjoint:
+        for j, at in steps:
+            batches.exchange(x, j, at)
+    batches.substitute(a, x, False, not adjoint)
+    batches.substitute(a, x, True, adjoint)
+    if adjoint:
+        for j, at in reversed(steps):
+            batches.exchange(x, j, at)
+    return batches.first(x, B.shape)
 
 
 # -- Cholesky -------------------------------------------------------------------------------------

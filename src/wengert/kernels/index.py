@@ -170,7 +170,8 @@ def take_backward(self: Any, index: Any, shape: Shape) -> Any:
 def index_add(self: Any, index: Any, source: Any, dim: int, alpha: Any) -> Any:
     """Self with the positions of `source` added to those that `index` names."""
     if self.ndim == 0:
-        return self + np.add.reduce(source, axis=None) * alpha
+        added = np.add.reduce(source, axis=None, dtype=self.dtype)
+        return self + (added if alpha == 1 else (added * alpha).astype(self.dtype))
     added = index_backward(source, self.shape, (None,) * dim + (index.reshape(-1),))
     return self + (added if alpha == 1 else added * alpha)
 
@@ -217,7 +218,7 @@ def _scattered(self: Any, index: Any, values: Any, dim: int) -> Any:
 def scatter_add(self: Any, index: Any, src: Any, dim: int) -> Any:
     """A copy of self with the elements of `src` added where `index` points."""
     if self.ndim == 0:
-        return self + np.add.reduce(src, axis=None)
+        return self + np.add.reduce(src, axis=None, dtype=self.dtype)
     result = np.array(self, copy=True, order="C")
     strides = [math.prod(self.shape[d + 1 :]) for d in range(self.ndim)]
     places = sum(part * stride for part, stride in zip(_grid(index, dim), strides, strict=True))

@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.factors import LinAlgError, first_failure, lu, lu_solve, routine_of
+from wengert.kernels import batches
+from wengert.kernels.factors import (
+    LinAlgError,
+    first_failure,
+    lu,
+    lu_solve,
+    routine_of,
+    solve_triangular,
+)
 from wengert.kernels.spectral import adjoint
 
 __all__ = [
@@ -17,6 +25,7 @@ __all__ = [
     "inv",
     "inv_ex",
     "lstsq",
+    "lstsq_inverse",
     "slogdet",
     "solve",
     "solve_ex",
@@ -199,17 +208,51 @@ def lstsq(A: Any, B: Any, rcond: float, driver: str) -> tuple[Any, Any, Any]:
     """
     *batch, m, n = A.shape
     columns, count, k = B.shape[-1], math.prod(batch), min(m, n)
-    x = np.zeros((count, n, columns), A.dtype)
-    rank = np.zeros(count, np.int64)
+    matrices, right = A.reshape(count, m, n), B.reshape(count, m, columns)
     values = np.zeros((count, k), A.real.dtype)
+    found = None
     if count and k and columns:
-        solver = _driver(A.dtype, m, n, columns, rcond, driver)
-        matrices = A.reshape(count, m, n)
-        for i, b in enumerate(B.reshape(count, m, columns)):
-            x[i], rank[i], found = solver(matrices[i], b)
-            if found is not None:
-                values[i] = found
+        if driver in ("gels", "gelsy") and batches.many(count, k):
+            found = _by_factors(matrices, right, rcond)
+        if found is None:
+            found = _one_by_one(matrices, right, rcond, driver, values)
+    x, rank = found or (np.zeros((count, n, columns), A.dtype), np.zeros(count, np.int64))
     return x.reshape(*batch, n, columns), rank.reshape(batch), values.reshape(*batch, k)
+
+
+def _by_factors(A: Any, B: Any, rcond: float) -> tuple[Any, Any] | None:
+    """(solutions, ranks) of matrices all of which have full rank beyond doubt, else None."""
+    wide = A.shape[-2] < A.shape[-1]
+    q, r = np.linalg.qr(adjoint(A) if wide else A)
+    k = r.shape[-1]
+    one = np.broadcast_to(np.eye(k, dtype=A.dtype), r.shape)
+    inverse = solve_triangular(r, one, True, True, False)
+    size = abs(r).sum(-1).max(-1) * abs(inverse).sum(-1).max(-1)
+    if not np.all(size * max(rcond, np.finfo(A.dtype).eps) * 10 * k < 1):
+        return None
+    if wide:
+        x = q @ solve_triangular(adjoint(r), B, False, True, False)
+    else:
+        x = solve_triangular(r, adjoint(q) @ B, True, True, False)
+    return x, np.full(len(A), k, np.int64)
+
+
+def _one_by_one(A: Any, B: Any, rcond: float, driver: str, values: Any) -> tuple[Any, Any]:
+    (count, m, n), columns = A.shape, B.shape[-1]
+    x, rank = np.empty((count, n, columns), A.dtype), np.empty(count, np.int64)
+    solver = _driver(A.dtype, m, n, columns, rcond, driver)
+    for i in range(count):
+        x[i], rank[i], found = solver(A[i], B[i])
+        if found is not None:
+            values[i] = found
+    return x, rank
+
+
+def lstsq_inverse(self: Any, rcond: float, driver: str) -> Any:
+    """The pseudoinverses that `lstsq` multiplies its right-hand sides by."""
+    n = self.shape[-1]
+    one = np.broadcast_to(np.eye(n, dtype=self.dtype), (*self.shape[:-2], n, n))
+    return adjoint(lstsq(adjoint(self), one, rcond, driver)[0])
 
 
 def _driver(dtype: Any, m: int, n: int, columns: int, rcond: float, driver: str) -> Any:

@@ -70,14 +70,15 @@ def masked_scatter_backward(self: Any, mask: Any, shape: Shape) -> Any:
 
 def put_at(self: Any, index: Any, source: Any, accumulate: bool) -> None:
     """Write or add elements at positions of self laid out in C order."""
-    where = np.unravel_index(index.reshape(-1) % self.size, self.shape) if index.size else None
-    if where is None:
+    if not index.size:
         return
-    key: Any = where if self.ndim else ...
+    key: Any = ...
+    if self.ndim:
+        key = np.unravel_index(index.reshape(-1) % self.size, self.shape)
     values = source.reshape(-1)
     if accumulate and self.ndim:
         np.add.at(self, key, values)
     elif accumulate:
-        self[...] += values.sum()
+        self[...] += values.sum(dtype=self.dtype)
     else:
         self[key] = values if self.ndim else values[-1]

@@ -7,18 +7,36 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["cross", "matrix_exp"]
+__all__ = ["addr", "cross", "matrix_exp"]
+
+
+_NEXT, _BEFORE = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 def cross(self: Any, other: Any, dim: int) -> Any:
     """The vector products of vectors with three elements, along `dim`."""
+    if self.size + other.size < 2000:
+        result = self.take(_NEXT, dim) * other.take(_BEFORE, dim)
+        result -= self.take(_BEFORE, dim) * other.take(_NEXT, dim)
+        return result
     a, b = np.moveaxis(self, dim, 0), np.moveaxis(other, dim, 0)
-    shape = np.broadcast_shapes(self.shape, other.shape)
-    result = np.empty(shape, self.dtype)
+    result = np.empty(np.broadcast_shapes(self.shape, other.shape), self.dtype)
     r = np.moveaxis(result, dim, 0)
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         np.multiply(a[j], b[k], out=r[i, ...])
         r[i] -= a[k] * b[j]
+    return result
+
+
+def addr(self: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
+    """beta * self + alpha * outer(vec1, vec2), without reading self if beta is 0."""
+    if alpha != 1:
+        vec1 = vec1 * alpha
+    result = np.multiply.outer(vec1, vec2)
+    if beta == 1:
+        result += self
+    elif beta != 0:
+        result += self * beta
     return result
 
 
@@ -80,14 +98,14 @@ def _exp(a: Any) -> Any:
 
 def _of_degree(a: Any, norms: Any, degree: int) -> Any:
     """The exponentials by the approximant of one degree, scaled for the highest one."""
-    steps = 0
+    steps = np.zeros(len(a), int)
     if degree == _DEGREES[-1]:
         steps = np.ceil(np.log2(np.maximum(norms / _BOUNDS[-1], 1))).astype(int)
         # by powers of two, which are exact
         a = a * np.exp2(-steps)[:, None, None]
     odd, even = _pade(a, degree)
     result = np.linalg.solve(even - odd, even + odd)
-    for step in range(int(np.max(steps))):
+    for step in range(int(steps.max())):
         again = steps > step
         if again.all():
             result = result @ result

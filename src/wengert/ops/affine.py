@@ -34,6 +34,11 @@ def _check_added(x: Any, product: Any, shape: tuple[int, ...]) -> None:
         )
 
 
+def _factors(x: Any, beta: float, alpha: float) -> tuple[Any, Any]:
+    """The factors as they multiply `x`: integers, with integers."""
+    return (int(beta), int(alpha)) if x.payload.dtype.kind in "biu" else (beta, alpha)
+
+
 def addmm(
     input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
 ) -> Any:
@@ -77,6 +82,7 @@ def addmm(
         )
     check_matrices(a, b)
     _check_added(x, y, (a.shape[0], b.shape[1]))
+    beta, alpha = _factors(x, beta, alpha)
     result = T.addmm(x, y, z, beta=beta, alpha=alpha)
     return result if out is None else into(out, result, "addmm")
 
@@ -125,6 +131,7 @@ def addmv(
         )
     check_matrix_vector(y.payload, z.payload)
     _check_added(x, y, y.payload.shape[:1])
+    beta, alpha = _factors(x, beta, alpha)
     result = T.addmv(x, y, z, beta=beta, alpha=alpha)
     return result if out is None else into(out, result, "addmv")
 
@@ -166,6 +173,7 @@ def baddbmm(
     check_batches(y, z)
     a, b = y.payload.shape, z.payload.shape
     _check_added(x, y, (a[0], a[1], b[2]))
+    beta, alpha = _factors(x, beta, alpha)
     result = T.baddbmm(x, y, z, beta=beta, alpha=alpha)
     return result if out is None else into(out, result, "baddbmm")
 

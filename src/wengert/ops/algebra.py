@@ -16,7 +16,6 @@ from wengert.ops.linear_checks import (
     check_lapack,
     check_same_dtype,
     expand_batch,
-    permutation,
     several,
     square_of,
     transposed,
@@ -449,7 +448,7 @@ def lu_unpack(
             f"{list(a.shape)} and {list(pivots.shape)}"
         )
     nothing = new_tensor(np.empty(0, a.dtype))
-    P = permutation(p, x) if unpack_pivots else nothing
+    P = T.lu_permutation(x, p) if unpack_pivots else nothing
     results = _unpacked((P, *(triangles(x) if unpack_data else (nothing, nothing))))
     return results if out is None else several(out, results, "lu_unpack")
 

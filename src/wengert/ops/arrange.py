@@ -159,6 +159,8 @@ def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(steps)}, dims:{len(axes)}"
         )
+    if axes and not x.payload.ndim:
+        raise IndexError(f"Dimension specified as {axes[0]} but tensor has no dimensions")
     return T.roll(x, shifts=steps, dims=tuple([normal_dim(d, x.payload.ndim) for d in axes]))
 
 

@@ -35,6 +35,9 @@ def isclose(
     tensor([ True, False])
     """
     a, b = _payload("isclose", input), _payload("isclose", other)
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if tolerance < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
     close: Any = np.isclose(a, b, rtol, atol, equal_nan)
     return new_tensor(close)
 

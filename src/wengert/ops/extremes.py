@@ -303,9 +303,14 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Any
     payload = input.payload
     dims = all_dims(dim, payload.ndim, "aminmax")
     if payload.size == 0 and (dim is None or 0 in [payload.shape[i] for i in dims]):
-        raise RuntimeError(
-            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
-            f"identity. The input has the shape {list(payload.shape)}."
+        if dim is None:
+            raise RuntimeError(
+                "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
+                f"identity. The input has the shape {list(payload.shape)}."
+            )
+        raise IndexError(
+            f"aminmax: Expected reduction dim {dims[0]} to have non-zero size. The input has the "
+            f"shape {list(payload.shape)}."
         )
     low = T.amin(input, dim=dims, keepdim=bool(keepdim))
     high = T.amax(input, dim=dims, keepdim=bool(keepdim))

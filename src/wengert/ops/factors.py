@@ -16,7 +16,6 @@ from wengert.ops.linear_checks import (
     check_same_dtype,
     check_system,
     expand_batch,
-    permutation,
     several,
     square_of,
     triangles,
@@ -273,7 +272,7 @@ def lu(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
             [4., 4.]])
     """
     LU, pivots, _ = _factored(A, pivot, "linalg_lu", "linalg.lu")
-    results = linalg_lu((permutation(pivots, LU), *triangles(LU)))
+    results = linalg_lu((T.lu_permutation(LU, pivots), *triangles(LU)))
     return results if out is None else several(out, results, "linalg_lu")
 
 
@@ -439,7 +438,7 @@ def householder_product(input: Any, tau: Any, *, out: Any = None) -> Any:
 def _reflected(x: Any, tau: Any, m: int, n: int, k: int) -> Any:
     nd, dtype = x.payload.ndim, x.payload.dtype
     columns = x if k == n else T.slice(x, dim=nd - 1, start=0, end=k, step=1)
-    v = T.add(T.tril(columns, diagonal=-1), new_tensor(np.eye(m, k, dtype=dtype)))
+    v = T.unit_lower(columns)
     back = adjoint_of(v)
     factors = T.unsqueeze(tau, dim=nd - 1)
     # I - V S V' with a triangular S, whose inverse has the diagonal 1 / tau and, above it, V' V

@@ -10,6 +10,7 @@ from wengert.base.shapes import broadcast, normal_dim
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.out import into
 from wengert.ops.shape import reshape
+from wengert.tape.base import new_tensor
 from wengert.tape.lift import is_number
 from wengert.tape.record import T
 
@@ -27,13 +28,15 @@ __all__ = [
 def _index_array(index: Any, op: str, kinds: str = "int32/int64") -> Any:
     value = operand(index, op, "index", 3)
     if value.payload.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
+        if not value.payload.size:
+            return new_tensor(value.payload.astype(np.int64))
         raise RuntimeError(
             f"{op}(): Expected dtype {kinds} for index, but got {dtype_name(value.payload)}"
         )
     return value
 
 
-def index_select(input: Any, dim: int, index: Any) -> Any:
+def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
     """Positions of a dimension, in any order.
 
     Parameters
@@ -44,6 +47,8 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
         The dimension.
     index : Tensor
         The positions: a vector of int64 or int32.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
 
     Returns
     -------
@@ -70,7 +75,8 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     size = x.payload.shape[axis] if x.payload.ndim else 1
     if array.size and (array.min() < 0 or array.max() >= size):
         raise IndexError(f"index out of range in self: dimension {axis} has size {size}")
-    return T.index_select(x, where, dim=axis)
+    result = T.index_select(x, where, dim=axis)
+    return result if out is None else into(out, result, "index_select")
 
 
 def _check_bounds(array: Any, size: int, axis: int) -> None:
@@ -100,7 +106,7 @@ def _along(input: Any, dim: Any, index: Any, op: str) -> tuple[Any, Any, int]:
     return x, where, axis
 
 
-def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: Any = None) -> Any:
     """For each place of `index` the element of `input` at that position of a dimension.
 
     Parameters
@@ -113,6 +119,8 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
         The positions, int64 or int32; no larger than `input` apart from `dim`.
     sparse_grad : bool
         Accepted for PyTorch's sake; gradients are dense.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
 
     Returns
     -------
@@ -132,7 +140,8 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
             [4]])
     """
     x, where, axis = _along(input, dim, index, "gather")
-    return T.gather(x, where, dim=axis)
+    result = T.gather(x, where, dim=axis)
+    return result if out is None else into(out, result, "gather")
 
 
 def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
@@ -143,7 +152,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
     input : Tensor
         Of any shape.
     indices : Tensor
-        The positions, int64 or int32.
+        The positions, int64 or int32, negative ones from the end.
     dim : int, optional
         The dimension; without it both count as one dimension.
     out : Tensor, optional
@@ -180,11 +189,14 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
     rest = broadcast((*own[:axis], 1, *own[axis + 1 :]), (*places[:axis], 1, *places[axis + 1 :]))
     wide = T.expand(x, shape=(*rest[:axis], own[axis], *rest[axis + 1 :]))
     index = T.expand(where, shape=(*rest[:axis], places[axis], *rest[axis + 1 :]))
+    values = index.payload
+    if values.size and values.min() < 0:
+        index = new_tensor(np.where(values < 0, values + own[axis], values))
     result = gather(wide, axis, index)
     return result if out is None else into(out, result, "take_along_dim")
 
 
-def take(input: Any, index: Any) -> Any:
+def take(input: Any, index: Any, *, out: Any = None) -> Any:
     """Elements by their position among all of them, row after row.
 
     Parameters
@@ -193,6 +205,8 @@ def take(input: Any, index: Any) -> Any:
         Of any shape.
     index : Tensor
         The positions, int64, negative ones from the end.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
 
     Returns
     -------
@@ -216,7 +230,8 @@ def take(input: Any, index: Any) -> Any:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {dtype_name(array)}")
     if array.size and not (-size <= array.min() and array.max() < size):
         raise IndexError(f"out of range: tried to access an element beyond the {size} of self")
-    return T.take(x, where)
+    result = T.take(x, where)
+    return result if out is None else into(out, result, "take")
 
 
 def scatter(
@@ -268,7 +283,7 @@ def scatter(
     return made(x, where, source, dim=axis)
 
 
-def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+def scatter_add(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
     """A copy to which values are added at the positions of a dimension that `index` names.
 
     Parameters
@@ -281,6 +296,8 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
         The positions, int64 or int32; no larger than `input` apart from `dim`.
     src : Tensor
         The values, of at least the shape of `index`.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
 
     Returns
     -------
@@ -299,7 +316,8 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     tensor([ 0.,  0., 11.])
     """
     x, where, axis = _along(input, dim, index, "scatter_add")
-    return T.scatter_add(x, where, _source(x, where, src, axis, "scatter_add"), dim=axis)
+    result = T.scatter_add(x, where, _source(x, where, src, axis, "scatter_add"), dim=axis)
+    return result if out is None else into(out, result, "scatter_add")
 
 
 def _source(x: Any, where: Any, src: Any, axis: int, op: str) -> Any:
@@ -307,7 +325,7 @@ def _source(x: Any, where: Any, src: Any, axis: int, op: str) -> Any:
     a, b = source.payload, where.payload
     if a.dtype != x.payload.dtype:
         raise RuntimeError(
-            f"{op}(): Expected self.dtype to be equal to src.dtype, but got "
+            "scatter(): Expected self.dtype to be equal to src.dtype, but got "
             f"{dtype_name(x.payload)} and {dtype_name(a)}"
         )
     if a.ndim != b.ndim or any(m > n for m, n in zip(b.shape, a.shape, strict=True)):
@@ -318,7 +336,9 @@ def _source(x: Any, where: Any, src: Any, axis: int, op: str) -> Any:
     return source
 
 
-def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Any:
+def index_add(
+    input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1, out: Any = None
+) -> Any:
     """A copy to whose positions of a dimension those of another tensor are added.
 
     Parameters
@@ -333,6 +353,8 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1
         What is added: of the shape of `input`, but with as many positions as `index` names.
     alpha : number
         A factor of `source`.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
 
     Returns
     -------
@@ -371,4 +393,5 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1
             f"Got self.shape = {list(own.shape)} source.shape = {list(given.shape)}"
         )
     _check_bounds(array, size, axis)
-    return T.index_add(x, where, y, dim=axis, alpha=alpha)
+    result = T.index_add(x, where, y, dim=axis, alpha=alpha)
+    return result if out is None else into(out, result, "index_add")

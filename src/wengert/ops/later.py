@@ -29,7 +29,6 @@ def _has(
         table.update(dict.fromkeys(names.split(), module))
 
 
-
 _has(
     "sorting",
     functions="argsort msort sort topk",
@@ -100,7 +99,7 @@ _has(
 )
 _has("gamma_methods", methods="polygamma", in_place="polygamma")
 _has("distances", functions="cdist pdist", neural="pdist")
-_has("norms", functions="dist renorm", methods="dist renorm", in_place="renorm")
+_has("norms", functions="dist norm renorm", methods="dist norm renorm", in_place="renorm")
 _has(
     "pooling",
     functions="avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d",

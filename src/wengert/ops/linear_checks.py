@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.out import into
-from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
 __all__ = [
@@ -20,7 +17,6 @@ __all__ = [
     "check_system",
     "expand_batch",
     "matrices_of",
-    "permutation",
     "several",
     "square_of",
     "transposed",
@@ -137,20 +133,10 @@ def several(out: Any, results: Any, name: str) -> Any:
     return type(results)([into(o, r, name) for o, r in zip(out, results, strict=True)])
 
 
-def permutation(pivots: Any, LU: Any) -> Any:
-    """The permutation matrices that the pivots say, for factors `LU`."""
-    size = LU.payload.shape[-2]
-    order = T.lu_permutation(pivots, size=size)
-    rows = new_tensor(np.arange(size)[:, None])
-    found = T.eq(T.unsqueeze(order, dim=order.payload.ndim - 1), rows)
-    return T.to_copy(found, dtype=LU.payload.dtype)
-
-
 def triangles(LU: Any) -> tuple[Any, Any]:
     """L and U."""
     n, (rows, columns) = LU.payload.ndim, LU.payload.shape[-2:]
     k = min(rows, columns)
     lower = LU if k == columns else T.slice(LU, dim=n - 1, start=0, end=k, step=1)
     upper = LU if k == rows else T.slice(LU, dim=n - 2, start=0, end=k, step=1)
-    ones = new_tensor(np.eye(rows, k, dtype=LU.payload.dtype))
-    return T.add(T.tril(lower, diagonal=-1), ones), T.triu(upper, diagonal=0)
+    return T.unit_lower(lower), T.triu(upper, diagonal=0)

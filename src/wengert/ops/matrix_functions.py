@@ -382,14 +382,14 @@ def vander(x: Any, N: int | None = None) -> Any:
 def powers(v: Any, count: int) -> Any:
     """The powers 0 to `count` - 1 of elements, along a new last dimension."""
     shape = v.payload.shape
-    dim = len(shape)
     if v.payload.dtype.kind in "biu":
         v = T.to_copy(v, dtype=np.dtype(np.int64))
-    ones = new_tensor(np.ones((*shape, min(count, 1)), v.payload.dtype))
-    if count <= 1:
-        return ones
-    repeated = T.expand(T.unsqueeze(v, dim=dim), shape=(*shape, count - 1))
-    return T.cat(ones, T.cumprod(repeated, dim=dim, reverse=False), dim=dim)
+    rows = new_tensor(np.ones((min(count, 1), *shape), v.payload.dtype))
+    if count > 1:
+        # the products run along the first dimension, where the steps are between long rows
+        repeated = T.expand(v, shape=(count - 1, *shape))
+        rows = T.cat(rows, T.cumprod(repeated, dim=0, reverse=False), dim=0)
+    return T.permute(rows, dims=(*range(1, len(shape) + 1), 0))
 
 
 def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:

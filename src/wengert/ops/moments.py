@@ -22,7 +22,7 @@ from wengert.ops.out import into
 from wengert.tape.lift import cast
 from wengert.tape.record import T
 
-__all__ = ["norm", "std", "std_mean", "var", "var_mean", "vector_norm"]
+__all__ = ["std", "std_mean", "var", "var_mean", "vector_norm"]
 
 
 def var(
@@ -275,58 +275,3 @@ def _check_identity(shape: tuple[int, ...], ord: float, dims: tuple[int, ...], d
                 f"linalg.vector_norm cannot compute the {ord:g} norm on the dimension {i} because "
                 "this dimension is empty and the operation does not have an identity"
             )
-
-
-def norm(
-    input: Any,
-    p: float | str | None = "fro",
-    dim: Any = None,
-    keepdim: bool = False,
-    out: Any = None,
-    dtype: Any = None,
-) -> Any:
-    """The norm of the elements as a vector, of all of them or along dimensions.
-
-    Parameters
-    ----------
-    input : Tensor
-        Of floating or complex dtype.
-    p : number or "fro"
-        The power, as ``ord`` of `linalg.vector_norm`; "fro" and None stand for 2.
-    dim : int or tuple of int, optional
-        The dimensions to combine; all by default.
-    keepdim : bool
-        Whether to leave a dimension of size 1 for each of them.
-    out : Tensor, optional
-        Where to write the result.
-    dtype : dtype, optional
-        What to convert the input to first.
-
-    Returns
-    -------
-    Tensor
-        The norms, real; differentiable, with the gradient 0 where a norm has no derivative.
-
-    Raises
-    ------
-    RuntimeError
-        For another string, an integer dtype or bool, or an infinite norm of no elements.
-    IndexError
-        If a dimension is out of range.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> x = wg.tensor([3.0, 4.0], requires_grad=True)
-    >>> x.norm().backward()
-    >>> x.grad
-    tensor([0.6000, 0.8000])
-    """
-    if p is None or p == "fro":
-        p = 2
-    elif isinstance(p, str):
-        raise RuntimeError(
-            f"linalg.matrix_norm: Order {p} not supported. Give a number or 'fro'; the norms of "
-            "matrices are those of vectors here."
-        )
-    return vector_norm(input, p, dim, keepdim, dtype=dtype, out=out)

@@ -6,9 +6,9 @@ from typing import Any
 
 from wengert.base.errors import long_name
 from wengert.base.shapes import normal_dim
-from wengert.ops import moments
 from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.matrix_norms import matrix_norm
+from wengert.ops.moments import vector_norm
 from wengert.ops.options import number
 from wengert.prims import distances as _records
 from wengert.tape.lift import is_number
@@ -68,7 +68,8 @@ def norm(
     """
     several = isinstance(dim, tuple | list)
     if not isinstance(p, str) or (p == "fro" and not (several and len(dim) > 2)):
-        return moments.norm(input, p, dim, keepdim, out, dtype)
+        power = 2 if p is None or p == "fro" else p
+        return vector_norm(input, power, dim, keepdim, dtype=dtype, out=out)
     x = operand(input, "norm")
     if p not in ("fro", "nuc"):
         raise RuntimeError(
@@ -114,7 +115,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
             "norm(): input dtype should be either floating point or complex. Got "
             f"{long_name(x.payload.dtype)} instead."
         )
-    return moments.vector_norm(T.sub(x, y), p)
+    return vector_norm(T.sub(x, y), p)
 
 
 def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:

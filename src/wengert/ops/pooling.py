@@ -353,14 +353,15 @@ def _lp_pool(d: int) -> Callable[..., Any]:
 
 
 def _root(sums: Any, p: float) -> Any:
-    if 1 / p == 1:
+    power = 1.0 / p
+    if power == 1:
         return sums
     if p < 1:
-        return T.pow(sums, 1 / p)
+        return T.pow(sums, power)
     # the slope of the root is infinite at 0: there the root of 1 is taken, and left out
     none = T.eq(sums, 0)
     kept = T.masked_fill(sums, none, value=1)
-    root = T.sqrt(kept) if p == 2 else T.pow(kept, 1 / p)
+    root = T.sqrt(kept) if p == 2 else T.pow(kept, power)
     return T.masked_fill(root, none, value=0)
 
 

@@ -12,7 +12,8 @@ from wengert.ops.matrix_functions import chained, powers
 from wengert.ops.matrix_functions import cross as _cross
 from wengert.ops.out import into
 from wengert.ops.shape import in_shape
-from wengert.prims import contraction as _records
+from wengert.prims import contraction as _contraction
+from wengert.prims import products as _records
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
@@ -28,7 +29,7 @@ __all__ = [
     "vander",
 ]
 
-REQUIRES = (_records,)
+REQUIRES = (_contraction, _records)
 
 
 def addbmm(
@@ -151,14 +152,7 @@ def addr(
                 )
     if kinds == {"b"}:
         beta, alpha = bool(beta), bool(alpha)
-    product = T.mul(T.unsqueeze(v, dim=1), w)
-    if alpha != 1:
-        product = T.mul(product, alpha)
-    if beta == 0:
-        # what is added counts for its dtype alone
-        result = T.add(T.zeros_like(x), product)
-    else:
-        result = T.add(x if beta == 1 else T.mul(x, beta), product)
+    result = T.addr(x, v, w, beta=beta, alpha=alpha)
     return result if out is None else into(out, result, "addr")
 
 

@@ -239,6 +239,9 @@ def logspace(
     tensor([  1.,  10., 100.])
     """
     first, last, count, kind = _spaced("logspace", start, end, steps, dtype)
+    if kind.kind in "iu":
+        # PyTorch converts the exponents first
+        first, last = int(first), int(last)
     array = fused.logspace(first, last, count, base, kind)
     return made(array, device, requires_grad) if out is None else into(out, made(array), "logspace")
 

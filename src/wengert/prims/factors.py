@@ -33,17 +33,22 @@ def _mH(F: Any, x: Any, dtype: Any) -> Any:
     return F.conj(turned) if dtype.kind == "c" else turned
 
 
-def _rows(F: Any, x: Any, n: int, start: int, end: int) -> Any:
-    return F.slice(x, dim=n - 2, start=start, end=end, step=1)
+def _rows(F: Any, x: Any, start: int, end: int) -> Any:
+    return _part(F, x, len(x.shape) - 2, start, end)
 
 
-def _columns(F: Any, x: Any, n: int, start: int, end: int) -> Any:
-    return F.slice(x, dim=n - 1, start=start, end=end, step=1)
+def _columns(F: Any, x: Any, start: int, end: int) -> Any:
+    return _part(F, x, len(x.shape) - 1, start, end)
+
+
+def _part(F: Any, x: Any, dim: int, start: int, end: int) -> Any:
+    whole = start == 0 and end == x.shape[dim]
+    return x if whole else F.slice(x, dim=dim, start=start, end=end, step=1)
 
 
 def _triangular(*shape: int) -> Callable[[Any], Any]:
     """Matrices of which both triangles have well-conditioned solutions."""
-    return lambda rng: rng.standard_normal(shape) * 0.5 + 2 * np.eye(*shape[-2:])
+    return lambda rng: rng.standard_normal(shape) * 0.5 + 2 * np.eye(shape[-1])
 
 
 def _positive(*shape: int) -> Callable[[Any], Any]:
@@ -116,37 +121,41 @@ linear(
 )
 constant(
     "lu_permutation",
-    kernels.permutation,
-    args=("pivots",),
-    params=("size",),
-    cases=(
-        case(lambda rng: np.array([2, 3, 3], np.int32), size=3),
-        case(lambda rng: np.array([[2, 2], [1, 2]], np.int32), size=2),
+    kernels.lu_permutation,
+    args=("self", "pivots"),
+    fixed=("pivots",),
+    cases=tuple(
+        case(shape, lambda rng, pivots=pivots: np.array(pivots, np.int32))
+        for shape, pivots in (((3, 2), [2, 3]), ((2, 2, 3), [[2, 2], [1, 2]]), ((2, 0), []))
     ),
-    doc="which row each row was before the exchanges of LU factors",
+    doc="the permutation matrices of LU factors",
+)
+linear(
+    "unit_lower",
+    kernels.unit_lower,
+    vjp=lambda F, g: F.tril(g, diagonal=-1),
+    cases=(case((3, 3)), case((3, 2)), case((2, 2, 3)), case((0, 2))),
+    doc="the elements of matrices below the diagonal, and ones on it",
 )
 
 
 def _slope_of_lu(F: Any, g: Any, result: Any, self_shape: Dims, self_dtype: Any) -> Any:
     nd, (m, n) = len(self_shape), self_shape[-2:]
     k = min(m, n)
-    pivots = F.select(_columns(F, result, nd, 0, k), dim=nd - 2, index=m)
-    LU = _rows(F, result, nd, 0, m)
-    g = g[1] + _rows(F, g[0], nd, 0, m)
-    first, g_first = (
-        _columns(F, _rows(F, LU, nd, 0, k), nd, 0, k),
-        _columns(F, _rows(F, g, nd, 0, k), nd, 0, k),
-    )
+    pivots = F.select(_columns(F, result, 0, k), dim=nd - 2, index=m)
+    LU, g = _rows(F, result, 0, m), g[1] + _rows(F, g[0], 0, m)
+    first = _columns(F, _rows(F, LU, 0, k), 0, k)
+    g_first = _columns(F, _rows(F, g, 0, k), 0, k)
     back = _mH(F, first, self_dtype)
     # products of the adjoints of L, which has ones on its diagonal, and of U with the cotangents
     below, above = F.tril(g_first, diagonal=-1), F.triu(g_first, diagonal=0)
     left = below + F.triu(back, diagonal=1) @ below
     right = above @ F.tril(back, diagonal=0)
     if m < n:
-        rest, g_rest = _columns(F, _rows(F, LU, nd, 0, k), nd, k, n), _columns(F, g, nd, k, n)
+        rest, g_rest = _columns(F, LU, k, n), _columns(F, g, k, n)
         left = left - g_rest @ _mH(F, rest, self_dtype)
     elif m > n:
-        rest, g_rest = _rows(F, LU, nd, k, m), _rows(F, g, nd, k, m)
+        rest, g_rest = _rows(F, LU, k, m), _rows(F, g, k, m)
         right = right - _mH(F, rest, self_dtype) @ g_rest
     inner = F.tril(left, diagonal=-1) + F.triu(right, diagonal=0)
     slope = F.linalg_solve_triangular(back, inner, upper=False, left=False, unitriangular=False)
@@ -161,7 +170,6 @@ def _slope_of_lu(F: Any, g: Any, result: Any, self_shape: Dims, self_dtype: Any)
     return F.permute_rows(slope, pivots, back=True)
 
 
-# Unused cotangents are 0 where a minor is 0, and so is what they meet.
 general(
     "linalg_lu_factor_ex",
     kernels.lu_factor_ex,
@@ -169,7 +177,7 @@ general(
     outputs=4,
     differentiable=2,
     conj="explicit",
-    cases=tuple(case(shape) for shape in ((3, 3), (2, 4), (4, 2), (2, 2, 3), (0, 2), (2, 2, 2))),
+    cases=tuple(case(shape) for shape in ((3, 3), (2, 4), (4, 2), (2, 2, 3), (0, 2), (9, 2, 2))),
     doc="LU factors of matrices, after them and the pivots in one array",
 )
 
@@ -220,6 +228,10 @@ general(
             for adjoint in (False, True)
         ),
         case(_triangular(2, 2, 2), (2, 2, 1), _pivots([2, 2], [1, 2]), adjoint=False),
+        *(
+            case(_triangular(9, 2, 2), (9, 2, 1), _pivots(*[[2, 2], [1, 2], [2, 2]] * 3), adjoint=a)
+            for a in (False, True)
+        ),
         case(_triangular(0, 0), (0, 2), _pivots(), adjoint=False),
     ),
     doc="the solutions of systems of equations with LU factors",

@@ -51,6 +51,8 @@ _SYSTEMS: tuple[tuple[Dims, Dims, dict[str, bool]], ...] = (
     ((2, 2, 2), (2, 2), {"left": True, "vector": True}),
     ((2, 2, 2), (2,), {"left": True, "vector": True}),
     ((2, 1, 2, 2), (3, 2, 1), {"left": True, "vector": False}),
+    ((9, 2, 2), (9, 2, 1), {"left": True, "vector": False}),
+    ((5, 1, 1), (5, 2, 1), {"left": False, "vector": False}),
     ((0, 0), (0, 2), {"left": True, "vector": False}),
     ((2, 2), (2, 0), {"left": True, "vector": False}),
 )
@@ -205,15 +207,26 @@ def _slope_of_lstsq(
     rcond: float,
     driver: str,
 ) -> Any:
-    back = _mH(F, A, A_dtype)
-    pull = _least(F, back, g, rcond, driver)
-    slope = (B - A @ result) @ _mH(F, _least(F, A, pull, rcond, driver), A_dtype)
+    inverse = F.lstsq_inverse(A, rcond=rcond, driver=driver)
+    back = _mH(F, inverse, A_dtype)
+    pull = back @ g
+    slope = (B - A @ result) @ _mH(F, inverse @ pull, A_dtype)
     slope = slope - pull @ _mH(F, result, A_dtype)
     if driver == "gels" and A_shape[-2] >= A_shape[-1]:
         return slope
     # what of g no right-hand side leads to
-    lost = g - _least(F, A, A @ g, rcond, driver)
-    return slope + _least(F, back, result, rcond, driver) @ _mH(F, lost, A_dtype)
+    lost = g - inverse @ (A @ g)
+    return slope + back @ result @ _mH(F, lost, A_dtype)
+
+
+def _slope_of_lstsq_inverse(F: Any, g: Any, self: Any, result: Any, self_dtype: Any) -> Any:
+    turned, back = _mH(F, result, self_dtype), _mH(F, g, self_dtype)
+    # the first two terms vanish if self has an inverse, but not for any lower rank
+    return (
+        (back - self @ (result @ back)) @ (result @ turned)
+        + (turned @ result) @ (back - (back @ result) @ self)
+        - turned @ g @ turned
+    )
 
 
 general(
@@ -234,9 +247,24 @@ general(
             ((4, 2), (4, 3)),
             ((2, 4), (2, 1)),
             (lambda rng: rng.standard_normal((2, 3, 3)) + 3 * np.eye(3), (2, 3, 1)),
+            ((5, 2, 1), (5, 2, 1)),
+            ((5, 1, 2), (5, 1, 1)),
             ((0, 2), (0, 1)),
         )
         for driver in ("gels", "gelsy", "gelsd", "gelss")
     ),
     doc="the solutions of least squares, ranks, and singular values",
+)
+general(
+    "lstsq_inverse",
+    kernels.lstsq_inverse,
+    params=("rcond", "driver"),
+    vjp=(_slope_of_lstsq_inverse,),
+    conj="explicit",
+    cases=tuple(
+        case(shape, rcond=1e-15, driver=driver)
+        for shape in ((3, 3), (4, 2), (2, 4), (2, 3, 2), (0, 2), (9, 2, 1))
+        for driver in ("gels", "gelsy", "gelsd", "gelss")
+    ),
+    doc="the pseudoinverses that belong to the solutions of least squares",
 )

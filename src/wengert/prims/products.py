@@ -1,4 +1,4 @@
-"""Layer 2 · prims: products of vectors in space, exponentials of matrices, sums of diagonals."""
+"""Layer 2 · prims: products of vectors, exponentials of matrices."""
 
 from __future__ import annotations
 
@@ -25,6 +25,31 @@ bilinear(
         case((0, 3), (0, 3), dim=1),
     ),
     doc="the vector products of vectors with three elements",
+)
+
+
+def _times(g: Any, factor: Any) -> Any:
+    return g if factor == 1 else g * factor
+
+
+general(
+    "addr",
+    kernels.addr,
+    args=("self", "vec1", "vec2"),
+    params=("beta", "alpha"),
+    vjp=(
+        lambda F, g, beta: _times(g, beta),
+        lambda F, g, vec2, alpha: _times(F.mv(g, vec2), alpha),
+        lambda F, g, vec1, alpha: _times(F.mv(F.t(g), vec1), alpha),
+    ),
+    promote="same",
+    broadcasts=True,
+    cases=(
+        case((2, 3), (2,), (3,), beta=1, alpha=1),
+        case((3,), (2,), (3,), beta=0.5, alpha=-2.0),
+        case((), (2,), (0,), beta=0, alpha=1),
+    ),
+    doc="beta * self + alpha * the outer product of vec1 and vec2",
 )
 
 

@@ -184,7 +184,6 @@ class TensorMethods:
 
     var = _moments.var
     std = _moments.std
-    norm = _moments.norm
 
     max = _extremes.max
     min = _extremes.min
