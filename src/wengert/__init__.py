@@ -20,6 +20,7 @@ from wengert.base.dtypes import finfo as finfo
 from wengert.base.dtypes import get_default_dtype as get_default_dtype
 from wengert.base.dtypes import iinfo as iinfo
 from wengert.base.dtypes import set_default_dtype as set_default_dtype
+from wengert.base.extras import bfloat16 as _bfloat16
 from wengert.base.memory_format import channels_last as channels_last
 from wengert.base.memory_format import channels_last_3d as channels_last_3d
 from wengert.base.memory_format import contiguous_format as contiguous_format
@@ -340,6 +341,11 @@ def __getattr__(name: str) -> _Any:
     if name in _FROM_LATER:
         module = _importlib.import_module(f"{__name__}.{_FROM_LATER[name]}")
         return globals().setdefault(name, getattr(module, name))
+    if name == "bfloat16":
+        try:
+            return globals().setdefault(name, _bfloat16())
+        except ImportError as error:
+            raise AttributeError(str(error)) from error
     if name == "detach" or (name[-1:] == "_" and name[0] != "_"):
         found = _method_functions().get(name)
         if found is not None:

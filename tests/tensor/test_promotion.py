@@ -93,3 +93,20 @@ def test_a_gradient_passes_through_promotion():
     (a * b).sum().backward()
     assert a.grad.dtype is wg.float32 and b.grad.dtype is wg.float64
     assert a.grad.tolist() == [2.0] and b.grad.tolist() == [1.0]
+
+
+def test_bfloat16_is_there_with_its_package():
+    pytest.importorskip("ml_dtypes")
+    x = wg.tensor([1.5, 2.25], dtype=wg.bfloat16, requires_grad=True)
+    (x * x).sum().backward()
+    assert x.grad.dtype == wg.bfloat16
+    assert x.grad.tolist() == [3.0, 4.5]
+    assert (x + wg.ones(2)).dtype == wg.float32
+    assert wg.ones(2).bfloat16().double().dtype == wg.float64
+
+
+def test_what_numpy_has_no_type_or_layout_for_is_refused():
+    with pytest.raises(NotImplementedError, match="chalf"):
+        wg.ones(2).chalf()
+    with pytest.raises(NotImplementedError, match="to_sparse"):
+        wg.ones(2).to_sparse()

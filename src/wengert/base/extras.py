@@ -6,12 +6,33 @@ import importlib
 from functools import cache
 from typing import Any
 
-__all__ = ["scipy_module"]
+import numpy as np
+
+from wengert.base.dtypes import dtype, from_numpy_dtype
+
+__all__ = ["bfloat16", "scipy_module"]
 
 
 @cache
 def _module(name: str) -> Any:
     return importlib.import_module(name)
+
+
+def bfloat16() -> dtype:
+    """The type of 16 bits with the range of float32, which NumPy has not.
+
+    Raises
+    ------
+    ImportError
+        Unless the package ml_dtypes is installed.
+    """
+    try:
+        extended = _module("ml_dtypes")
+    except ImportError as error:
+        raise ImportError(
+            "bfloat16 needs the package ml_dtypes, which is not installed: pip install ml_dtypes"
+        ) from error
+    return from_numpy_dtype(np.dtype(extended.bfloat16))
 
 
 def scipy_module(part: str, operation: str) -> Any:

@@ -16,6 +16,8 @@ Shape = tuple[int, ...]
 
 def _numbers(self: Any) -> Any:
     """A grid (N, ..., d) as (d, N, P), in double precision."""
+    if self.dtype.kind == "c":
+        raise TypeError("positions in an image are real numbers")
     batch, dims = self.shape[0], self.shape[-1]
     flat = self.reshape(batch, math.prod(self.shape[1:-1]), dims).astype(np.float64)
     return flat.transpose(2, 0, 1)[::-1]

@@ -72,7 +72,7 @@ def solve(A: Any, B: Any, left: bool, vector: bool) -> Any:
     try:
         return _solved(A, B, left, vector)
     except np.linalg.LinAlgError:
-        raise first_failure("linalg.solve", _zeros(A), _SOLVER) from None
+        raise first_failure("torch.linalg.solve", _zeros(A), _SOLVER) from None
 
 
 def solve_ex(A: Any, B: Any, left: bool, vector: bool, check: bool) -> tuple[Any, Any]:
@@ -82,7 +82,7 @@ def solve_ex(A: Any, B: Any, left: bool, vector: bool, check: bool) -> tuple[Any
     except np.linalg.LinAlgError:
         info = _zeros(A)
     if check:
-        raise first_failure("linalg.solve_ex", info, _SOLVER)
+        raise first_failure("torch.linalg.solve_ex", info, _SOLVER)
     if not left:
         return _swapped(_unchecked(_swapped(A), _swapped(B))), info
     return (_unchecked(A, B[..., None])[..., 0] if vector else _unchecked(A, B)), info

@@ -12,11 +12,22 @@ from wengert.base.device import device as Device
 from wengert.base.dtypes import DTYPES, as_dtype, is_differentiable
 from wengert.base.dtypes import dtype as DType
 from wengert.base.errors import long_name
+from wengert.base.extras import bfloat16
 from wengert.tape.base import TensorBase
 from wengert.tape.cuts import note
 from wengert.tape.record import T
 
-__all__ = ["CASTS", "cpu", "cuda", "to", "type_as", "type_of"]
+__all__ = [
+    "CASTS",
+    "cpu",
+    "cuda",
+    "to",
+    "to_bfloat16",
+    "to_chalf",
+    "to_sparse",
+    "type_as",
+    "type_of",
+]
 
 
 def to(
@@ -134,6 +145,35 @@ def _cast(name: str, dtype: DType) -> Callable[..., Any]:
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"The tensor as {dtype.name}; differentiable between floating types."
     return method
+
+
+def to_bfloat16(input: Any, memory_format: Any = None) -> Any:
+    """The tensor as bfloat16, for which the package ml_dtypes must be installed."""
+    return to(input, bfloat16())
+
+
+def to_chalf(input: Any, memory_format: Any = None) -> Any:
+    """Refused: NumPy has no complex numbers of 32 bits.
+
+    Raises
+    ------
+    NotImplementedError
+        Always.
+    """
+    raise NotImplementedError("chalf(): NumPy has no complex numbers of 32 bits; use cfloat()")
+
+
+def to_sparse(input: Any, *args: Any, **kwargs: Any) -> Any:
+    """Refused: tensors are dense arrays.
+
+    Raises
+    ------
+    NotImplementedError
+        Always.
+    """
+    raise NotImplementedError(
+        "to_sparse(): tensors are dense arrays here; scipy.sparse takes x.detach().numpy()"
+    )
 
 
 CASTS = {

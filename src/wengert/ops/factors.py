@@ -326,6 +326,7 @@ def lu_solve(
     )
     check_system(x.payload.shape, y.payload.shape, left, name)
     check_lapack(x, "lu_solve_cpu")
+    _check_targets(p.payload, x.payload.shape[-1])
     batch = broadcast(x.payload.shape[:-2], y.payload.shape[:-2])
     x, p, y = expand_batch(x, batch), expand_batch(p, batch, 1), expand_batch(y, batch)
     if left:
@@ -352,10 +353,13 @@ def _check_pivots(x: Any, p: Any, name: str) -> None:
             f"{name}: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with "
             f"shape {list(p.payload.shape)} instead"
         )
-    if p.payload.size and not 1 <= p.payload.min() <= p.payload.max() <= shape[-1]:
+
+
+def _check_targets(pivots: Any, size: int) -> None:
+    if pivots.size and not 1 <= pivots.min() <= pivots.max() <= size:
         raise RuntimeError(
             "Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass the "
-            f"result of lu_factor? None may be greater than {shape[-1]}"
+            f"result of lu_factor? None may be greater than {size}"
         )
 
 

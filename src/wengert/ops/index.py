@@ -15,6 +15,7 @@ import numpy as np
 
 from wengert.ops.coerce import dtype_name, operand
 from wengert.tape.base import TensorBase
+from wengert.tape.masked import hides
 from wengert.tape.record import T
 
 __all__ = ["getitem", "index_put", "split_index"]
@@ -69,7 +70,9 @@ def getitem(input: Any, index: Any) -> Any:
     for name, params in steps:
         out = getattr(T, name)(out, **params)
     if advanced is not None:
-        return T.index(out, indices=advanced)
+        made = T.index(out, indices=advanced)
+        masks = any(index is not None and index.dtype.kind == "b" for index in advanced)
+        return hides(made, out) if masks else made
     if not steps:
         if kind is slice:
             return T.slice(input, dim=0, start=0, end=input.payload.shape[0], step=1)

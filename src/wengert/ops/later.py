@@ -139,3 +139,9 @@ _has(
     in_place="addbmm addr",
 )
 _has("einsum", functions="einsum")
+_has(
+    "convolution",
+    functions="conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d",
+    neural="conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d",
+)
+_has("fold", neural="fold unfold")

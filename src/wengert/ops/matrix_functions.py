@@ -79,7 +79,9 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
 def _power(x: Any, n: int) -> Any:
     a = x.payload
     if n == 0:
-        return new_tensor(np.zeros(a.shape, a.dtype) + np.eye(a.shape[-1], dtype=a.dtype))
+        # no element depends on x, but the result belongs to its graph
+        one = new_tensor(np.eye(a.shape[-1], dtype=a.dtype))
+        return T.where(new_tensor(np.zeros(a.shape, bool)), x, one)
     if n == 1:
         return T.clone(x)
     if n == -1:

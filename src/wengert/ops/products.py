@@ -225,7 +225,7 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
                 f"Tensor dimension is {factor.payload.ndim}, expected 2 instead: chain_matmul() "
                 "multiplies matrices"
             )
-    result = factors[0] if len(factors) == 1 else chained(factors, "chain_matmul")
+    result = T.clone(factors[0]) if len(factors) == 1 else chained(factors, "chain_matmul")
     return result if out is None else into(out, result, "chain_matmul")
 
 

@@ -12,6 +12,7 @@ from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.lift import cast, is_number
+from wengert.tape.masked import hides
 from wengert.tape.record import T
 
 __all__ = [
@@ -76,7 +77,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
         input = _beside(input, other)
     if is_number(other):
         other = _beside(other, input)
-    result = T.where(mask, input, other)
+    result = hides(T.where(mask, input, other), input, other)
     return result if out is None else into(out, result, "where")
 
 
@@ -327,14 +328,15 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
             f"{dtype_name(where.payload).lower()}"
         )
     if is_number(value):
-        return T.masked_fill(x, where, value=_converted(value, x.payload.dtype))
+        made = T.masked_fill(x, where, value=_converted(value, x.payload.dtype))
+        return hides(made, x)
     filling = operand(value, "masked_fill", "value", 3)
     if filling.payload.ndim:
         raise RuntimeError(
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{filling.payload.ndim} dimension(s)."
         )
-    return T.masked_fill_tensor(x, where, cast(filling, x.payload.dtype))
+    return hides(T.masked_fill_tensor(x, where, cast(filling, x.payload.dtype)), x)
 
 
 def _converted(value: Any, dtype: np.dtype[Any]) -> Any:
@@ -392,5 +394,5 @@ def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:
         shape = broadcast(places, own)
         x = x if own == shape else T.expand(x, shape=shape)
         where = where if places == shape else T.expand(where, shape=shape)
-    result = T.masked_select(x, where)
+    result = hides(T.masked_select(x, where), x)
     return result if out is None else into(out, result, "masked_select")

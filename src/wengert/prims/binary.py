@@ -353,6 +353,7 @@ elementwise(
     lin=(_larger, lambda F, g, self, other: _larger(F, g, other, self)),
     promote="same",
     refuses={"c": RuntimeError("maximum not implemented for complex tensors.")},
+    masks=True,
     doc="the larger of two, NaN if either is; ties share the gradient",
 )
 elementwise(
@@ -362,6 +363,7 @@ elementwise(
     lin=(lambda F, g, self, other: _larger(F, g, other, self), _larger),
     promote="same",
     refuses={"c": RuntimeError("minimum not implemented for complex tensors.")},
+    masks=True,
     doc="the smaller of two, NaN if either is; ties share the gradient",
 )
 

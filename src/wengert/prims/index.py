@@ -48,6 +48,7 @@ linear(
         case((2, 3, 4), indices=(_CORNERS, np.array([3, 0]))),
         case((2, 3), indices=(np.array([], dtype=np.int64),)),
     ),
+    masks=True,
     doc="the elements that integer arrays or masks name",
 )
 linear(
@@ -96,6 +97,7 @@ linear(
         case((2, 3), (1,), indices=(_CORNERS,), accumulate=False),
         case((2, 3), (1, 1, 1, 3), indices=(np.array([1, 0]),), accumulate=False),
     ),
+    masks=True,
     doc="self with a value written, or added, where integer arrays or masks point",
 )
 
@@ -264,6 +266,7 @@ linear(
         case((2, 2), _mask([False, False], [True, False])),
         case((2,), _mask(False, False)),
     ),
+    masks=True,
     doc="the elements where a mask of the same shape holds",
 )
 linear(
@@ -290,6 +293,7 @@ linear(
         case((2, 3), _mask(True, False, True), value=0),
         case((), _mask(True, False), value=1.0),
     ),
+    masks=True,
     doc="self with a number where a mask holds",
 )
 linear(
@@ -305,6 +309,7 @@ linear(
     ),
     node="MaskedFillBackward1",
     cases=(case((2, 3), _mask(True, False, True), ()),),
+    masks=True,
     doc="self with a value without dimensions where a mask holds",
 )
 constant(

@@ -113,6 +113,7 @@ elementwise(
     lin=(_first_of_max, _second_of_max),
     promote="same",
     refuses={"c": RuntimeError("fmax not implemented for complex tensors.")},
+    masks=True,
     doc="the larger of two, the other where one is NaN; ties give the gradient to self",
 )
 elementwise(
@@ -122,6 +123,7 @@ elementwise(
     lin=(_first_of_min, _second_of_min),
     promote="same",
     refuses={"c": RuntimeError("fmin not implemented for complex tensors.")},
+    masks=True,
     doc="the smaller of two, the other where one is NaN; ties give the gradient to self",
 )
 

@@ -88,6 +88,7 @@ linear(
         case((2, 2), _mask([False, True], [True, False]), (2, 2)),
         case((2,), _mask(False, False), (0,)),
     ),
+    masks=True,
     doc="self with the elements of source, in order, where a mask holds",
 )
 linear(

@@ -38,7 +38,8 @@ general(
     args=("self", "vec1", "vec2"),
     params=("beta", "alpha"),
     vjp=(
-        lambda F, g, beta: _times(g, beta),
+        # three vectors of one size have one shape, but their result has two dimensions
+        lambda F, g, self_shape, beta: F.sum_to(_times(g, beta), shape=self_shape),
         lambda F, g, vec2, alpha: _times(F.mv(g, vec2), alpha),
         lambda F, g, vec1, alpha: _times(F.mv(F.t(g), vec1), alpha),
     ),
@@ -48,6 +49,7 @@ general(
         case((2, 3), (2,), (3,), beta=1, alpha=1),
         case((3,), (2,), (3,), beta=0.5, alpha=-2.0),
         case((), (2,), (0,), beta=0, alpha=1),
+        case((2,), (2,), (2,), beta=1, alpha=1),
     ),
     doc="beta * self + alpha * the outer product of vec1 and vec2",
 )

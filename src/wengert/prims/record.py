@@ -116,6 +116,9 @@ class Primitive:
         right or to the left.
     of_number
         Whether this is such a form: its first parameter is the number, weaker than any array.
+    masks
+        Whether elements of its arguments may have no influence on the result, because others were
+        chosen (see NOTE [masked branches]).
     view
         Whether the result shares its argument's memory.
     domain
@@ -156,6 +159,7 @@ class Primitive:
         "into",
         "is_differentiable",
         "kernel",
+        "masks",
         "name",
         "node",
         "of_number",
@@ -193,6 +197,7 @@ class Primitive:
         scalar: str | None = None,
         rscalar: str | None = None,
         of_number: bool = False,
+        masks: bool = False,
         view: bool = False,
         domain: str | Sequence[str] = "real",
         cases: Iterable[Case] = (),
@@ -217,6 +222,7 @@ class Primitive:
         self.scalar = scalar
         self.rscalar = rscalar
         self.of_number = of_number
+        self.masks = masks
         self.view = view
         self.domain = domain
         self.cases = tuple(cases)

@@ -26,6 +26,7 @@ linear(
         case(lambda rng, n=n: rng.random(n) > 0.5, *shapes)
         for n, shapes in (((3,), ((3,), (3,))), ((2, 3), ((3,), ())), ((), ((2, 3), (2, 1))))
     ),
+    masks=True,
     doc="self where the condition holds, other elsewhere",
 )
 
@@ -54,6 +55,7 @@ general(
         case((0,), min=0, max=1),
     ),
     refuses={"c": "clamp is not supported for complex types"},
+    masks=True,
     doc="self kept between two numbers; at a bound the derivative is 1",
 )
 general(
@@ -63,6 +65,7 @@ general(
     vjp=(lambda F, g, self, min: F.where(self >= min, g, 0),),
     cases=(case((2, 3), min=0.1), case((), min=0)),
     refuses={"c": "clamp is not supported for complex types"},
+    masks=True,
     doc="self, but at least a number; at the number the derivative is 1",
 )
 general(
@@ -72,6 +75,7 @@ general(
     vjp=(lambda F, g, self, max: F.where(self <= max, g, 0),),
     cases=(case((2, 3), max=0.1), case((), max=0)),
     refuses={"c": "clamp is not supported for complex types"},
+    masks=True,
     doc="self, but at most a number; at the number the derivative is 1",
 )
 _BOUNDED = (case((2, 3), (3,)), case((), (2,)), case((3,), ()), case((0,), (1,)))
@@ -89,6 +93,7 @@ general(
     blanks=1,
     cases=_BOUNDED,
     refuses={"c": "clamp is not supported for complex types"},
+    masks=True,
     doc="self, but at least min; where they are equal the gradient is self's",
 )
 general(
@@ -105,6 +110,7 @@ general(
     blanks=1,
     cases=_BOUNDED,
     refuses={"c": "clamp is not supported for complex types"},
+    masks=True,
     doc="self, but at most max; where they are equal the gradient is self's",
 )
 general(
@@ -121,5 +127,6 @@ general(
     node="ClampBackward0",
     cases=(case((2, 3), (3,), ()), case((), (), ()), case((3,), (2, 1), (3,))),
     refuses={"c": "clamp is not supported for complex types"},
+    masks=True,
     doc="self kept between min and max; where min > max it is max",
 )

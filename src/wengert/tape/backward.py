@@ -21,6 +21,7 @@ from wengert.tape.engine import walk
 from wengert.tape.handles import WATCHED
 from wengert.tape.hooks import retain_grad
 from wengert.tape.lift import cast
+from wengert.tape.masked import REPORT, begin_search, end_search
 from wengert.tape.modes import MODE, current_mode, is_recording, mode_for_walk
 from wengert.tape.node import USER_CODE, AccumulateGrad, GradientEdge, Unrecorded, edge_of
 from wengert.tape.watch import CURRENT, Watch
@@ -163,9 +164,10 @@ class _Walk:
             for target in targets or ():
                 if target.seq < 0:
                     wanted.setdefault(target, (None,) * len(target.edges))
+        searching = begin_search()
         try:
             MODE.set(mode_for_walk(before, not self.raw))
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore", invalid="log", call=REPORT):
                 go = self._watched if watched else self._unwatched
                 if anomaly is None:
                     go(wanted, targets, accumulate, None)
@@ -174,6 +176,7 @@ class _Walk:
                         go(wanted, targets, accumulate, AnomalyWatch(anomaly, self.raw))
         finally:
             MODE.set(before)
+            end_search(searching)
 
     def _unwatched(
         self, wanted: Any, targets: set[Any] | None, accumulate: bool, look: Any

@@ -8,9 +8,17 @@ import numpy as np
 
 from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
+from wengert.tape.masked import INVALID, mark, unmasked
 from wengert.tape.node import Node, unpack
 
-__all__ = ["apply_rules"]
+__all__ = ["apply_rules", "is_diagonal"]
+
+
+def is_diagonal(prim: Primitive) -> bool:
+    """Whether each element of a gradient depends on that element of the cotangent alone."""
+    return prim.is_differentiable and (
+        prim.family == "elementwise" or (prim.family == "bilinear" and prim.broadcasts)
+    )
 
 
 def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -41,6 +49,8 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
         g = tuple(map(F.conj, g)) if several else F.conj(g)
     if not keep:
         node.release()
+    if prim.masks:
+        mark()
     if prim.variadic:
         rule = prim.rules[0]
         assert rule is not None
@@ -55,6 +65,8 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
         if grad is None or not wanted[i]:
             grads[i] = None
             continue
+        if INVALID and is_diagonal(prim):
+            grad = unmasked(F, g, grad)
         if sandwich:
             grad = F.conj(grad)
         if (

@@ -19,6 +19,7 @@ import numpy as np
 from wengert.interp.eager import K
 from wengert.prims.record import TABLE, Primitive
 from wengert.tape.base import FREED, LEAF, TensorBase, new_tensor, version_of
+from wengert.tape.masked import INVALID, mark, unmasked
 from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.node import (
     Node,
@@ -27,7 +28,7 @@ from wengert.tape.node import (
     next_sequence,
     unpack,
 )
-from wengert.tape.rules import apply_rules
+from wengert.tape.rules import apply_rules, is_diagonal
 from wengert.tape.sites import OURS
 from wengert.tape.views import attach_view
 
@@ -142,6 +143,8 @@ def _apply_of(prim: Primitive, recorded: bool) -> Callable[..., Any]:
             "        return apply_rules(node, g, keep, edges)",
         ]
     lines.append(f"    {', '.join(edges)}, = edges")
+    if prim.masks:
+        lines.append("    mark()")
     freed: list[str] = []
     for name in prim.saved_args:
         lines += [
@@ -175,14 +178,17 @@ def _apply_of(prim: Primitive, recorded: bool) -> Callable[..., Any]:
         "F": F,
         "FREED": FREED,
         "FREED_CELL": _FREED_CELL,
+        "INVALID": INVALID,
         "LEAF": LEAF,
         "PLAIN": frozenset({np.ndarray, np.float32, np.float64}),
         "Tensor": TensorBase.cls,
         "apply_rules": apply_rules,
         "check_saved": check_saved,
         "check_result": check_result,
+        "mark": mark,
         "new_tensor": new_tensor,
         "sum_to": F.sum_to,
+        "unmasked": unmasked,
         "unpack": unpack,
     }
     results = []
@@ -205,6 +211,9 @@ def _apply_of(prim: Primitive, recorded: bool) -> Callable[..., Any]:
         guard = "" if len(edges) == 1 else f" if e{i} is not None else None"
         lines.append(f"    g{i} = {call}{guard}")
         results.append(f"g{i}")
+    if is_diagonal(prim):
+        fixed = [f"g{i} = unmasked(F, g, g{i})" for i, rule in enumerate(prim.rules) if rule]
+        lines += ["    if INVALID:", *[f"        {line}" for line in fixed]]
     if prim.broadcasts and prim.is_differentiable:
         lines += ["    shapes = node.shapes", "    if shapes is not None:"]
         for i, rule in enumerate(prim.rules):

@@ -17,6 +17,7 @@ from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inplace import check_cast, check_writable, write
 from wengert.tape.lift import cast, held, is_number
+from wengert.tape.masked import HIDING, holds_nan
 from wengert.tape.modes import is_recording
 from wengert.tape.record import T
 from wengert.tape.views import window
@@ -255,6 +256,14 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
 
 def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
     """Set the elements where `mask` is True to `value`, a number or a 0-d tensor."""
+    hidden = holds_nan(self)
+    made = _masked_fill(self, mask, value)
+    if hidden and made.edge is not None:
+        HIDING.add(made.edge)
+    return made
+
+
+def _masked_fill(self: Any, mask: Any, value: Any) -> Any:
     if isinstance(value, TensorBase):
         return write(TABLE["masked_fill_tensor"], self, (mask, value), {}, "masked_fill_")
     params = {"value": held(_number(value, "masked_fill_"), self.payload.dtype)}
@@ -317,7 +326,11 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         if given:
             value = _fitting_dtype(value, target, advanced, _has_lone_bool(index))
         params = {"indices": advanced, "accumulate": False}
+        masks = any(part is not None and part.dtype.kind == "b" for part in advanced)
+        hidden = masks and holds_nan(target)
         write(TABLE["index_put"], target, (value,), params, "index_put_")
+        if hidden and target.edge is not None:
+            HIDING.add(target.edge)
 
 
 def _has_lone_bool(index: Any) -> bool:

@@ -306,6 +306,9 @@ class TensorMethods:
     cpu = _cast.cpu
     cuda = _cast.cuda
     type_as = _cast.type_as
+    bfloat16 = _cast.to_bfloat16
+    chalf = _cast.to_chalf
+    to_sparse = _cast.to_sparse
 
     where = assign.where
     new_tensor = _like.new_tensor_from
