@@ -15,11 +15,13 @@ from wengert.tape.lift import is_number
 from wengert.tape.record import T
 
 __all__ = [
+    "along",
     "gather",
     "index_add",
     "index_select",
     "scatter",
     "scatter_add",
+    "source_of",
     "take",
     "take_along_dim",
 ]
@@ -85,7 +87,7 @@ def _check_bounds(array: Any, size: int, axis: int) -> None:
         raise RuntimeError(f"index {bad} is out of bounds for dimension {axis} with size {size}")
 
 
-def _along(input: Any, dim: Any, index: Any, op: str) -> tuple[Any, Any, int]:
+def along(input: Any, dim: Any, index: Any, op: str) -> tuple[Any, Any, int]:
     """The tensor, the index and the dimension of `gather` and its like, checked."""
     x = operand(input, op)
     axis = normal_dim(integer(dim, op, "dim"), x.payload.ndim)
@@ -139,7 +141,7 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
     tensor([[1],
             [4]])
     """
-    x, where, axis = _along(input, dim, index, "gather")
+    x, where, axis = along(input, dim, index, "gather")
     result = T.gather(x, where, dim=axis)
     return result if out is None else into(out, result, "gather")
 
@@ -269,7 +271,7 @@ def scatter(
     >>> wg.zeros(3).scatter(0, wg.tensor([2, 0]), wg.tensor([5.0, 6.0]))
     tensor([6., 0., 5.])
     """
-    x, where, axis = _along(input, dim, index, "scatter")
+    x, where, axis = along(input, dim, index, "scatter")
     source = value if src is None else src
     if reduce not in (None, "add"):
         raise RuntimeError(f"reduce argument must be 'add' or None, but got {reduce!r}")
@@ -278,7 +280,7 @@ def scatter(
             added = np.full(where.payload.shape, source, x.payload.dtype)
             return T.scatter_add(x, where, added, dim=axis)
         return T.scatter_value(x, where, dim=axis, value=source)
-    source = _source(x, where, source, axis, "scatter")
+    source = source_of(x, where, source, axis, "scatter")
     made = T.scatter if reduce is None else T.scatter_add
     return made(x, where, source, dim=axis)
 
@@ -315,12 +317,13 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) 
     >>> wg.zeros(3).scatter_add(0, wg.tensor([2, 2]), wg.tensor([5.0, 6.0]))
     tensor([ 0.,  0., 11.])
     """
-    x, where, axis = _along(input, dim, index, "scatter_add")
-    result = T.scatter_add(x, where, _source(x, where, src, axis, "scatter_add"), dim=axis)
+    x, where, axis = along(input, dim, index, "scatter_add")
+    result = T.scatter_add(x, where, source_of(x, where, src, axis, "scatter_add"), dim=axis)
     return result if out is None else into(out, result, "scatter_add")
 
 
-def _source(x: Any, where: Any, src: Any, axis: int, op: str) -> Any:
+def source_of(x: Any, where: Any, src: Any, axis: int, op: str) -> Any:
+    """The values for the places that an index names, checked."""
     source = operand(src, op, "src", 4)
     a, b = source.payload, where.payload
     if a.dtype != x.payload.dtype:

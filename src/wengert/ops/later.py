@@ -145,3 +145,25 @@ _has(
     neural="conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d",
 )
 _has("fold", neural="fold unfold")
+_has(
+    "scatter",
+    functions="index_reduce scatter_reduce",
+    methods="index_reduce scatter_reduce",
+    in_place="index_reduce scatter_reduce",
+)
+_has(
+    "inset",
+    functions="as_strided_scatter diagonal_scatter select_scatter slice_scatter",
+    methods="as_strided_scatter diagonal_scatter select_scatter slice_scatter",
+)
+_has(
+    "structure",
+    functions="atleast_1d atleast_2d atleast_3d block_diag broadcast_shapes diagflat is_nonzero "
+    "narrow_copy rot90 unravel_index",
+    methods="diagflat is_nonzero narrow_copy rot90",
+)
+_has(
+    "padding",
+    functions="channel_shuffle constant_pad_nd pixel_shuffle pixel_unshuffle",
+    neural="channel_shuffle one_hot pad pixel_shuffle pixel_unshuffle",
+)

@@ -15,7 +15,15 @@ from wengert.tape.node import Unrecorded
 from wengert.tape.record import T
 from wengert.tape.spoiled import Spoiled
 
-__all__ = ["as_strided", "unfold", "view_as_complex", "view_as_real", "view_dtype"]
+__all__ = [
+    "as_strided",
+    "is_within",
+    "unfold",
+    "view_as_complex",
+    "view_as_real",
+    "view_dtype",
+    "window_of",
+]
 
 Shape = tuple[int, ...]
 
@@ -58,20 +66,35 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
             [1, 3, 5]])
     """
     x = operand(input, "as_strided")
+    params = window_of(x, size, stride, storage_offset)
+    return T.as_strided(x, **params) if is_within(x, params) else _of_base(x, params)
+
+
+def window_of(x: Any, size: Any, stride: Any, storage_offset: int | None) -> dict[str, Any]:
+    """The parameters of the view by strides, checked; it may reach beyond `x`, not its base."""
     sizes, strides = _ints(size, "size", 1), _ints(stride, "stride", 2)
-    own = _elements(x.array().strides, x)
-    base = x if x.ext is None or x.ext.base is None else x.ext.base
+    base = _base_of(x)
     start = (_address(x) - _address(base)) // x.payload.itemsize
     offset = start if storage_offset is None else integer(storage_offset, "as_strided", "offset")
     _check_geometry(sizes, strides, offset, base.array(), x.payload.itemsize)
-    params = {"size": sizes, "stride": strides, "storage_offset": offset}
-    if x is base or within((sizes, strides, offset), (x.payload.shape, own, start)):
-        return T.as_strided(x, layout=(own, start), **params)
-    return _of_base(x, base, params)
+    layout = (_elements(x.array().strides, x), start)
+    return {"size": sizes, "stride": strides, "storage_offset": offset, "layout": layout}
 
 
-def _of_base(x: Any, base: Any, params: dict[str, Any]) -> Any:
+def _base_of(x: Any) -> Any:
+    return x if x.ext is None or x.ext.base is None else x.ext.base
+
+
+def is_within(x: Any, params: dict[str, Any]) -> bool:
+    """Whether the view shows nothing that `x` does not show."""
+    own, start = params["layout"]
+    part = params["size"], params["stride"], params["storage_offset"]
+    return _base_of(x) is x or within(part, (x.payload.shape, own, start))
+
+
+def _of_base(x: Any, params: dict[str, Any]) -> Any:
     """What reaches beyond a view: a view of the base itself, so that no gradient is lost."""
+    base = _base_of(x)
     if x.edge is not None and base.edge is None:
         raise RuntimeError(
             "as_strided() reaches beyond a view that requires a gradient which its base does not: "
@@ -81,7 +104,8 @@ def _of_base(x: Any, base: Any, params: dict[str, Any]) -> Any:
         raise RuntimeError(x.edge.message)
     if base.payload.dtype != x.payload.dtype:
         base = T.view_as_real(base)
-    result = T.as_strided(base, layout=(_elements(base.payload.strides, base), 0), **params)
+    params["layout"] = _elements(base.payload.strides, base), 0
+    result = T.as_strided(base, **params)
     result.ext.no_write = result.ext.no_write or x.ext.no_write
     if x.edge.__class__ is Unrecorded:
         result.edge = Unrecorded()

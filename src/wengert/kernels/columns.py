@@ -1,0 +1,355 @@
+"""Layer 1 · kernels: the windows of arrays, laid out as the columns of matrices.
+
+Arrays are of shape (N, C, *sizes); windows are taken along the last dimensions.
+
+NOTE [columns]
+A convolution is a product of matrices once the windows of the input lie side by side as columns
+[1]. They are as many times larger than the input as a window has elements ("taps"), so they are
+copied in blocks that stay in the cache. With stride 1 the windows' elements at one tap follow each
+other in memory as the windows do: one long run of them is copied in a third of the time that single
+rows take. In such runs, the elements of windows that reach over the left or right edge come from
+the neighbouring row, and are set to 0 (`Grid.wrapped`).
+
+[1] K. Chellapilla, S. Puri, P. Simard, "High Performance Convolutional Neural Networks for Document
+    Processing", Tenth International Workshop on Frontiers in Handwriting Recognition, 2006.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = [
+    "Grid",
+    "Part",
+    "all_columns",
+    "blocks",
+    "columns",
+    "grid_of",
+    "overlap",
+    "parts_of",
+    "reach",
+]
+
+Shape = tuple[int, ...]
+_BLOCK = 1 << 21
+"""Bytes of a block of columns."""
+_FEW = 4
+"""Up to so many results for each column, it may be copied even if it is no window's."""
+_MANY = 500
+"""Up to so many rows, copying one after the other costs less than what long runs ask for."""
+
+
+class Part(NamedTuple):
+    """Some of the windows of an array: a range of the first dimension, or of the second, ..."""
+
+    at: Shape
+    """Where they begin."""
+    count: Shape
+    places: slice
+    """Which they are among all windows."""
+
+
+def parts_of(size: Shape, stride: Shape, unit: int) -> tuple[Part, ...]:
+    """All windows, in parts of `_BLOCK` bytes, if `unit` bytes are copied for each."""
+    chunk = list(size)
+    rest = math.prod(size) * unit
+    for axis, n in enumerate(size):
+        if rest <= _BLOCK:
+            break
+        rest //= n
+        chunk[axis] = max(1, min(n, _BLOCK // max(rest, 1)))
+    parts = []
+    stop = 0
+    for first in product(*[range(0, n, m) for n, m in zip(size, chunk, strict=True)]):
+        count = tuple([min(m, n - i) for i, m, n in zip(first, chunk, size, strict=True)])
+        start, stop = stop, stop + math.prod(count)
+        at = tuple([i * step for i, step in zip(first, stride, strict=True)])
+        parts.append(Part(at, count, slice(start, stop)))
+    return tuple(parts)
+
+
+def blocks(count: int, groups: int, each: int) -> tuple[int, int]:
+    """How many of `count` arrays, and of their groups of `each` bytes, make a block."""
+    images = max(1, min(count, _BLOCK // max(each * groups, 1)))
+    return images, groups if images > 1 else max(1, min(groups, _BLOCK // max(each, 1)))
+
+
+def reach(size: Shape, kernel: Shape, stride: Shape, dilation: Shape) -> Shape:
+    """The elements from the first of the first window to the last of the last."""
+    geometry = zip(size, kernel, stride, dilation, strict=True)
+    return tuple([(n - 1) * step + gap * (k - 1) + 1 for n, k, step, gap in geometry])
+
+
+def overlap(
+    sizes: Shape, padding: Shape, reached: Shape
+) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+    """What the windows reach of an array, as slices of it and of what they reach."""
+    outer, inner = [], []
+    for n, before, m in zip(sizes, padding, reached, strict=True):
+        start = max(0, -before)
+        stop = max(start, min(n, m - before))
+        outer.append(slice(start, stop))
+        inner.append(slice(start + before, stop + before))
+    return tuple(outer), tuple(inner)
+
+
+def _strides(shape: Shape) -> Shape:
+    """The strides, in elements, of an array of `shape` without gaps."""
+    return tuple([math.prod(shape[i + 1 :]) for i in range(len(shape))])
+
+
+class Grid:
+    """Where the windows of an array are, and how they are copied to columns.
+
+    Parameters
+    ----------
+    shape
+        Of the array.
+    kernel
+        The shape of a window.
+    results
+        How many results are computed of each column.
+    size
+        The numbers of windows.
+    stride, padding, dilation
+        How far apart the windows are, how far before the array the first begins, and how far apart
+        the elements of a window are.
+    groups
+        Of planes, which have columns of their own.
+    itemsize
+        Of the array.
+    exact
+        Whether there may be no columns but windows.
+
+    Attributes
+    ----------
+    pitch
+        The length of the rows in memory if runs go from row to row, or 0; see NOTE [columns].
+    wrapped
+        For the places of a window's last dimension, which elements of a row are another row's.
+    copied
+        Whether what the windows reach of the array is copied first, to a box of shape `box` among
+        zeros: its part `outer`, as the box's part `inner`.
+    images, some
+        The numbers of arrays, and of their groups, that make a block.
+    alone
+        Whether there is one block only.
+    plain
+        Whether the array's own elements are the columns.
+    """
+
+    __slots__ = (
+        "alone",
+        "before",
+        "box",
+        "copied",
+        "images",
+        "inner",
+        "kernel",
+        "length",
+        "offset",
+        "outer",
+        "parts",
+        "pitch",
+        "plain",
+        "planes",
+        "room",
+        "some",
+        "steps",
+        "strides",
+        "taps",
+        "views",
+        "wrapped",
+    )
+
+    def __init__(
+        self,
+        shape: Shape,
+        kernel: Shape,
+        results: int,
+        size: Shape,
+        stride: Shape,
+        padding: Shape,
+        dilation: Shape,
+        groups: int,
+        itemsize: int,
+        exact: bool,
+    ) -> None:
+        sizes, last = shape[2:], size[-1]
+        self.kernel = kernel
+        self.planes = shape[1] // groups
+        self.taps = self.planes * math.prod(kernel)
+        self.views: dict[Any, _View] = {}
+        unit = self.taps * itemsize
+        reached = reach(size, kernel, stride, dilation)
+        self.outer, self.inner = overlap(sizes, padding, reached)
+        self.wrapped: list[tuple[int, slice]] = []
+        self.pitch = self.offset = self.before = after = 0
+        runs = shape[0] * shape[1] * math.prod(kernel) * math.prod(size[:-1])
+        if (
+            stride[-2:] == (1, 1)
+            and math.prod(kernel) > 1
+            and runs > _MANY
+            and (last >= sizes[-1] or (results <= _FEW and not exact))
+        ):
+            self.pitch = max(last, sizes[-1])
+            reached = (*reached[:-1], self.pitch)
+            self.outer = (*self.outer[:-1], slice(None))
+            self.inner = (*self.inner[:-1], slice(0, sizes[-1]))
+            self._wrap(last, kernel[-1], padding[-1], dilation[-1])
+            self.before = max(0, padding[-1])
+            self.offset = self.before - padding[-1]
+            after = max(0, dilation[-1] * (kernel[-1] - 1) - padding[-1])
+            self.parts = tuple(
+                [
+                    Part((*at, 0), (*count, last), slice(rows.start * last, rows.stop * last))
+                    for at, count, rows in parts_of(size[:-1], stride[:-1], unit * self.pitch)
+                ]
+            )
+        else:
+            self.parts = parts_of(size, stride, unit)
+        self.copied = bool(self.pitch) or sizes != reached or any(padding)
+        self.plain = not self.copied and math.prod(kernel) == 1 and set(stride) == {1}
+        each = math.prod(size[:-1]) * (self.pitch or last) * unit
+        self.images, self.some = blocks(shape[0], groups, each)
+        self.alone = self.images == shape[0] and self.some == groups and len(self.parts) == 1
+        longest = max([math.prod(self.runs(part)) for part in self.parts])
+        self.length = self.images * self.some * self.taps * longest
+        self.box = (self.images, self.some * self.planes, *reached) if self.copied else shape
+        self.room = self.before + math.prod(self.box) + after
+        self.strides = _strides(self.box)
+        windows = [s * step for s, step in zip(self.strides[2:], stride, strict=True)]
+        if self.pitch:
+            del windows[-2]
+        taps = [s * gap for s, gap in zip(self.strides[2:], dilation, strict=True)]
+        self.steps = tuple([s * itemsize for s in (*self.strides[:2], *taps, *windows)])
+
+    def _wrap(self, count: int, kernel: int, before: int, gap: int) -> None:
+        for tap in range(kernel):
+            shift = tap * gap - before
+            if shift < 0:
+                self.wrapped.append((tap, slice(0, min(count, -shift))))
+            elif count + shift > self.pitch:
+                self.wrapped.append((tap, slice(max(0, self.pitch - shift), count)))
+
+    def runs(self, part: Part) -> Shape:
+        """The windows of a part as they are copied."""
+        if not self.pitch:
+            return part.count
+        return (*part.count[:-2], part.count[-2] * self.pitch)
+
+    def view(self, count: Shape, part: Part, together: bool) -> _View:
+        """How the windows of `count` arrays and planes lie in memory, and are to lie."""
+        key = (count, part.places.start, together)
+        view = self.views.get(key)
+        if view is None:
+            offset = self.offset
+            for i, step in zip(part.at, self.strides[2:], strict=True):
+                offset += i * step
+            shape, steps = (*count, *self.kernel, *self.runs(part)), self.steps
+            some, axis = count[1] // self.planes, len(self.kernel) + 1
+            matrices: Shape = (count[0], some, self.taps, -1)
+            if together:
+                shape = (*shape[1 : axis + 1], shape[0], *shape[axis + 1 :])
+                steps = (*steps[1 : axis + 1], steps[0], *steps[axis + 1 :])
+                matrices, axis = (some, self.taps, -1), axis - 1
+            rows = (*shape[:-1], part.count[-2], self.pitch) if self.pitch else ()
+            before = (slice(None),) * axis
+            wrapped = [(*before, tap, ..., beside) for tap, beside in self.wrapped]
+            view = _View(shape, offset, steps, matrices, rows, wrapped)
+            self.views[key] = view
+        return view
+
+
+class _View(NamedTuple):
+    """How windows lie in memory: with `steps` from `offset`, in elements; and how the columns."""
+
+    shape: Shape
+    offset: int
+    steps: Shape
+    matrices: Shape
+    rows: Shape
+    """The shape of the columns in which what is wrapped is found by these indices:"""
+    wrapped: list[Any]
+
+
+grid_of = lru_cache(maxsize=512)(Grid)
+
+
+def columns(
+    x: Any, grid: Grid, groups: int, together: bool = False
+) -> Iterator[tuple[slice, slice, Part, Any]]:
+    """The columns in blocks: of which arrays, which groups and which windows, and the matrices.
+
+    These are of shape (images, groups, taps, columns), and overwritten by the next ones.
+
+    Parameters
+    ----------
+    together
+        Whether the columns of several arrays lie side by side: (groups, taps, images * columns).
+    """
+    memory = np.empty(grid.length, x.dtype)
+    room, box = x, None
+    if grid.copied:
+        room = np.zeros(grid.room, x.dtype)
+        box = np.ndarray(grid.box, x.dtype, room, grid.before * x.itemsize)
+    made: dict[Any, tuple[Any, ...]] = {}
+    for n in range(0, x.shape[0], grid.images):
+        images = slice(n, min(n + grid.images, x.shape[0]))
+        for g in range(0, groups, grid.some):
+            chosen = slice(g, min(g + grid.some, groups))
+            planes = slice(g * grid.planes, chosen.stop * grid.planes)
+            count = (images.stop - n, planes.stop - planes.start)
+            first = 0
+            if box is None:
+                made.clear()
+                first = n * grid.strides[0] + planes.start * grid.strides[1]
+            else:
+                given = x[(images, planes, *grid.outer)]
+                box[(slice(count[0]), slice(count[1]), *grid.inner)] = given
+            for part in grid.parts:
+                key = (count, part.places.start)
+                if key not in made:
+                    made[key] = _made(room, memory, first, grid.view(count, part, together))
+                target, source, wrapped, matrices = made[key]
+                np.copyto(target, source)
+                for beside in wrapped:
+                    beside.fill(0)
+                yield images, chosen, part, matrices
+
+
+def _made(room: Any, memory: Any, first: int, view: _View) -> tuple[Any, Any, list[Any], Any]:
+    """The columns as windows, the windows, what is beside the input, the columns as matrices."""
+    shape, offset, steps, matrices, rows, beside = view
+    source = np.ndarray(shape, room.dtype, room, (first + offset) * room.itemsize, steps)
+    used = memory[: source.size]
+    wrapped = []
+    if beside:
+        laid = used.reshape(rows)
+        wrapped = [laid[index] for index in beside]
+    return used.reshape(shape), source, wrapped, used.reshape(matrices)
+
+
+def all_columns(x: Any, grid: Grid, together: bool = False) -> Any:
+    """The columns if they are one block: what `columns` gives, with less ado."""
+    room = x
+    if grid.copied:
+        room = np.zeros(grid.room, x.dtype)
+        box = np.ndarray(grid.box, x.dtype, room, grid.before * x.itemsize)
+        box[(..., *grid.inner)] = x[(..., *grid.outer)]
+    view = grid.view(grid.box[:2], grid.parts[0], together)
+    shape, offset, steps, matrices, rows, beside = view
+    source = np.ndarray(shape, x.dtype, room, offset * x.itemsize, steps)
+    # a copy in the order of the dimensions, which are not those of memory
+    laid = source.copy()
+    if beside:
+        rows_of = laid.reshape(rows)
+        for index in beside:
+            rows_of[index] = 0
+    return laid.reshape(matrices)

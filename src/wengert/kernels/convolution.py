@@ -1,0 +1,360 @@
+"""Layer 1 · kernels: convolution over the last dimensions, as products of matrices.
+
+Inputs are of shape (N, C, *sizes), weights of shape (O, C / groups, *kernel), results of shape
+(N, O, *sizes).
+
+NOTE [three products]
+``sum(g * correlate(x, w))`` is linear in g, in x and in w. Its derivatives by them are `correlate`,
+`correlate_input` and `correlate_weight`; so each of the three has the other two as derivatives.
+What their arguments do not tell of the third one's sizes is a parameter.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache, wraps
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels.bands import correlate_in_bands, has_bands
+from wengert.kernels.columns import (
+    Part,
+    all_columns,
+    blocks,
+    columns,
+    grid_of,
+    overlap,
+    parts_of,
+    reach,
+)
+
+__all__ = [
+    "add_windows",
+    "convolution",
+    "correlate",
+    "correlate_input",
+    "correlate_weight",
+    "result_size",
+]
+
+Shape = tuple[int, ...]
+
+
+@lru_cache(maxsize=512)
+def result_size(
+    size: Shape,
+    kernel: Shape,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
+    transposed: bool,
+    output_padding: Shape,
+) -> Shape:
+    """The last dimensions of a convolution's result, which are not positive if there is none."""
+    geometry = zip(size, kernel, stride, padding, dilation, output_padding, strict=True)
+    if transposed:
+        return tuple(
+            [
+                (n - 1) * step - 2 * pad + gap * (k - 1) + more + 1
+                for n, k, step, pad, gap, more in geometry
+            ]
+        )
+    return tuple(
+        [(n + 2 * pad - gap * (k - 1) - 1) // step + 1 for n, k, step, pad, gap, _ in geometry]
+    )
+
+
+def convolution(
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    *,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
+    transposed: bool,
+    output_padding: Shape,
+    groups: int,
+) -> Any:
+    """`correlate`, or `correlate_input` if `transposed`, of the size that PyTorch gives it."""
+    size = result_size(
+        input.shape[2:], weight.shape[2:], stride, padding, dilation, transposed, output_padding
+    )
+    kernel = correlate_input if transposed else correlate
+    return kernel(
+        input,
+        weight,
+        bias,
+        size=size,
+        stride=stride,
+        padding=padding,
+        dilation=dilation,
+        groups=groups,
+    )
+
+
+def _in_single(kernel: Any) -> Any:
+    """float16 and bfloat16 are too coarse to sum in, and BLAS has them not."""
+
+    @wraps(kernel)
+    def function(self: Any, other: Any, *more: Any, **params: Any) -> Any:
+        dtype = self.dtype
+        if dtype.itemsize != 2 or dtype.kind in "iub":
+            return kernel(self, other, *more, **params)
+        wide = [None if a is None else a.astype(np.float32) for a in (self, other, *more)]
+        return kernel(*wide, **params).astype(dtype)
+
+    return function
+
+
+@_in_single
+def correlate(
+    self: Any,
+    weight: Any,
+    bias: Any = None,
+    *,
+    size: Shape,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
+    groups: int,
+) -> Any:
+    """The sums of the products of windows of self with the weights, `size` of them.
+
+    `padding` is the number of zeros before the first element, of which less than none are elements
+    left out; after the last, there are as many as the windows reach.
+    """
+    count, each = self.shape[0], weight.shape[0] // groups
+    kernel = weight.shape[2:]
+    if not self.size or not weight.size or 0 in size:
+        return _plus(np.zeros((count, weight.shape[0], *size), self.dtype), bias)
+    if has_bands(each, kernel, size, stride, dilation) and np.isfinite(self).all():
+        sums = correlate_in_bands(self, weight, size, padding, dilation[1], groups)
+        return _plus(sums, bias)
+    self = np.ascontiguousarray(self)
+    grid = grid_of(
+        self.shape, kernel, each, size, stride, padding, dilation, groups, self.itemsize, False
+    )
+    if grid.plain or (grid.alone and grid.pitch <= size[-1]):
+        matrix = self if grid.plain else all_columns(self, grid)
+        if groups == 1 and count == 1:
+            result = weight.reshape(each, -1).dot(matrix.reshape(grid.taps, -1))
+        else:
+            matrix = matrix.reshape(count, groups, grid.taps, -1)
+            result = np.matmul(weight.reshape(groups, each, -1), matrix)
+        return _plus(result.reshape(count, -1, *size), bias)
+    result = np.empty((count, weight.shape[0], *size), self.dtype)
+    matrices = weight.reshape(groups, each, -1)
+    target = result.reshape(count, groups, each, -1)
+    added = None if bias is None else bias.reshape(groups, each, 1)
+    if grid.pitch <= size[-1]:
+        for images, some, part, matrix in columns(self, grid, groups):
+            block = target[images, some, :, part.places]
+            np.matmul(matrices[some], matrix, out=block)
+            if added is not None:
+                block += added[some]
+        return result
+    target = result.reshape(count, groups, each, -1, size[-1])
+    for images, some, part, matrix in columns(self, grid, groups):
+        sums = np.matmul(matrices[some], matrix)
+        sums = sums.reshape(*sums.shape[:3], -1, grid.pitch)[..., : size[-1]]
+        rows = slice(part.places.start // size[-1], part.places.stop // size[-1])
+        block = target[images, some, :, rows]
+        if added is None:
+            block[...] = sums
+        else:
+            np.add(sums, added[some, ..., None], out=block)
+    return result
+
+
+def _is_plain(shape: Shape, kernel: Shape, size: Shape, stride: Shape, padding: Shape) -> bool:
+    """Whether the input's own elements are the columns."""
+    return (
+        math.prod(kernel) == 1
+        and shape[2:] == size
+        and not any(padding)
+        and all(step == 1 for step in stride)
+    )
+
+
+@_in_single
+def correlate_input(
+    self: Any,
+    weight: Any,
+    bias: Any = None,
+    *,
+    size: Shape,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
+    groups: int,
+) -> Any:
+    """The derivative of `correlate` by its input, an array of `size`, times self."""
+    count, planes = self.shape[0], weight.shape[1] * groups
+    if not self.size or not weight.size:
+        return _plus(np.zeros((count, planes, *size), self.dtype), bias)
+    if not _is_worth_turning(count * math.prod(self.shape[2:]), weight.shape, groups):
+        return _plus(_spread(self, weight, size, stride, padding, dilation, groups), bias)
+    # what are results of a group to `correlate` are planes here, and the other way round
+    turned = weight.reshape(groups, -1, *weight.shape[1:]).swapaxes(1, 2)
+    phases = _phases(size, weight.shape[2:], stride, padding, dilation)
+    alone = all(step == 1 for step in stride)
+    result = None if alone else np.zeros((count, planes, *size), self.dtype)
+    for places, chosen, params in phases:
+        taps = np.ascontiguousarray(turned[chosen])
+        taps = taps.reshape(planes, -1, *taps.shape[3:])
+        part = correlate(self, taps, bias if alone else None, groups=groups, **params)
+        if result is None:
+            return part
+        result[places] = part
+    return _plus(result, bias)
+
+
+def _plus(sums: Any, bias: Any) -> Any:
+    if bias is not None:
+        sums += bias.reshape(-1, *(1,) * (sums.ndim - 2))
+    return sums
+
+
+def _is_worth_turning(places: int, weight: Shape, groups: int) -> bool:
+    """Whether copying self to columns is quicker than adding columns to the result."""
+    taps = math.prod(weight[2:])
+    # nanoseconds, as measured
+    copied = 0.3 * places * weight[0] * taps + 1.2 * math.prod(weight)
+    added = 0.8 * places * weight[1] * groups * taps + 3000 * taps
+    return taps > 1 and copied < added
+
+
+@lru_cache(maxsize=512)
+def _phases(
+    size: Shape, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape
+) -> list[tuple[Any, Any, dict[str, Any]]]:
+    """`correlate_input` as convolutions with stride 1, for results that are a stride apart.
+
+    Each with the places of its results, the taps that take part in it, and its parameters; those
+    where no tap takes part are left out.
+    """
+    every = [
+        _along(*geometry) for geometry in zip(size, kernel, stride, padding, dilation, strict=True)
+    ]
+    phases = []
+    for phase in product(*every):
+        places, taps, counts, before, gaps = zip(*phase, strict=True)
+        params = {"size": counts, "stride": (1,) * len(size), "padding": before, "dilation": gaps}
+        phases.append(((..., *places), (..., *taps), params))
+    return phases
+
+
+def _along(
+    size: int, kernel: int, stride: int, padding: int, dilation: int
+) -> list[tuple[slice, slice, int, int, int]]:
+    common = math.gcd(stride, dilation)
+    # taps so far apart that the stride divides their distance belong to the same results
+    apart, gap = stride // common, dilation // common
+    phases = []
+    for first in range(min(stride, size)):
+        for tap in range(min(apart, kernel)):
+            shift, rest = divmod(first + padding - tap * dilation, stride)
+            if rest:
+                continue
+            last = tap + (kernel - 1 - tap) // apart * apart
+            before = (last - tap) // apart * gap - shift
+            count = -(-(size - first) // stride)
+            places = slice(first, None, stride)
+            phases.append((places, slice(last, None, -apart), count, before, gap))
+    return phases
+
+
+def _spread(
+    g: Any, weight: Any, size: Shape, stride: Shape, padding: Shape, dilation: Shape, groups: int
+) -> Any:
+    """`correlate_input`, by adding to the result what each tap gives it."""
+    g = np.ascontiguousarray(g)
+    count, sizes = g.shape[0], g.shape[2:]
+    planes, kernel = weight.shape[1], weight.shape[2:]
+    taps = planes * math.prod(kernel)
+    matrices = weight.reshape(groups, -1, taps).swapaxes(1, 2)
+    given = g.reshape(count, groups, g.shape[1] // groups, -1)
+    if _is_plain((0, 0, *size), kernel, sizes, stride, padding):
+        return np.matmul(matrices, given).reshape(count, groups * planes, *size)
+    reached = reach(sizes, kernel, stride, dilation)
+    outer, inner = overlap(size, padding, reached)
+    result = np.zeros((count, groups * planes, *size), g.dtype)
+    unit = taps * g.itemsize
+    images, some = blocks(count, groups, math.prod(sizes) * unit)
+    parts = parts_of(sizes, stride, unit)
+    direct = reached == size and not any(padding)
+    for n in range(0, count, images):
+        for first in range(0, groups, some):
+            chosen = slice(first, first + some)
+            target = result[n : n + images, first * planes : (first + some) * planes]
+            shape = target.shape[:2]
+            box = target if direct else np.zeros((*shape, *reached), g.dtype)
+            for part in parts:
+                gave = np.matmul(matrices[chosen], given[n : n + images, chosen, :, part.places])
+                add_windows(box, gave.reshape(*shape, *kernel, *part.count), part, stride, dilation)
+            if not direct:
+                target[(..., *outer)] = box[(..., *inner)]
+    return result
+
+
+def add_windows(box: Any, gave: Any, part: Part, stride: Shape, dilation: Shape) -> None:
+    """Add to a box, at each tap of windows of it, what these give it."""
+    dims = len(stride)
+    for tap in np.ndindex(gave.shape[2 : 2 + dims]):
+        geometry = zip(part.at, tap, dilation, part.count, stride, strict=True)
+        places = [
+            slice(i + t * gap, i + t * gap + (n - 1) * step + 1, step)
+            for i, t, gap, n, step in geometry
+        ]
+        target = box[(..., *places)]
+        target += gave[(slice(None), slice(None), *tap)]
+
+
+@_in_single
+def correlate_weight(
+    self: Any,
+    other: Any,
+    *,
+    size: Shape,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
+    groups: int,
+) -> Any:
+    """The derivative of `correlate` by its weight, with a kernel of `size`, times `other`."""
+    count, planes = self.shape[0], self.shape[1] // groups
+    each = other.shape[1] // groups
+    result = np.zeros((groups, each, planes * math.prod(size)), self.dtype)
+    shape = (groups * each, planes, *size)
+    if not self.size or not other.size or not result.size:
+        return result.reshape(shape)
+    self, other = np.ascontiguousarray(self), np.ascontiguousarray(other)
+    sizes = other.shape[2:]
+    given = other.reshape(count, groups, each, -1)
+    places = given.shape[-1]
+    # one product of long rows, or a product for each array
+    together = count > 1 and places < result.shape[-1]
+    if not together and _is_plain(self.shape, size, sizes, stride, padding):
+        plain = self.reshape(count, groups, planes, places)
+        return np.matmul(given, plain.swapaxes(2, 3)).sum(0).reshape(shape)
+    grid = grid_of(
+        self.shape, size, each, sizes, stride, padding, dilation, groups, self.itemsize, True
+    )
+    if grid.alone and not together:
+        matrix = all_columns(self, grid)
+        if groups == 1 and count == 1:
+            result = given.reshape(each, -1).dot(matrix.reshape(grid.taps, -1).T)
+        else:
+            result = np.matmul(given, matrix.swapaxes(2, 3)).sum(0)
+        return result.reshape(shape)
+    for images, some, part, matrix in columns(self, grid, groups, together):
+        block = given[images, some, :, part.places]
+        if together:
+            block = block.transpose(1, 2, 0, 3).reshape(len(matrix), each, -1)
+            result[some] += np.matmul(block, matrix.swapaxes(1, 2))
+        else:
+            result[some] += np.matmul(block, matrix.swapaxes(2, 3)).sum(0)
+    return result.reshape(shape)

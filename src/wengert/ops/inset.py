@@ -1,0 +1,214 @@
+"""Layer 5 · ops: copies in which what a view shows is replaced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.base.shapes import normal_dim
+from wengert.ops.coerce import integer, operand
+from wengert.ops.strided import is_within, window_of
+from wengert.prims.table import TABLE
+from wengert.tape.lift import cast
+from wengert.tape.record import T
+
+__all__ = ["as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter"]
+
+
+def _replaced(view: str, x: Any, src: Any, params: dict[str, Any]) -> Any:
+    """A copy of `x` with `src` where the view operation `view` shows `x`."""
+    y = operand(src, f"{view}_scatter", "src", 2)
+    size = TABLE[view].kernel(x.array(), **params).shape
+    if y.payload.shape != size:
+        raise RuntimeError(
+            "expected src to have a size equal to the slice of self. src size = "
+            f"{list(y.payload.shape)}, slice size = {list(size)}"
+        )
+    return getattr(T, f"{view}_scatter")(x, cast(y, x.payload.dtype), **params)
+
+
+def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
+    """A copy with another tensor in one position of a dimension.
+
+    Parameters
+    ----------
+    input : Tensor
+        With at least one dimension.
+    src : Tensor
+        What is written: of the shape of ``input.select(dim, index)``; converted to the dtype of
+        `input`.
+    dim, index : int
+        The dimension and the position, both negative to count from the end.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `input`. Differentiable with respect to both, to any order.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension or position.
+    RuntimeError
+        If `src` has another shape.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.select_scatter(wg.zeros(2, 2), wg.ones(2), 0, 1)
+    tensor([[0., 0.],
+            [1., 1.]])
+    """
+    x = operand(input, "select_scatter")
+    shape = x.payload.shape
+    if not shape:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    axis = normal_dim(integer(dim, "select_scatter", "dim"), len(shape))
+    place = integer(index, "select_scatter", "index")
+    if not -shape[axis] <= place < shape[axis]:
+        raise IndexError(
+            f"select(): index {place} out of range for tensor of size {list(shape)} at dimension "
+            f"{axis}"
+        )
+    return _replaced("select", x, src, {"dim": axis, "index": place % shape[axis]})
+
+
+def slice_scatter(
+    input: Any,
+    src: Any,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Any:
+    """A copy with another tensor in a range of a dimension.
+
+    Parameters
+    ----------
+    input : Tensor
+        With at least one dimension.
+    src : Tensor
+        What is written: of the shape of that range; converted to the dtype of `input`.
+    dim : int
+        The dimension.
+    start, end, step : int
+        The range, as in ``input[start:end:step]``; `step` must be positive.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `input`. Differentiable with respect to both, to any order.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension.
+    RuntimeError
+        If `src` has another shape, or `step` is not positive.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.slice_scatter(wg.zeros(4), wg.ones(2), start=1, step=2)
+    tensor([0., 1., 0., 1.])
+    """
+    x = operand(input, "slice_scatter")
+    shape = x.payload.shape
+    if not shape:
+        raise RuntimeError("slice() cannot be applied to a 0-dim tensor.")
+    axis = normal_dim(integer(dim, "slice_scatter", "dim"), len(shape))
+    by = integer(step, "slice_scatter", "step")
+    if by <= 0:
+        raise RuntimeError("slice step must be positive")
+    first, last, _ = slice(start, end, by).indices(shape[axis])
+    params = {"dim": axis, "start": first, "end": max(first, last), "step": by}
+    return _replaced("slice", x, src, params)
+
+
+def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """A copy with another tensor on a diagonal of two dimensions.
+
+    Parameters
+    ----------
+    input : Tensor
+        With at least two dimensions.
+    src : Tensor
+        What is written: of the shape of ``input.diagonal(offset, dim1, dim2)``; converted to the
+        dtype of `input`.
+    offset : int
+        Which diagonal: 0 the main one, positive above it.
+    dim1, dim2 : int
+        The dimensions.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `input`. Differentiable with respect to both, to any order.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension.
+    RuntimeError
+        If the dimensions are one, or `src` has another shape.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.diagonal_scatter(wg.zeros(2, 2), wg.tensor([1.0, 2.0]))
+    tensor([[1., 0.],
+            [0., 2.]])
+    """
+    x = operand(input, "diagonal_scatter")
+    first, second = normal_dim(dim1, x.payload.ndim), normal_dim(dim2, x.payload.ndim)
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    params = {"offset": integer(offset, "diagonal_scatter", "offset"), "dim1": first}
+    return _replaced("diagonal", x, src, {**params, "dim2": second})
+
+
+def as_strided_scatter(
+    input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None
+) -> Any:
+    """A copy with another tensor at places of its memory.
+
+    Parameters
+    ----------
+    input : Tensor
+        Contiguous, of any shape.
+    src : Tensor
+        What is written: of the shape `size`; converted to the dtype of `input`.
+    size, stride : sequence of int
+        The places, as `as_strided` takes them; no place should be named twice.
+    storage_offset : int, optional
+        The first place; default: that of the first element of `input`.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `input`. Differentiable with respect to both, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If `input` is not contiguous, if the places are not all within it, or if `src` has another
+        shape.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.as_strided_scatter(wg.zeros(2, 2), wg.ones(2), (2,), (3,))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    x = operand(input, "as_strided_scatter")
+    if not x.payload.flags.c_contiguous:
+        raise RuntimeError(
+            "as_strided_scatter is currently only supported for contiguous inputs: use contiguous()"
+        )
+    params = window_of(x, size, stride, storage_offset)
+    if not is_within(x, params):
+        raise RuntimeError(
+            "as_strided_scatter() reaches beyond the tensor: give it sizes, strides and an offset "
+            "of the tensor's own elements"
+        )
+    return _replaced("as_strided", x, src, params)

@@ -1,0 +1,354 @@
+"""Layer 5 · ops: padding, and pixels moved between channels and places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.ops.coerce import integer, operand, sizes_of
+from wengert.ops.permute import permute
+from wengert.ops.shape import reshape
+from wengert.prims import padding as _records
+from wengert.tape.base import new_tensor
+from wengert.tape.lift import held
+from wengert.tape.record import T
+
+__all__ = [
+    "channel_shuffle",
+    "constant_pad_nd",
+    "one_hot",
+    "pad",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+]
+
+REQUIRES = (_records,)
+_RECORDS = {
+    "reflect": "reflection_pad",
+    "replicate": "replication_pad",
+    "circular": "circular_pad",
+}
+
+
+def _pairs(x: Any, pad: Any, name: str) -> list[tuple[int, int]]:
+    """The widths before and after, for each dimension; `pad` begins with the last."""
+    widths = sizes_of((pad,), name, "pad")
+    if len(widths) % 2:
+        raise RuntimeError(f"Padding length must be divisible by 2, but got {len(widths)} widths")
+    ndim = x.payload.ndim
+    if len(widths) > 2 * ndim:
+        raise RuntimeError(
+            f"Length of pad should be no more than twice the number of dimensions of the input. "
+            f"Pad length is {len(widths)} while the input has {ndim} dimensions."
+        )
+    pairs = [(0, 0)] * ndim
+    for i in range(len(widths) // 2):
+        pairs[ndim - 1 - i] = (widths[2 * i], widths[2 * i + 1])
+    return pairs
+
+
+def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
+    """The tensor with a number before and after it (see `nn.functional.pad`).
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape and dtype.
+    pad : sequence of int
+        Widths before and after, from the last dimension on; negative ones cut.
+    value : number
+        What the frame consists of.
+
+    Returns
+    -------
+    Tensor
+        A copy; differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If the widths do not fit the tensor.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.constant_pad_nd(wg.tensor([1.0, 2.0]), (1, 2), 9)
+    tensor([9., 1., 2., 9., 9.])
+    """
+    x = operand(input, "constant_pad_nd")
+    pairs = _pairs(x, pad, "constant_pad_nd")
+    for dim, (n, (before, after)) in enumerate(zip(x.payload.shape, pairs, strict=True)):
+        if n + before + after < 0:
+            raise RuntimeError(
+                f"The input size {n}, plus negative padding {before} and {after}, resulted in a "
+                f"negative output size, which is invalid. Check dimension {dim} of your input."
+            )
+    return T.constant_pad_nd(x, pads=tuple(pairs), value=held(value, x.payload.dtype))
+
+
+def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
+    """The tensor with a frame around it.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape for ``"constant"``; for the other modes with one or two dimensions, which are
+        batch and channels, before those that are padded.
+    pad : sequence of int
+        Widths before and after, from the last dimension on. Negative ones cut.
+    mode : {"constant", "reflect", "replicate", "circular"}
+        Whether the frame consists of a number, of the tensor reflected at its edge (which is not
+        repeated), of its edge, or of its other end.
+    value : number, optional
+        The number, for ``"constant"``; 0 by default.
+
+    Returns
+    -------
+    Tensor
+        A copy; differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the widths do not fit the tensor.
+    NotImplementedError
+        For other modes, and for other numbers of dimensions than 1 to 3 in those modes.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([[1.0, 2.0, 3.0]])
+    >>> wg.nn.functional.pad(x, (1, 1)), wg.nn.functional.pad(x, (2, 1), mode="reflect")
+    (tensor([[0., 1., 2., 3., 0.]]), tensor([[3., 2., 1., 2., 3., 2.]]))
+    """
+    x = operand(input, "pad")
+    if mode == "constant":
+        return constant_pad_nd(x, pad, 0 if value is None else value)
+    if mode not in _RECORDS:
+        raise NotImplementedError(
+            f"Unrecognised padding mode {mode}: use constant, reflect, replicate or circular"
+        )
+    if value is not None and value != 0:
+        raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    pairs = _pairs(x, pad, "pad")
+    count, shape = len(sizes_of((pad,), "pad", "pad")) // 2, x.payload.shape
+    if not 1 <= count <= 3 or len(shape) not in (count + 1, count + 2):
+        raise NotImplementedError(
+            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now, but got "
+            f"{2 * count} widths for a tensor of {len(shape)} dimensions"
+        )
+    first = len(shape) - count
+    if any(n == 0 for n in shape[1 if len(shape) == count + 2 else 0 :]):
+        raise RuntimeError(
+            f"Expected {count + 1}D or {count + 2}D (batch mode) tensor with possibly 0 batch size "
+            f"and other non-zero dimensions for input, but got: {list(shape)}"
+        )
+    for dim in range(first, len(shape)):
+        before, after = pairs[dim]
+        n = shape[dim]
+        if mode == "reflect" and (before >= n or after >= n):
+            raise RuntimeError(
+                "Argument #4: Padding size should be less than the corresponding input dimension, "
+                f"but got: padding ({before}, {after}) at dimension {dim} of input {list(shape)}"
+            )
+        if mode == "circular" and (before > n or after > n):
+            raise RuntimeError(
+                "Padding value causes wrapping around more than once: padding "
+                f"({before}, {after}) at dimension {dim} of input {list(shape)}"
+            )
+        if n + before + after < (0 if mode == "circular" else 1):
+            raise RuntimeError(
+                f"input (size {n}) is too small for padding ({before}, {after}) at dimension {dim}:"
+                " nothing would be left"
+            )
+    return getattr(T, _RECORDS[mode])(x, pads=tuple(pairs), mode=mode)
+
+
+def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
+    """Channels spread over places: (..., c·r², h, w) becomes (..., c, h·r, w·r).
+
+    Parameters
+    ----------
+    input : Tensor
+        With at least three dimensions.
+    upscale_factor : int
+        The factor r.
+
+    Returns
+    -------
+    Tensor
+        Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If the number of channels is not divisible by r².
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.pixel_shuffle(wg.arange(4.0).reshape(4, 1, 1), 2)
+    tensor([[[0., 1.],
+             [2., 3.]]])
+    """
+    x = operand(input, "pixel_shuffle")
+    r = integer(upscale_factor, "pixel_shuffle", "upscale_factor")
+    shape = x.payload.shape
+    if len(shape) < 3:
+        raise RuntimeError(
+            "pixel_shuffle expects input to have at least 3 dimensions, but got input with "
+            f"{len(shape)} dimension(s)"
+        )
+    if r <= 0:
+        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {r}")
+    *batch, channels, h, w = shape
+    if channels % (r * r):
+        raise RuntimeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
+            f"of upscale_factor, but input.size(-3)={channels} is not divisible by {r * r}"
+        )
+    c, n = channels // (r * r), len(batch)
+    split = reshape(x, (*batch, c, r, r, h, w))
+    order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
+    return reshape(permute(split, order), (*batch, c, h * r, w * r))
+
+
+def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
+    """Places gathered into channels: (..., c, h·r, w·r) becomes (..., c·r², h, w).
+
+    Parameters
+    ----------
+    input : Tensor
+        With at least three dimensions.
+    downscale_factor : int
+        The factor r.
+
+    Returns
+    -------
+    Tensor
+        Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If height or width is not divisible by r.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.pixel_unshuffle(wg.arange(4.0).reshape(1, 2, 2), 2).shape
+    torch.Size([4, 1, 1])
+    """
+    x = operand(input, "pixel_unshuffle")
+    r = integer(downscale_factor, "pixel_unshuffle", "downscale_factor")
+    shape = x.payload.shape
+    if len(shape) < 3:
+        raise RuntimeError(
+            "pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
+            f"{len(shape)} dimension(s)"
+        )
+    if r <= 0:
+        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {r}")
+    *batch, c, high, wide = shape
+    for name, place, size in (("height", -2, high), ("width", -1, wide)):
+        if size % r:
+            raise RuntimeError(
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
+                f"input.size({place})={size} is not divisible by {r}"
+            )
+    h, w, n = high // r, wide // r, len(batch)
+    split = reshape(x, (*batch, c, h, r, w, r))
+    order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
+    return reshape(permute(split, order), (*batch, c * r * r, h, w))
+
+
+def channel_shuffle(input: Any, groups: int) -> Any:
+    """Channels in another order: the first of each group, then the second of each, and so on.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (n, c, ...).
+    groups : int
+        The number of groups, which divides c.
+
+    Returns
+    -------
+    Tensor
+        Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If the channels cannot be divided so.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.channel_shuffle(wg.arange(4).reshape(1, 4, 1), 2).flatten()
+    tensor([0, 2, 1, 3])
+    """
+    x = operand(input, "channel_shuffle")
+    shape = x.payload.shape
+    if len(shape) < 3:
+        raise RuntimeError(
+            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(shape)}"
+        )
+    parts = integer(groups, "channel_shuffle", "groups")
+    if parts <= 0:
+        raise RuntimeError(
+            f"Number of groups to divide channels in must be positive. Value of groups:{parts}"
+        )
+    if shape[1] % parts:
+        raise RuntimeError(
+            "Number of channels must be divisible by groups. Got "
+            f"{shape[1]} channels and {parts} groups."
+        )
+    split = reshape(x, (shape[0], parts, shape[1] // parts, *shape[2:]))
+    order = (0, 2, 1, *range(3, len(shape) + 1))
+    return reshape(permute(split, order), shape)
+
+
+def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+    """A vector of zeros with a one at each class.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Classes, int64, of any shape.
+    num_classes : int
+        How many there are; -1: one more than the largest class met.
+
+    Returns
+    -------
+    Tensor
+        int64, with one dimension more; never requires a gradient.
+
+    Raises
+    ------
+    RuntimeError
+        If a class is negative or too large, or the dtype is another.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.one_hot(wg.tensor([0, 2]))
+    tensor([[1, 0, 0],
+            [0, 0, 1]])
+    """
+    x = operand(tensor, "one_hot", "tensor").payload
+    if x.dtype != np.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    count = integer(num_classes, "one_hot", "num_classes")
+    if not x.size:
+        if count <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        return new_tensor(np.zeros((*x.shape, count), np.int64))
+    if x.min() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    if count == -1:
+        count = int(x.max()) + 1
+    elif x.max() >= count:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    return new_tensor((np.asarray(x)[..., None] == np.arange(count)).astype(np.int64))

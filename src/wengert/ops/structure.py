@@ -1,0 +1,369 @@
+"""Layer 5 · ops: tensors arranged, turned and put together into others."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.base.errors import long_name
+from wengert.base.shapes import broadcast, normal_dim
+from wengert.ops.arrange import diag, flip
+from wengert.ops.coerce import integer, operand, sizes_of
+from wengert.ops.create import clone
+from wengert.ops.join import cat
+from wengert.ops.permute import transpose
+from wengert.ops.shape import reshape
+from wengert.tape.base import new_tensor
+from wengert.tape.lift import cast
+from wengert.tape.record import T
+
+__all__ = [
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "block_diag",
+    "broadcast_shapes",
+    "diagflat",
+    "is_nonzero",
+    "narrow_copy",
+    "rot90",
+    "unravel_index",
+]
+
+
+def _each(name: str, tensors: tuple[Any, ...], grown: Any) -> Any:
+    if len(tensors) == 1 and isinstance(tensors[0], tuple | list):
+        return tuple(grown(operand(value, name)) for value in tensors[0])
+    made = tuple(grown(operand(value, name)) for value in tensors)
+    return made[0] if len(made) == 1 else made
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """Tensors as they are, numbers as vectors of one element.
+
+    Parameters
+    ----------
+    *tensors : Tensor
+        One, several, or one sequence of them.
+
+    Returns
+    -------
+    Tensor, or tuple of Tensor
+        Views; differentiable.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.atleast_1d(wg.tensor(2.0))
+    tensor([2.])
+    """
+    return _each("atleast_1d", tensors, lambda x: x if x.payload.ndim else reshape(x, (1,)))
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Tensors with at least two dimensions; a vector becomes a row.
+
+    Parameters
+    ----------
+    *tensors : Tensor
+        One, several, or one sequence of them.
+
+    Returns
+    -------
+    Tensor, or tuple of Tensor
+        Views; differentiable.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.atleast_2d(wg.tensor([1.0, 2.0]))
+    tensor([[1., 2.]])
+    """
+
+    def grown(x: Any) -> Any:
+        if x.payload.ndim == 0:
+            return reshape(x, (1, 1))
+        return T.unsqueeze(x, dim=0) if x.payload.ndim == 1 else x
+
+    return _each("atleast_2d", tensors, grown)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Tensors with at least three dimensions; a vector of n elements has the shape (1, n, 1).
+
+    Parameters
+    ----------
+    *tensors : Tensor
+        One, several, or one sequence of them.
+
+    Returns
+    -------
+    Tensor, or tuple of Tensor
+        Views; differentiable.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.atleast_3d(wg.ones(2, 3)).shape
+    torch.Size([2, 3, 1])
+    """
+
+    def grown(x: Any) -> Any:
+        if x.payload.ndim == 0:
+            return reshape(x, (1, 1, 1))
+        if x.payload.ndim == 1:
+            return T.unsqueeze(T.unsqueeze(x, dim=0), dim=2)
+        return T.unsqueeze(x, dim=2) if x.payload.ndim == 2 else x
+
+    return _each("atleast_3d", tensors, grown)
+
+
+def block_diag(*tensors: Any) -> Any:
+    """A matrix with matrices along its diagonal, and zeros elsewhere.
+
+    Parameters
+    ----------
+    *tensors : Tensor
+        Of at most two dimensions; vectors count as rows.
+
+    Returns
+    -------
+    Tensor
+        Of the common dtype; differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If a tensor has more than two dimensions.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.block_diag(wg.ones(1, 2), wg.tensor(3.0))
+    tensor([[1., 1., 0.],
+            [0., 0., 3.]])
+    """
+    blocks = []
+    for i, value in enumerate(tensors):
+        x = operand(value, "block_diag", "tensors", i + 1)
+        if x.payload.ndim > 2:
+            raise RuntimeError(
+                "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
+                f"{i} has {x.payload.ndim} dimensions"
+            )
+        blocks.append(atleast_2d(x))
+    if not blocks:
+        return new_tensor(np.empty((1, 0), np.float32))
+    width = sum(block.payload.shape[1] for block in blocks)
+    kind = np.result_type(*[block.payload.dtype for block in blocks])
+    rows, left = [], 0
+    for block in blocks:
+        height, own = block.payload.shape
+        parts = [
+            new_tensor(np.zeros((height, left), kind)),
+            cast(block, kind),
+            new_tensor(np.zeros((height, width - left - own), kind)),
+        ]
+        rows.append(cat([part for part in parts if part.payload.shape[1]] or parts[1:2], 1))
+        left += own
+    return cat(rows, 0)
+
+
+def broadcast_shapes(*shapes: Any) -> Any:
+    """The shape that shapes broadcast to.
+
+    Parameters
+    ----------
+    *shapes : int or sequence of int
+        The shapes.
+
+    Raises
+    ------
+    RuntimeError
+        If they do not broadcast.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.broadcast_shapes((2, 1), (3,))
+    torch.Size([2, 3])
+    """
+    sizes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    made: tuple[int, ...] = ()
+    for size in sizes:
+        try:
+            made = broadcast(made, size)
+        except RuntimeError as error:
+            raise RuntimeError(
+                "Shape mismatch: objects cannot be broadcast to a single shape: "
+                + ", ".join(map(str, sizes))
+            ) from error
+    return new_tensor(np.broadcast_to(np.zeros(()), made)).shape
+
+
+def diagflat(input: Any, offset: int = 0) -> Any:
+    """A matrix with the elements of a tensor, row after row, on a diagonal.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    offset : int
+        Which diagonal: 0 the main one, positive above it.
+
+    Returns
+    -------
+    Tensor
+        Differentiable.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.diagflat(wg.tensor([1.0, 2.0]))
+    tensor([[1., 0.],
+            [0., 2.]])
+    """
+    return diag(reshape(operand(input, "diagflat"), (-1,)), offset)
+
+
+def is_nonzero(input: Any) -> bool:
+    """Whether the only element of a tensor is not zero.
+
+    Raises
+    ------
+    RuntimeError
+        If there is not exactly one element.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.is_nonzero(wg.tensor([2.0]))
+    True
+    """
+    return bool(operand(input, "is_nonzero"))
+
+
+def narrow_copy(input: Any, dim: int, start: int, length: int) -> Any:
+    """A copy of a range of a dimension.
+
+    Parameters
+    ----------
+    input : Tensor
+        With at least one dimension.
+    dim, start, length : int
+        The dimension, the first position and their number.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.narrow_copy(wg.tensor([1, 2, 3]), 0, 1, 2)
+    tensor([2, 3])
+    """
+    return clone(operand(input, "narrow_copy").narrow(dim, start, length))
+
+
+def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+    """The tensor turned by quarters in the plane of two dimensions.
+
+    Parameters
+    ----------
+    input : Tensor
+        With at least two dimensions.
+    k : int
+        The number of quarter turns, from the first of `dims` towards the second.
+    dims : sequence of two ints
+        The dimensions of the plane.
+
+    Returns
+    -------
+    Tensor
+        A copy; differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If there are not two different dimensions.
+    IndexError
+        If there is no such dimension.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.rot90(wg.tensor([[1, 2], [3, 4]]))
+    tensor([[2, 4],
+            [1, 3]])
+    """
+    x = operand(input, "rot90")
+    given = sizes_of((dims,), "rot90", "dims")
+    ndim = x.payload.ndim
+    if len(given) != 2:
+        raise RuntimeError(
+            f"expected total rotation dims == 2, but got dims = {len(given)}: two dimensions span "
+            "the plane"
+        )
+    if ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {ndim}")
+    if given[0] == given[1] or abs(given[0] - given[1]) == ndim:
+        raise RuntimeError(
+            f"expected rotation dims to be different, but got dim0 = {given[0]} and dim1 = "
+            f"{given[1]}"
+        )
+    for d in given:
+        if not -ndim <= d < ndim:
+            raise RuntimeError(
+                f"Rotation dim{given.index(d)} out of range, dim{given.index(d)} = {d}"
+            )
+    first, second = (normal_dim(d, ndim) for d in given)
+    turns = integer(k, "rot90", "k") % 4
+    if turns == 0:
+        return clone(x)
+    if turns == 2:
+        return flip(x, (first, second))
+    if turns == 1:
+        return transpose(flip(x, (second,)), first, second)
+    return flip(transpose(x, first, second), (second,))
+
+
+def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
+    """The coordinates of positions in a tensor laid out row after row.
+
+    Parameters
+    ----------
+    indices : Tensor
+        Positions, of an integer dtype.
+    shape : int or sequence of int
+        The shape of the tensor.
+
+    Returns
+    -------
+    tuple of Tensor
+        One tensor of coordinates for each dimension.
+
+    Raises
+    ------
+    ValueError
+        If `indices` is not of integers, or a size is negative.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.unravel_index(wg.tensor([5]), (2, 3))
+    (tensor([1]), tensor([2]))
+    """
+    x = operand(indices, "unravel_index", "indices")
+    if x.payload.dtype.kind not in "iu":
+        raise ValueError(
+            "expected 'indices' to be integer dtype, but got " + long_name(x.payload.dtype)
+        )
+    sizes = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    coordinates = []
+    for i, size in enumerate(sizes):
+        inner = math.prod(sizes[i + 1 :])
+        coordinates.append(
+            new_tensor(np.asarray(x.payload // inner % size if inner else x.payload))
+        )
+    return tuple(coordinates)

@@ -1,0 +1,277 @@
+"""Layer 2 · prims: convolution, plain and transposed, over one to three dimensions.
+
+See NOTE [three products] in `wengert.kernels.convolution`: the derivatives of a convolution by its
+input and by its weight are bilinear again, and each other's derivatives.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.kernels import convolution as kernels
+from wengert.prims.families import bilinear, general
+from wengert.prims.record import Case, case
+
+Shape = tuple[int, ...]
+
+
+def _case(*shapes: Shape, **params: Any) -> Case:
+    """A case whose parameters are those of a plain convolution, but for the ones given."""
+    dims = len(shapes[0]) - 2
+    common: dict[str, Any] = {
+        "stride": (1,) * dims,
+        "padding": (0,) * dims,
+        "dilation": (1,) * dims,
+        "groups": 1,
+    }
+    return case(*shapes, **(common | params))
+
+
+# -- the products ---------------------------------------------------------------------------------
+
+_PRODUCT = ("size", "stride", "padding", "dilation", "groups")
+_SECOND = "ConvolutionBackwardBackward0"
+
+
+def _window(stride: Shape, padding: Shape, dilation: Shape, groups: int) -> dict[str, Any]:
+    return {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+
+
+def _correlate_by_input(
+    F: Any,
+    g: Any,
+    weight: Any,
+    self_shape: Shape,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
+    groups: int,
+) -> Any:
+    size = self_shape[2:]
+    return F.correlate_input(g, weight, size=size, **_window(stride, padding, dilation, groups))
+
+
+def _correlate_by_weight(
+    F: Any,
+    g: Any,
+    self: Any,
+    weight_shape: Shape,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
+    groups: int,
+) -> Any:
+    size = weight_shape[2:]
+    return F.correlate_weight(self, g, size=size, **_window(stride, padding, dilation, groups))
+
+
+def _input_by_self(
+    F: Any,
+    g: Any,
+    weight: Any,
+    self_shape: Shape,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
+    groups: int,
+) -> Any:
+    size = self_shape[2:]
+    return F.correlate(g, weight, size=size, **_window(stride, padding, dilation, groups))
+
+
+def _input_by_weight(
+    F: Any,
+    g: Any,
+    self: Any,
+    weight_shape: Shape,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
+    groups: int,
+) -> Any:
+    size = weight_shape[2:]
+    return F.correlate_weight(g, self, size=size, **_window(stride, padding, dilation, groups))
+
+
+def _weight_by_self(
+    F: Any,
+    g: Any,
+    other: Any,
+    self_shape: Shape,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
+    groups: int,
+) -> Any:
+    size = self_shape[2:]
+    return F.correlate_input(other, g, size=size, **_window(stride, padding, dilation, groups))
+
+
+def _weight_by_other(
+    F: Any,
+    g: Any,
+    self: Any,
+    other_shape: Shape,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
+    groups: int,
+) -> Any:
+    size = other_shape[2:]
+    return F.correlate(self, g, size=size, **_window(stride, padding, dilation, groups))
+
+
+bilinear(
+    "correlate",
+    kernels.correlate,
+    args=("self", "weight"),
+    params=_PRODUCT,
+    vjp=(_correlate_by_input, _correlate_by_weight),
+    promote=None,
+    node=_SECOND,
+    cases=(
+        _case((2, 2, 5), (3, 2, 2), size=(4,)),
+        _case((1, 4, 4, 3), (2, 2, 2, 3), size=(3, 3), stride=(2, 1), padding=(1, 1), groups=2),
+        # a size that cuts off, padding on one side only, and elements left out
+        _case((2, 1, 4, 5), (1, 1, 2, 2), size=(2, 5), dilation=(2, 1)),
+        _case((1, 1, 6), (2, 1, 2), size=(4,), padding=(-1,)),
+        _case((1, 1, 3, 2, 3), (1, 1, 2, 2, 1), size=(2, 1, 3)),
+        _case((0, 1, 4), (2, 1, 2), size=(3,)),
+    ),
+    doc="the sums of the products of windows and weights",
+)
+bilinear(
+    "correlate_input",
+    kernels.correlate_input,
+    args=("self", "weight"),
+    params=_PRODUCT,
+    vjp=(_input_by_self, _input_by_weight),
+    promote=None,
+    node=_SECOND,
+    cases=(
+        _case((2, 3, 4), (3, 2, 2), size=(5,)),
+        _case((1, 2, 3, 2), (2, 2, 3, 3), size=(5, 4), stride=(2, 3), padding=(1, 1), groups=2),
+        _case((1, 1, 2, 3), (1, 3, 2, 2), size=(5, 7), stride=(2, 2), dilation=(3, 2)),
+        # more inputs than results: computed the other way
+        _case((1, 5, 2, 2), (5, 1, 3, 2), size=(5, 4), stride=(2, 2), padding=(0, 1)),
+        _case((1, 1, 2, 1, 3), (1, 1, 2, 2, 1), size=(3, 2, 3)),
+        _case((0, 2, 3), (2, 1, 2), size=(4,)),
+    ),
+    doc="the derivative of correlate by its first argument",
+)
+bilinear(
+    "correlate_weight",
+    kernels.correlate_weight,
+    args=("self", "other"),
+    params=_PRODUCT,
+    vjp=(_weight_by_self, _weight_by_other),
+    promote=None,
+    node=_SECOND,
+    cases=(
+        _case((2, 2, 5), (2, 3, 4), size=(2,)),
+        _case((3, 4, 4, 3), (3, 2, 2, 3), size=(2, 3), stride=(2, 1), padding=(1, 1), groups=2),
+        _case((2, 1, 4, 5), (2, 1, 2, 4), size=(2, 2), dilation=(2, 1)),
+        _case((2, 2, 3), (2, 2, 3), size=(1,)),
+        _case((1, 1, 3, 2, 3), (1, 1, 2, 1, 3), size=(2, 2, 1)),
+        _case((0, 1, 4), (0, 2, 3), size=(2,)),
+    ),
+    doc="the derivative of correlate by its weight",
+)
+
+# -- the operation --------------------------------------------------------------------------------
+
+_OPERATION = ("stride", "padding", "dilation", "transposed", "output_padding", "groups")
+
+
+def _by_input(
+    F: Any,
+    g: Any,
+    weight: Any,
+    input_shape: Shape,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
+    transposed: bool,
+    groups: int,
+) -> Any:
+    rule = F.correlate if transposed else F.correlate_input
+    return rule(g, weight, size=input_shape[2:], **_window(stride, padding, dilation, groups))
+
+
+def _by_weight(
+    F: Any,
+    g: Any,
+    input: Any,
+    weight_shape: Shape,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
+    transposed: bool,
+    groups: int,
+) -> Any:
+    first, second = (g, input) if transposed else (input, g)
+    window = _window(stride, padding, dilation, groups)
+    return F.correlate_weight(first, second, size=weight_shape[2:], **window)
+
+
+def _by_bias(F: Any, g: Any, weight_shape: Shape) -> Any:
+    return F.sum_dim(g, dim=(0, *range(2, len(weight_shape))), keepdim=False)
+
+
+def _plain(*shapes: Shape, **params: Any) -> Case:
+    dims = len(shapes[0]) - 2
+    return _case(*shapes, **({"transposed": False, "output_padding": (0,) * dims} | params))
+
+
+_WITHOUT = (
+    ((2, 2, 5), (3, 2, 3), {"padding": (1,)}),
+    ((1, 2, 4, 5), (2, 2, 2, 3), {"stride": (2, 1), "padding": (1, 0)}),
+    ((2, 4, 4, 4), (4, 1, 3, 3), {"padding": (1, 1), "groups": 4}),
+    ((1, 2, 5, 4), (2, 2, 2, 2), {"dilation": (2, 1), "padding": (2, 2)}),
+    ((2, 3, 2, 2), (2, 3, 1, 1), {}),
+    ((1, 1, 3, 2, 3), (2, 1, 2, 2, 2), {"padding": (0, 0, 1)}),
+    ((0, 2, 4), (2, 2, 3), {}),
+)
+_TRANSPOSED: tuple[tuple[Shape, Shape, dict[str, Any]], ...] = (
+    ((2, 3, 4), (3, 2, 3), {"stride": (2,), "padding": (1,), "output_padding": (1,)}),
+    ((1, 4, 2, 3), (4, 1, 2, 2), {"stride": (2, 2), "groups": 2}),
+    ((1, 1, 2, 3), (1, 3, 2, 3), {"dilation": (2, 1), "output_padding": (1, 0)}),
+    ((1, 1, 2, 2, 1), (1, 1, 2, 1, 2), {"stride": (1, 2, 1)}),
+    ((0, 2, 3), (2, 1, 2), {}),
+)
+
+
+def _cases(bias: bool) -> tuple[Case, ...]:
+    cases = []
+    for transposed, samples in ((False, _WITHOUT), (True, _TRANSPOSED)):
+        for shape, weight, params in samples:
+            results = weight[1] * params.get("groups", 1) if transposed else weight[0]
+            more = ((results,),) if bias else ()
+            cases.append(_plain(shape, weight, *more, transposed=transposed, **params))
+    return tuple(cases)
+
+
+_REFUSED = {"b": "\"slow_conv2d_cpu\" not implemented for '{}'"}
+general(
+    "convolution",
+    kernels.convolution,
+    args=("input", "weight", "bias"),
+    params=_OPERATION,
+    vjp=(_by_input, _by_weight, _by_bias),
+    refuses=_REFUSED,
+    cases=_cases(True),
+    doc="convolution, or its transpose, and a number added for each channel",
+)
+bilinear(
+    "convolution_without_bias",
+    kernels.convolution,
+    args=("input", "weight"),
+    params=_OPERATION,
+    vjp=(_by_input, _by_weight),
+    promote=None,
+    refuses=_REFUSED,
+    node="ConvolutionBackward0",
+    blanks=1,
+    cases=_cases(False),
+    doc="convolution, or its transpose",
+)

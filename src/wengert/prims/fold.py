@@ -1,0 +1,60 @@
+"""Layer 2 · prims: the blocks of images as columns, and their sum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.kernels import fold as kernels
+from wengert.prims.families import linear
+from wengert.prims.record import Case, case
+
+Shape = tuple[int, ...]
+_PARAMS = ("kernel_size", "dilation", "padding", "stride")
+
+
+def _case(shape: Shape, kernel: Shape, **params: Any) -> Case:
+    common = {"dilation": (1, 1), "padding": (0, 0), "stride": (1, 1)}
+    return case(shape, kernel_size=kernel, **(common | params))
+
+
+linear(
+    "im2col",
+    kernels.im2col,
+    params=_PARAMS,
+    vjp=lambda F, g, self_shape, kernel_size, dilation, padding, stride: F.col2im(
+        g,
+        output_size=self_shape[-2:],
+        kernel_size=kernel_size,
+        dilation=dilation,
+        padding=padding,
+        stride=stride,
+    ),
+    node="Im2ColBackward0",
+    refuses={"i": "\"im2col_out_cpu\" not implemented for '{}'"},
+    cases=(
+        _case((2, 2, 3, 4), (2, 3)),
+        _case((1, 5, 4), (2, 2), stride=(2, 1), padding=(1, 0)),
+        _case((1, 1, 5, 5), (2, 2), dilation=(2, 3), stride=(3, 1), padding=(0, 2)),
+        _case((0, 1, 3, 3), (2, 2)),
+    ),
+    doc="each block of images, sliding over them, as a column",
+)
+linear(
+    "col2im",
+    kernels.col2im,
+    params=("output_size", *_PARAMS),
+    vjp=lambda F, g, kernel_size, dilation, padding, stride: F.im2col(
+        g, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride
+    ),
+    node="Col2ImBackward0",
+    refuses={"i": "\"col2im_out_cpu\" not implemented for '{}'"},
+    cases=(
+        _case((2, 12, 4), (2, 3), output_size=(3, 4)),
+        _case((4, 9), (2, 2), stride=(2, 1), padding=(1, 0), output_size=(5, 4)),
+        _case(
+            (1, 4, 12), (2, 2), dilation=(2, 3), stride=(3, 1), padding=(0, 2), output_size=(6, 5)
+        ),
+        _case((0, 4, 4), (2, 2), output_size=(3, 3)),
+    ),
+    doc="images that add up columns",
+)
