@@ -273,7 +273,6 @@ from wengert.tape.modes import no_grad as no_grad
 from wengert.tape.modes import set_grad_enabled as set_grad_enabled
 from wengert.tape.versions import is_inference as is_inference
 from wengert.tensor import later as _later_methods  # noqa: F401  it gives the class its methods
-from wengert.tensor import numpy_functions as numpy_functions
 from wengert.tensor.overrides import publish as _publish
 from wengert.tensor.overrides import published as _published
 from wengert.tensor.predicates import can_cast as can_cast

@@ -50,7 +50,8 @@ class Part(NamedTuple):
 
     at: Shape
     """Where they begin."""
-    count: Shape
+    size: Shape
+    """How many there are."""
     places: slice
     """Which they are among all windows."""
 
@@ -84,6 +85,30 @@ def reach(size: Shape, kernel: Shape, stride: Shape, dilation: Shape) -> Shape:
     """The elements from the first of the first window to the last of the last."""
     geometry = zip(size, kernel, stride, dilation, strict=True)
     return tuple([(n - 1) * step + gap * (k - 1) + 1 for n, k, step, gap in geometry])
+
+
+@lru_cache(maxsize=512)
+def result_size(
+    size: Shape,
+    kernel: Shape,
+    stride: Shape,
+    padding: Shape,
+    dilation: Shape,
+    transposed: bool,
+    output_padding: Shape,
+) -> Shape:
+    """The last dimensions of a convolution's result, which are not positive if there is none."""
+    geometry = zip(size, kernel, stride, padding, dilation, output_padding, strict=True)
+    if transposed:
+        return tuple(
+            [
+                (n - 1) * step - 2 * pad + gap * (k - 1) + more + 1
+                for n, k, step, pad, gap, more in geometry
+            ]
+        )
+    return tuple(
+        [(n + 2 * pad - gap * (k - 1) - 1) // step + 1 for n, k, step, pad, gap, _ in geometry]
+    )
 
 
 def overlap(
@@ -241,8 +266,8 @@ class Grid:
     def runs(self, part: Part) -> Shape:
         """The windows of a part as they are copied."""
         if not self.pitch:
-            return part.count
-        return (*part.count[:-2], part.count[-2] * self.pitch)
+            return part.size
+        return (*part.size[:-2], part.size[-2] * self.pitch)
 
     def view(self, count: Shape, part: Part, together: bool) -> _View:
         """How the windows of `count` arrays and planes lie in memory, and are to lie."""
@@ -259,7 +284,7 @@ class Grid:
                 shape = (*shape[1 : axis + 1], shape[0], *shape[axis + 1 :])
                 steps = (*steps[1 : axis + 1], steps[0], *steps[axis + 1 :])
                 matrices, axis = (some, self.taps, -1), axis - 1
-            rows = (*shape[:-1], part.count[-2], self.pitch) if self.pitch else ()
+            rows = (*shape[:-1], part.size[-2], self.pitch) if self.pitch else ()
             before = (slice(None),) * axis
             wrapped = [(*before, tap, ..., beside) for tap, beside in self.wrapped]
             view = _View(shape, offset, steps, matrices, rows, wrapped)
@@ -342,7 +367,8 @@ def all_columns(x: Any, grid: Grid, together: bool = False) -> Any:
     if grid.copied:
         room = np.zeros(grid.room, x.dtype)
         box = np.ndarray(grid.box, x.dtype, room, grid.before * x.itemsize)
-        box[(..., *grid.inner)] = x[(..., *grid.outer)]
+        inner: Any = (..., *grid.inner)
+        box[inner] = x[(..., *grid.outer)]
     view = grid.view(grid.box[:2], grid.parts[0], together)
     shape, offset, steps, matrices, rows, beside = view
     source = np.ndarray(shape, x.dtype, room, offset * x.itemsize, steps)

@@ -28,42 +28,18 @@ from wengert.kernels.columns import (
     overlap,
     parts_of,
     reach,
+    result_size,
 )
+from wengert.kernels.fold import add_windows
 
 __all__ = [
-    "add_windows",
     "convolution",
     "correlate",
     "correlate_input",
     "correlate_weight",
-    "result_size",
 ]
 
 Shape = tuple[int, ...]
-
-
-@lru_cache(maxsize=512)
-def result_size(
-    size: Shape,
-    kernel: Shape,
-    stride: Shape,
-    padding: Shape,
-    dilation: Shape,
-    transposed: bool,
-    output_padding: Shape,
-) -> Shape:
-    """The last dimensions of a convolution's result, which are not positive if there is none."""
-    geometry = zip(size, kernel, stride, padding, dilation, output_padding, strict=True)
-    if transposed:
-        return tuple(
-            [
-                (n - 1) * step - 2 * pad + gap * (k - 1) + more + 1
-                for n, k, step, pad, gap, more in geometry
-            ]
-        )
-    return tuple(
-        [(n + 2 * pad - gap * (k - 1) - 1) // step + 1 for n, k, step, pad, gap, _ in geometry]
-    )
 
 
 def convolution(
@@ -137,7 +113,11 @@ def correlate(
     grid = grid_of(
         self.shape, kernel, each, size, stride, padding, dilation, groups, self.itemsize, False
     )
-    if grid.plain or (grid.alone and grid.pitch <= size[-1]):
+    places = math.prod(size)
+    # one product for all arrays takes their results apart again, which is worth it if they are short
+    together = count > 1 and 0.25 * grid.taps + 300 / each > 0.6 * places
+    exact = grid.pitch <= size[-1]
+    if grid.plain or (grid.alone and exact and not together):
         matrix = self if grid.plain else all_columns(self, grid)
         if groups == 1 and count == 1:
             result = weight.reshape(each, -1).dot(matrix.reshape(grid.taps, -1))
@@ -145,28 +125,30 @@ def correlate(
             matrix = matrix.reshape(count, groups, grid.taps, -1)
             result = np.matmul(weight.reshape(groups, each, -1), matrix)
         return _plus(result.reshape(count, -1, *size), bias)
-    result = np.empty((count, weight.shape[0], *size), self.dtype)
+    result = np.empty((count, groups, each, places), self.dtype)
     matrices = weight.reshape(groups, each, -1)
-    target = result.reshape(count, groups, each, -1)
-    added = None if bias is None else bias.reshape(groups, each, 1)
-    if grid.pitch <= size[-1]:
-        for images, some, part, matrix in columns(self, grid, groups):
-            block = target[images, some, :, part.places]
-            np.matmul(matrices[some], matrix, out=block)
-            if added is not None:
-                block += added[some]
-        return result
-    target = result.reshape(count, groups, each, -1, size[-1])
-    for images, some, part, matrix in columns(self, grid, groups):
+    for images, some, part, matrix in columns(self, grid, groups, together):
+        if exact and not together:
+            np.matmul(matrices[some], matrix, out=result[images, some, :, part.places])
+            continue
         sums = np.matmul(matrices[some], matrix)
-        sums = sums.reshape(*sums.shape[:3], -1, grid.pitch)[..., : size[-1]]
-        rows = slice(part.places.start // size[-1], part.places.stop // size[-1])
-        block = target[images, some, :, rows]
-        if added is None:
-            block[...] = sums
+        if together:
+            sums = sums.reshape(*sums.shape[:2], images.stop - images.start, -1)
+            sums = sums.transpose(2, 0, 1, 3)
+        if exact:
+            result[images, some, :, part.places] = sums
         else:
-            np.add(sums, added[some, ..., None], out=block)
-    return result
+            _cut(sums, result, images, some, part, grid.pitch, size[-1])
+    return _plus(result.reshape(count, -1, *size), bias)
+
+
+def _cut(
+    sums: Any, result: Any, images: slice, some: slice, part: Part, pitch: int, length: int
+) -> None:
+    """Put sums, of which each `pitch` are a row, among the results, of which `length` are."""
+    rows = slice(part.places.start // length, part.places.stop // length)
+    target = result.reshape(*result.shape[:3], -1, length)
+    target[images, some, :, rows] = sums.reshape(*sums.shape[:3], -1, pitch)[..., :length]
 
 
 def _is_plain(shape: Shape, kernel: Shape, size: Shape, stride: Shape, padding: Shape) -> bool:
@@ -195,7 +177,7 @@ def correlate_input(
     count, planes = self.shape[0], weight.shape[1] * groups
     if not self.size or not weight.size:
         return _plus(np.zeros((count, planes, *size), self.dtype), bias)
-    if not _is_worth_turning(count * math.prod(self.shape[2:]), weight.shape, groups):
+    if not _is_worth_turning(self.shape, weight.shape, stride, groups):
         return _plus(_spread(self, weight, size, stride, padding, dilation, groups), bias)
     # what are results of a group to `correlate` are planes here, and the other way round
     turned = weight.reshape(groups, -1, *weight.shape[1:]).swapaxes(1, 2)
@@ -218,13 +200,16 @@ def _plus(sums: Any, bias: Any) -> Any:
     return sums
 
 
-def _is_worth_turning(places: int, weight: Shape, groups: int) -> bool:
+def _is_worth_turning(given: Shape, weight: Shape, stride: Shape, groups: int) -> bool:
     """Whether copying self to columns is quicker than adding columns to the result."""
-    taps = math.prod(weight[2:])
+    taps, places = math.prod(weight[2:]), given[0] * math.prod(given[2:])
+    if taps == 1:
+        return False
     # nanoseconds, as measured
-    copied = 0.3 * places * weight[0] * taps + 1.2 * math.prod(weight)
-    added = 0.8 * places * weight[1] * groups * taps + 3000 * taps
-    return taps > 1 and copied < added
+    copied = 0.3 * places * weight[0] * taps + 1.2 * math.prod(weight) + 12000 * math.prod(stride)
+    elements = places * weight[1] * groups * taps
+    added = 1.5 * elements + 10000 if elements < 1 << 14 else 0.8 * elements + 3000 * taps
+    return copied < added
 
 
 @lru_cache(maxsize=512)
@@ -281,36 +266,24 @@ def _spread(
         return np.matmul(matrices, given).reshape(count, groups * planes, *size)
     reached = reach(sizes, kernel, stride, dilation)
     outer, inner = overlap(size, padding, reached)
-    result = np.zeros((count, groups * planes, *size), g.dtype)
+    result: Any = np.zeros((count, groups * planes, *size), g.dtype)
     unit = taps * g.itemsize
     images, some = blocks(count, groups, math.prod(sizes) * unit)
-    parts = parts_of(sizes, stride, unit)
+    # there is an addition for each tap of each part: with many taps, the parts are larger
+    parts = parts_of(sizes, stride, unit // max(1, min(16, math.prod(kernel) // 32)))
     direct = reached == size and not any(padding)
     for n in range(0, count, images):
         for first in range(0, groups, some):
             chosen = slice(first, first + some)
             target = result[n : n + images, first * planes : (first + some) * planes]
             shape = target.shape[:2]
-            box = target if direct else np.zeros((*shape, *reached), g.dtype)
+            box: Any = target if direct else np.zeros((*shape, *reached), g.dtype)
             for part in parts:
                 gave = np.matmul(matrices[chosen], given[n : n + images, chosen, :, part.places])
-                add_windows(box, gave.reshape(*shape, *kernel, *part.count), part, stride, dilation)
+                add_windows(box, gave.reshape(*shape, *kernel, *part.size), part, stride, dilation)
             if not direct:
                 target[(..., *outer)] = box[(..., *inner)]
     return result
-
-
-def add_windows(box: Any, gave: Any, part: Part, stride: Shape, dilation: Shape) -> None:
-    """Add to a box, at each tap of windows of it, what these give it."""
-    dims = len(stride)
-    for tap in np.ndindex(gave.shape[2 : 2 + dims]):
-        geometry = zip(part.at, tap, dilation, part.count, stride, strict=True)
-        places = [
-            slice(i + t * gap, i + t * gap + (n - 1) * step + 1, step)
-            for i, t, gap, n, step in geometry
-        ]
-        target = box[(..., *places)]
-        target += gave[(slice(None), slice(None), *tap)]
 
 
 @_in_single
@@ -335,8 +308,8 @@ def correlate_weight(
     sizes = other.shape[2:]
     given = other.reshape(count, groups, each, -1)
     places = given.shape[-1]
-    # one product of long rows, or a product for each array
-    together = count > 1 and places < result.shape[-1]
+    # one product for all arrays asks for a copy, which is worth it if they are short
+    together = count > 1 and 0.6 * result.shape[-1] + 300 / each > 0.5 * places
     if not together and _is_plain(self.shape, size, sizes, stride, padding):
         plain = self.reshape(count, groups, planes, places)
         return np.matmul(given, plain.swapaxes(2, 3)).sum(0).reshape(shape)

@@ -6,35 +6,32 @@ Images are the last three dimensions, (C, H, W); columns the last two, (C * taps
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
-from wengert.kernels.columns import Part, overlap, reach
-from wengert.kernels.convolution import add_windows, result_size
+from wengert.kernels.columns import Part, overlap, reach, result_size
 
-__all__ = ["col2im", "im2col"]
+__all__ = ["add_windows", "col2im", "im2col"]
 
 Shape = tuple[int, ...]
+_SMALL = 1 << 14
+"""Up to so many elements, adding them one by one costs less than an addition for each tap."""
 
 
 def im2col(self: Any, kernel_size: Shape, dilation: Shape, padding: Shape, stride: Shape) -> Any:
     """Each block of the images, sliding over them, as a column."""
     size = result_size(self.shape[-2:], kernel_size, stride, padding, dilation, False, (0, 0))
-    reached = reach(size, kernel_size, stride, dilation)
-    outer, inner = overlap(self.shape[-2:], padding, reached)
     planes = self.shape[:-2]
+    box = self
     if any(padding):
+        reached = reach(size, kernel_size, stride, dilation)
+        outer, inner = overlap(self.shape[-2:], padding, reached)
         box = np.zeros((*planes, *reached), self.dtype)
-        box[(..., *inner)] = self[(..., *outer)]
-    else:
-        box = self[(..., *outer)]
-    result = np.empty((*planes, *kernel_size, *size), self.dtype)
-    blocks = sliding_window_view(box, reach((1, 1), kernel_size, stride, dilation), (-2, -1))
-    blocks = blocks[..., :: stride[0], :: stride[1], :: dilation[0], :: dilation[1]]
-    np.copyto(result, np.moveaxis(blocks, (-2, -1), (-4, -3)))
-    return result.reshape(*planes[:-1], planes[-1] * math.prod(kernel_size), math.prod(size))
+        box[_last(inner)] = self[_last(outer)]
+    blocks = _windows(box, kernel_size, size, (0, 0), stride, dilation)
+    return blocks.copy().reshape(*planes[:-1], planes[-1] * math.prod(kernel_size), math.prod(size))
 
 
 def col2im(
@@ -48,14 +45,81 @@ def col2im(
     """Images whose elements are the sums of the columns' elements that `im2col` makes of them."""
     size = result_size(output_size, kernel_size, stride, padding, dilation, False, (0, 0))
     reached = reach(size, kernel_size, stride, dilation)
-    outer, inner = overlap(output_size, padding, reached)
     images = self.shape[:-2]
-    planes = self.shape[-2] // math.prod(kernel_size)
-    box = np.zeros((math.prod(images), planes, *reached), self.dtype)
-    gave = self.reshape(-1, planes, *kernel_size, *size)
+    count, planes = math.prod(images), self.shape[-2] // math.prod(kernel_size)
+    box = np.zeros((count, planes, *reached), self.dtype)
+    gave = self.reshape(count, planes, *kernel_size, *size)
     add_windows(box, gave, Part((0, 0), size, slice(None)), stride, dilation)
     if reached == output_size and not any(padding):
         return box.reshape(*images, planes, *output_size)
+    outer, inner = overlap(output_size, padding, reached)
     result = np.zeros((*images, planes, *output_size), self.dtype)
-    result.reshape(box.shape[0], planes, *output_size)[(..., *outer)] = box[(..., *inner)]
+    result.reshape(count, planes, *output_size)[_last(outer)] = box[_last(inner)]
     return result
+
+
+def _last(places: tuple[slice, ...]) -> Any:
+    """An index of the last dimensions."""
+    return (..., *places)
+
+
+def add_windows(box: Any, gave: Any, part: Part, stride: Shape, dilation: Shape) -> None:
+    """Add to an array what its windows give it.
+
+    Parameters
+    ----------
+    box
+        Of shape (N, C, *sizes), zeros where windows lie that do not overlap.
+    gave
+        Of shape (N, C, *kernel, *count), for the windows of `part`.
+    """
+    kernel = gave.shape[2 : 2 + len(stride)]
+    geometry = (kernel, part.size, part.at, stride, dilation)
+    if all(step > gap * (k - 1) for step, gap, k in zip(stride, dilation, kernel, strict=True)):
+        _windows(box, *geometry)[...] = gave
+        return
+    if gave.size <= _SMALL:
+        np.add.at(box.reshape(-1), _places(box.shape, *geometry), gave.reshape(-1))
+        return
+    for tap, places in _taps(*geometry):
+        target = box[places]
+        target += gave[tap]
+
+
+def _windows(
+    box: Any, kernel: Shape, count: Shape, at: Shape, stride: Shape, dilation: Shape
+) -> Any:
+    """A view of the windows of an array: (..., *kernel, *count)."""
+    if not box.flags.c_contiguous:
+        box = np.ascontiguousarray(box)
+    dims = len(kernel)
+    steps = box.strides[-dims:]
+    first = sum([i * s for i, s in zip(at, steps, strict=True)])
+    taps = [s * gap for s, gap in zip(steps, dilation, strict=True)]
+    windows = [s * step for s, step in zip(steps, stride, strict=True)]
+    shape = (*box.shape[:-dims], *kernel, *count)
+    return np.ndarray(shape, box.dtype, box, first, (*box.strides[:-dims], *taps, *windows))
+
+
+@lru_cache(maxsize=64)
+def _places(
+    shape: Shape, kernel: Shape, count: Shape, at: Shape, stride: Shape, dilation: Shape
+) -> Any:
+    """Where the elements of windows lie in an array of `shape`."""
+    places = np.arange(math.prod(shape)).reshape(shape)
+    return _windows(places, kernel, count, at, stride, dilation).reshape(-1)
+
+
+@lru_cache(maxsize=512)
+def _taps(
+    kernel: Shape, count: Shape, at: Shape, stride: Shape, dilation: Shape
+) -> list[tuple[tuple[Any, ...], tuple[Any, ...]]]:
+    """For each element of a window its index, and where it lies for all windows."""
+    taps = []
+    for tap in np.ndindex(kernel):
+        places = [
+            slice(i + t * gap, i + t * gap + (n - 1) * step + 1, step)
+            for i, t, gap, n, step in zip(at, tap, dilation, count, stride, strict=True)
+        ]
+        taps.append(((slice(None), slice(None), *tap), (..., *places)))
+    return taps

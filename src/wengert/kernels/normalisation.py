@@ -11,33 +11,39 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 __all__ = [
-    "batch_moments",
     "batch_norm",
     "batch_norm_fixed",
     "group_norm",
     "layer_norm",
+    "moments",
     "rms_norm",
     "standardise",
     "standardise_backward",
+    "standardised_sum",
 ]
 
 Dims = tuple[int, ...]
 
+_SHORT = 64
+"""Rows up to this length are summed sooner than BLAS is called."""
+
 
 def _widened(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """`kernel`, computing in float32 where all arrays have two bytes."""
+    """`kernel`, computing in float32 on what has two bytes."""
 
     @functools.wraps(kernel)
-    def wide(*arrays: Any, **params: Any) -> Any:
-        dtype = arrays[0].dtype
+    def wide(self: Any, *others: Any, **params: Any) -> Any:
+        dtype = self.dtype
         if dtype.itemsize != 2:
-            return kernel(*arrays, **params)
-        return kernel(*[array.astype(np.float32) for array in arrays], **params).astype(dtype)
+            return kernel(self, *others, **params)
+        arrays = [array.astype(np.float32) for array in (self, *others)]
+        return kernel(*arrays, **params).astype(dtype)
 
     return wide
 
@@ -53,6 +59,8 @@ def _three(shape: Dims, dim: Dims) -> Dims:
 def _sums(self: Any) -> Any:
     """The sums over the first and the last of three axes."""
     a, k, b = self.shape
+    if a == 1 and b < _SHORT:
+        return np.add.reduce(self[0], 1)
     if b == 1:
         return np.ones(a, self.dtype).dot(self.reshape(a, k))
     rows = self.reshape(a * k, b).dot(np.ones(b, self.dtype))
@@ -61,131 +69,155 @@ def _sums(self: Any) -> Any:
 
 def _dots(self: Any, other: Any) -> Any:
     """The sums of the products over the first and the last of three axes."""
-    if self.shape[0] == 1:
+    a, k, b = self.shape
+    if a == 1:
         return np.vecdot(self[0], other[0])
-    if self.shape[2] == 1:
-        return np.einsum("ikj,ikj->k", self, other)
+    if b == 1:
+        return np.einsum("ij,ij->j", self.reshape(a, k), other.reshape(a, k))
     return np.add.reduce(np.vecdot(self, other), 0)
 
 
-def _aligned(sums: Any) -> Any:
-    """One number for each of the middle axis, in a shape that broadcasts with all three."""
-    return sums[:, None]
-
-
-def _moments(self: Any) -> tuple[Any, Any]:
-    """The distances from the means, and the sums of their squares."""
-    # counted from one of the elements: exact where all are equal, and no digits are lost where
-    # they are close to each other
-    apart = self - self[:1, :, :1]
+def _moments(self: Any, eps: float) -> Any:
+    """Means, variances, and one over the roots of the variances plus `eps`, as three rows."""
     count = self.shape[0] * self.shape[2]
-    apart -= _aligned(_sums(apart) / count)
-    return apart, _dots(apart, apart)
-
-
-def _scale(squares: Any, count: int, eps: float) -> Any:
-    # divide: without eps, elements that are all equal are 0 / 0 by definition
-    with np.errstate(divide="ignore"):
-        return 1 / np.sqrt(squares / count + eps)
-
-
-def _standard(self: Any, eps: float) -> Any:
+    result = np.empty((3, self.shape[1]), self.dtype)
     if self.size == 0:
-        return self.copy()
-    apart, squares = _moments(self)
-    with np.errstate(invalid="ignore"):
-        apart *= _aligned(_scale(squares, self.shape[0] * self.shape[2], eps))
-    return apart
+        result.fill(np.nan)
+        return result
+    mean = _sums(self) / count
+    apart = self - mean[:, None]
+    # once more, from close by: so no digits are lost where elements are close to each other, and
+    # those that are all equal have no variance
+    rest = _sums(apart) / count
+    var = _dots(apart, apart) / count
+    var -= rest * rest
+    np.add(mean, rest, out=result[0])
+    np.maximum(var, 0, out=result[1])
+    result[2] = _scale(result[1] + eps)
+    return result
+
+
+def _scale(squares: Any) -> Any:
+    if squares.all():
+        return 1 / np.sqrt(squares)
+    # without eps, elements that are all equal give 0 / 0 by definition
+    with np.errstate(divide="ignore"):
+        return 1 / np.sqrt(squares)
 
 
 @_widened
-def standardise(self: Any, dim: Dims, eps: float) -> Any:
+def moments(self: Any, dim: Dims, eps: float) -> Any:
+    """Means, variances without correction, and 1 / sqrt(variance + eps) along `dim`, in rows."""
+    return _moments(self.reshape(_three(self.shape, dim)), eps)
+
+
+def _standard(self: Any, known: Any, eps: float) -> Any:
+    mean, _, scale = known if known.size else _moments(self, eps)
+    result = self - mean[:, None]
+    if eps:
+        result *= scale[:, None]
+    else:
+        with np.errstate(invalid="ignore"):
+            result *= scale[:, None]
+    return result
+
+
+@_widened
+def standardise(self: Any, known: Any, dim: Dims, eps: float) -> Any:
     """Distances from the means of the elements along `dim`, over standard deviations."""
-    return _standard(self.reshape(_three(self.shape, dim)), eps).reshape(self.shape)
+    return _standard(self.reshape(_three(self.shape, dim)), known, eps).reshape(self.shape)
 
 
 @_widened
-def standardise_backward(self: Any, input: Any, dim: Dims, eps: float) -> Any:
+def standardise_backward(self: Any, input: Any, known: Any, dim: Dims, eps: float) -> Any:
     """The derivative of `standardise` at `input`, a symmetric matrix, times self."""
     if self.size == 0:
         return self.copy()
     axes = _three(input.shape, dim)
     g, x = self.reshape(axes), input.reshape(axes)
     count = axes[0] * axes[2]
-    apart, squares = _moments(x)
-    with np.errstate(invalid="ignore", over="ignore"):
-        scale = _scale(squares, count, eps)
-        apart *= _aligned(_dots(g, apart) * (scale * scale / -count))
-        apart += g
-        apart -= _aligned(_sums(g) / count)
-        apart *= _aligned(scale)
-    return apart.reshape(self.shape)
-
-
-def _affine(result: Any, weight: Any, bias: Any, shape: Dims) -> None:
-    """Multiply by weights and add biases of a shape that broadcasts; those of none do nothing."""
-    if weight.ndim:
-        result *= weight.reshape(shape)
-    if bias.ndim:
-        result += bias.reshape(shape)
+    mean, _, scale = known if known.size else _moments(x, eps)
+    sums = _sums(g)
+    # where elements are all equal and there is no eps, the derivative is infinite
+    with np.errstate(invalid="ignore") if not eps else nullcontext():
+        along = (mean * sums - _dots(g, x)) * (scale * scale * scale / count)
+        result = x * along[:, None]
+        result -= (mean * along + scale * sums / count)[:, None]
+        result += g * scale[:, None]
+    return result.reshape(self.shape)
 
 
 @_widened
-def layer_norm(self: Any, weight: Any, bias: Any, dim: Dims, eps: float) -> Any:
+def standardised_sum(self: Any, input: Any, known: Any, dim: Dims, eps: float, over: str) -> Any:
+    """The sums of the products of self and the standardised input.
+
+    They are `over` what the moments are taken over ("within"), over all else ("across"), or over
+    the last dimension of three, where the moments are over the last two ("last").
+    """
+    axes = _three(input.shape, dim)
+    mean, _, scale = known if known.size else _moments(input.reshape(axes), eps)
+    # where elements are all equal and there is no eps, they are 0 / 0 by definition
+    with np.errstate(invalid="ignore") if not eps else nullcontext():
+        if over == "across":
+            g, x = self.reshape(axes[1:]), input.reshape(axes[1:])
+            return (scale.dot(g * x) - (scale * mean).dot(g)).reshape(input.shape[dim[0] :])
+        if over == "within":
+            g, x = self.reshape(axes), input.reshape(axes)
+            return scale * (_dots(g, x) - mean * _sums(g))
+        sums = self.dot(np.ones(input.shape[2], self.dtype))
+        return scale[:, None] * (np.vecdot(self, input) - mean[:, None] * sums)
+
+
+def _affine(result: Any, weight: Any, bias: Any, shape: Dims) -> None:
+    """Multiply by weights and add biases, of `shape` or one for all."""
+    if weight.ndim:
+        result *= weight.reshape(shape)
+    elif weight != 1:
+        result *= weight
+    if bias.ndim:
+        result += bias.reshape(shape)
+    elif bias != 0:
+        result += bias
+
+
+@_widened
+def layer_norm(self: Any, weight: Any, bias: Any, known: Any, dim: Dims, eps: float) -> Any:
     """`standardise` along the last dimensions, times weights, plus biases of their shape."""
     axes = _three(self.shape, dim)
-    result = _standard(self.reshape(axes), eps)
+    result = _standard(self.reshape(axes), known, eps)
     _affine(result, weight, bias, axes[2:])
     return result.reshape(self.shape)
 
 
 @_widened
-def group_norm(self: Any, weight: Any, bias: Any, groups: int, eps: float) -> Any:
+def group_norm(self: Any, weight: Any, bias: Any, known: Any, groups: int, eps: float) -> Any:
     """`standardise` over groups of channels, times weights, plus biases of the channels."""
     n, channels = self.shape[:2]
-    result = _standard(
-        self.reshape(1, n * groups, math.prod(self.shape[1:]) // groups), eps
-    ).reshape(n, channels, -1 if self.size else 0)
+    within = math.prod(self.shape[2:])
+    rows = self.reshape(1, n * groups, channels // groups * within)
+    result = _standard(rows, known, eps).reshape(n, channels, within)
     _affine(result, weight, bias, (channels, 1))
     return result.reshape(self.shape)
 
 
 @_widened
-def batch_norm(self: Any, weight: Any, bias: Any, eps: float) -> Any:
+def batch_norm(self: Any, weight: Any, bias: Any, known: Any, eps: float) -> Any:
     """`standardise` along all dimensions but the second, times weights, plus biases."""
     axes = self.shape[0], self.shape[1], math.prod(self.shape[2:])
-    result = _standard(self.reshape(axes), eps)
+    result = _standard(self.reshape(axes), known, eps)
     _affine(result, weight, bias, (axes[1], 1))
     return result.reshape(self.shape)
 
 
 @_widened
-def batch_norm_fixed(
-    self: Any, weight: Any, bias: Any, mean: Any, var: Any, eps: float
-) -> Any:
+def batch_norm_fixed(self: Any, weight: Any, bias: Any, mean: Any, var: Any, eps: float) -> Any:
     """`batch_norm` with means and variances that are given."""
     column = (self.shape[1], *[1] * (self.ndim - 2))
-    scale = 1 / np.sqrt(var + eps)
-    if weight.ndim:
-        scale = scale * weight
-    shift = (bias if bias.ndim else 0) - mean * scale
+    scale = weight / np.sqrt(var + eps)
+    shift = bias - mean * scale
     result = self * scale.reshape(column)
     result += shift.reshape(column)
     return result
-
-
-def batch_moments(self: Any) -> tuple[Any, Any]:
-    """The means along all dimensions but the second, and the variances without bias."""
-    wide = self.astype(np.float32) if self.dtype.itemsize == 2 else self
-    x = wide.reshape(self.shape[0], self.shape[1], math.prod(self.shape[2:]))
-    count = x.shape[0] * x.shape[2]
-    start = x[0, :, 0]
-    apart = x - _aligned(start)
-    shift = _sums(apart) / count
-    apart -= _aligned(shift)
-    # invalid: the variance of a single element is 0 / 0 by definition
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return start + shift, np.divide(_dots(apart, apart), count - 1)
 
 
 @_widened
@@ -195,10 +227,11 @@ def rms_norm(self: Any, weight: Any, dim: Dims, eps: float) -> Any:
     if self.size == 0:
         return self.copy()
     rows = self.reshape(k, count)
-    if rows.dtype.kind == "c":
-        squares = np.einsum("ij,ij->i", rows, rows)
-    else:
-        squares = np.vecdot(rows, rows)
-    result = rows * _aligned(_scale(squares, count, eps))
-    _affine(result, weight, np.zeros(()), (count,))
+    # conj: vecdot conjugates its first argument, and the square does not
+    squares = np.vecdot(rows.conj() if rows.dtype.kind == "c" else rows, rows)
+    # divide, invalid: without eps, zeros give 0 / 0 by definition
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result = rows * (1 / np.sqrt(squares / count + eps))[:, None]
+    if weight.ndim or weight != 1:
+        result *= weight.reshape(-1)
     return result.reshape(self.shape)

@@ -23,40 +23,77 @@ def constant_pad(self: Any, pads: Pads, value: Any) -> Any:
     return result
 
 
-def _places(size: int, before: int, after: int, mode: str) -> Any:
-    """Which position each one along a framed dimension repeats."""
-    places = np.arange(-before, size + after)
-    if mode == "replicate":
-        return np.clip(places, 0, size - 1)
-    if mode == "circular":
-        # what is cut off comes first, and is not repeated either
-        first = max(-before, 0)
-        return first + (places - first) % (size - first - max(-after, 0))
-    turned = np.abs(places)
-    return np.where(turned >= size, 2 * (size - 1) - turned, turned)
+def _span(n: int, before: int, after: int) -> tuple[slice, slice]:
+    """Where what is kept of n positions is among them, and in the frame."""
+    length = max(n + min(before, 0) + min(after, 0), 0)
+    first, start = max(-before, 0), max(before, 0)
+    return slice(first, first + length), slice(start, start + length)
+
+
+def _frames(size: int, before: int, after: int, mode: str) -> list[tuple[slice, slice]]:
+    """The parts of a frame along a dimension of `size` positions, and what each of them repeats.
+
+    Both are slices, of the framed dimension and of the dimension itself.
+    """
+    kept = _span(size, before, after)[0]
+    end = size + before + after
+    parts = []
+    # a frame may itself be cut, if more is cut at the other end than there is
+    if before > 0:
+        part = slice(0, min(before, end))
+        if mode == "reflect":
+            source = slice(before, before - part.stop, -1)
+        elif mode == "circular":
+            source = slice(kept.stop - before, kept.stop)
+        else:
+            source = slice(0, 1)
+        parts.append((part, source))
+    if after > 0:
+        part = slice(max(end - after, 0), end)
+        if mode == "reflect":
+            last = size - 2 - after
+            source = slice(last + end - part.start, last if last >= 0 else None, -1)
+        elif mode == "circular":
+            source = slice(kept.start, kept.start + after)
+        else:
+            source = slice(size - 1, size)
+        parts.append((part, source))
+    return parts
 
 
 def framed(self: Any, pads: Pads, mode: str) -> Any:
     """Self continued by its own elements: reflected, at the edge, or from the other end."""
     for dim, (before, after) in enumerate(pads):
-        if before or after:
-            self = self.take(_places(self.shape[dim], before, after, mode), axis=dim)
+        if not before and not after:
+            continue
+        lead, size = (slice(None),) * dim, self.shape[dim]
+        shape = (*self.shape[:dim], size + before + after, *self.shape[dim + 1 :])
+        result = np.empty(shape, self.dtype)
+        own, inner = _span(size, before, after)
+        result[(*lead, inner)] = self[(*lead, own)]
+        for part, source in _frames(size, before, after, mode):
+            result[(*lead, part)] = self[(*lead, source)]
+        self = result
     return self
 
 
 def unframed(self: Any, pads: Pads, mode: str) -> Any:
     """The transpose of `framed`: the frame is added to where its elements came from."""
-    for dim, (before, after) in enumerate(pads):
+    for dim in range(len(pads) - 1, -1, -1):
+        before, after = pads[dim]
         if not before and not after:
             continue
-        size = self.shape[dim] - before - after
-        lead = (slice(None),) * dim
-        places = _places(size, before, after, mode)
-        start, stop = max(before, 0), max(before, 0) + size + min(before, 0) + min(after, 0)
-        inner = np.zeros((*self.shape[:dim], size, *self.shape[dim + 1 :]), self.dtype)
-        first = max(-before, 0)
-        inner[(*lead, slice(first, first + stop - start))] = self[(*lead, slice(start, stop))]
-        for place in (*range(start), *range(stop, self.shape[dim])):
-            inner[(*lead, places[place])] += self[(*lead, place)]
-        self = inner
+        lead, size = (slice(None),) * dim, self.shape[dim] - before - after
+        own, inner = _span(size, before, after)
+        if own == slice(0, size):
+            result = self[(*lead, inner)].copy()
+        else:
+            result = np.zeros((*self.shape[:dim], size, *self.shape[dim + 1 :]), self.dtype)
+            result[(*lead, own)] = self[(*lead, inner)]
+        for part, source in _frames(size, before, after, mode):
+            frame = self[(*lead, part)]
+            if mode == "replicate":
+                frame = frame.sum(dim, keepdims=True)
+            result[(*lead, source)] += frame
+        self = result
     return self

@@ -8,40 +8,51 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["scatter_reduce", "through"]
+__all__ = ["index_reduce", "scatter_others", "scatter_reduce", "through"]
 
-
-def _grid(index: Any, dim: int) -> tuple[Any, ...]:
-    """NumPy's index for elements at `index` along `dim`, each at its own place elsewhere."""
-    n = index.ndim
-    return tuple(
-        index if d == dim else np.arange(size).reshape((1,) * d + (size,) + (1,) * (n - d - 1))
-        for d, size in enumerate(index.shape)
-    )
-
-
-def _places(index: Any, shape: tuple[int, ...], dim: int) -> Any:
-    """The positions that an index names, in an array of `shape` laid out as one dimension."""
-    strides = [math.prod(shape[d + 1 :]) for d in range(len(shape))]
-    places = sum(part * stride for part, stride in zip(_grid(index, dim), strides, strict=True))
-    return np.asarray(places).reshape(-1)
-
-
-_COMBINED = {
-    "sum": (np.add, lambda dtype: 0),
-    "mean": (np.add, lambda dtype: 0),
-    "prod": (np.multiply, lambda dtype: 1),
-    "amax": (np.maximum, lambda dtype: _bounds(dtype)[0]),
-    "amin": (np.minimum, lambda dtype: _bounds(dtype)[1]),
+Shape = tuple[int, ...]
+_COMBINE = {
+    "sum": np.add,
+    "mean": np.add,
+    "prod": np.multiply,
+    "amax": np.maximum,
+    "amin": np.minimum,
 }
 
 
-def _bounds(dtype: Any) -> tuple[Any, Any]:
+def _places(index: Any, counted: Shape, shape: Shape, dim: int) -> Any:
+    """The positions that an index names, in an array of `shape` laid out as one dimension.
+
+    There are as many of them as an array of the shape `counted` has elements, to which `index`
+    broadcasts.
+    """
+    if not shape:
+        return index.reshape(-1)
+    strides = [math.prod(shape[d + 1 :]) for d in range(len(shape))]
+    places = np.multiply(index, strides[dim], dtype=np.intp)
+    for d, size in enumerate(counted):
+        if d != dim and size != 1:
+            steps = np.arange(0, size * strides[d], strides[d])
+            places = places + steps.reshape((size,) + (1,) * (len(counted) - d - 1))
+    return places.reshape(-1)
+
+
+def _values(src: Any, index: Any) -> Any:
+    """The elements of `src` for the places of an index that may be smaller, in order."""
+    if src.shape != index.shape:
+        src = src[tuple([slice(size) for size in index.shape])]
+    return src.reshape(-1)
+
+
+def _nothing(dtype: Any, reduce: str) -> Any:
+    """What changes no value that it is combined with."""
+    if reduce[0] != "a":
+        return 1 if reduce == "prod" else 0
     if dtype.kind == "b":
-        return False, True
+        return reduce == "amin"
     if dtype.kind in "iu":
-        return np.iinfo(dtype).min, np.iinfo(dtype).max
-    return -np.inf, np.inf
+        return np.iinfo(dtype).min if reduce == "amax" else np.iinfo(dtype).max
+    return -np.inf if reduce == "amax" else np.inf
 
 
 def scatter_reduce(
@@ -51,25 +62,54 @@ def scatter_reduce(
 
     Without `include_self` what is there does not count.
     """
-    shape = self.shape
-    values = src[tuple([slice(size) for size in index.shape])].reshape(-1)
-    if not self.ndim:
-        self, index, dim = self.reshape(1), index.reshape(-1), 0
-    places = _places(index, self.shape, dim)
+    places = _places(index, index.shape, self.shape, dim)
+    return _combined(self, places, _values(src, index), reduce, include_self)
+
+
+def index_reduce(
+    self: Any, index: Any, source: Any, dim: int, reduce: str, include_self: bool
+) -> Any:
+    """A copy of self with the positions of `source` combined into those that `index` names."""
+    if self.ndim:
+        index = index.reshape((1,) * dim + (index.size,) + (1,) * (self.ndim - dim - 1))
+    places = _places(index, source.shape, self.shape, dim)
+    return _combined(self, places, source.reshape(-1), reduce, include_self)
+
+
+def _combined(self: Any, places: Any, values: Any, reduce: str, include_self: bool) -> Any:
     result = np.array(self, copy=True, order="C")
     flat = result.reshape(-1)
-    combine, nothing = _COMBINED[reduce]
     if not include_self:
-        flat[places] = nothing(self.dtype)
-    combine.at(flat, places, values)
+        flat[places] = _nothing(self.dtype, reduce)
+    _COMBINE[reduce].at(flat, places, values)
     if reduce == "mean":
-        own = np.ones(flat.size, np.int64)
-        if not include_self:
-            own[places] = 0
-        count = own + np.bincount(places, minlength=flat.size)
-        divide = np.floor_divide if self.dtype.kind in "iu" else np.true_divide
-        flat[...] = divide(flat, count.astype(self.dtype))
-    return result.reshape(shape)
+        count = np.bincount(places, minlength=flat.size)
+        if include_self:
+            count += 1
+        else:
+            np.maximum(count, 1, out=count)
+        divide = np.floor_divide if flat.dtype.kind in "iu" else np.true_divide
+        flat[...] = divide(flat, count.astype(flat.dtype))
+    return result
+
+
+def scatter_others(self: Any, index: Any, src: Any, dim: int, include_self: bool) -> Any:
+    """For each value that is multiplied into a place the product of the others there."""
+    values = _values(src, index)
+    places = _places(index, index.shape, self.shape, dim)
+    is_zero = values == 0
+    has_zeros = is_zero.any()
+    if has_zeros:
+        values = np.where(is_zero, 1, values)
+    product = self.reshape(-1).copy()
+    if not include_self:
+        product[places] = 1
+    np.multiply.at(product, places, values)
+    others = product[places] / values
+    if has_zeros:
+        zeros = np.bincount(places[is_zero], minlength=product.size)
+        others[zeros[places] > is_zero] = 0
+    return others.reshape(index.shape)
 
 
 def through(view: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert.ops.convolution_arguments import check_dtypes, checked, ints
+from wengert.ops.padding import constant_pad_nd
 from wengert.prims import convolution
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
@@ -73,6 +74,8 @@ def _convolve(
     if groups.__class__ is not int:
         groups = _group_count(groups, op)
     a, k = x.payload, w.payload
+    if (a.dtype.kind == "c") != (k.dtype.kind == "c"):
+        check_dtypes(a, k, None)
     unbatched = a.ndim == int(op[-2]) + 1
     (steps, pads, gaps, more), ends = checked(
         op,
@@ -89,7 +92,8 @@ def _convolve(
     if unbatched:
         x = T.unsqueeze(x, dim=0)
     if any(ends):
-        x = _extended(x, ends)
+        # the last dimension first
+        x = constant_pad_nd(x, [n for end in reversed(ends) for n in (0, end)])
     if b is None:
         result = T.convolution_without_bias(
             x,
@@ -114,16 +118,6 @@ def _convolve(
             groups=groups,
         )
     return T.squeeze_dim(result, dim=0) if unbatched else result
-
-
-def _extended(x: Any, ends: Shape) -> Any:
-    """With zeros added at the ends of the last dimensions."""
-    for dim, count in enumerate(ends, 2):
-        if count:
-            shape = x.payload.shape
-            zeros = np.zeros((*shape[:dim], count, *shape[dim + 1 :]), x.payload.dtype)
-            x = T.cat(x, new_tensor(zeros), dim=dim)
-    return x
 
 
 # -- functions ------------------------------------------------------------------------------------

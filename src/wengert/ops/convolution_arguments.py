@@ -6,7 +6,7 @@ import operator
 from functools import lru_cache
 from typing import Any
 
-from wengert.kernels.convolution import result_size
+from wengert.kernels.columns import result_size
 from wengert.ops.coerce import dtype_name
 
 __all__ = ["check_dtypes", "checked", "ints"]
@@ -18,7 +18,7 @@ _LETTERS = ("width", "height", "depth")
 def ints(value: Any, op: str, arg: str) -> int | Shape:
     """An int, or a sequence of them as a tuple."""
     if value.__class__ is int:
-        return value  # type: ignore[no-any-return]
+        return value
     if isinstance(value, tuple | list):
         plain = []
         for i, item in enumerate(value):
@@ -90,7 +90,15 @@ def checked(
             f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {op}, but got "
             f"input of size: {list(shape)}"
         )
-    _check_rank(op, shape, weight, stride)
+    _check_rank(
+        op,
+        shape,
+        weight,
+        stride=stride,
+        padding=padding,
+        dilation=dilation,
+        output_padding=output_padding,
+    )
     steps = _each(stride, dims, "stride")
     gaps = _each(dilation, dims, "dilation")
     more = _each(output_padding, dims, "output_padding")
@@ -135,8 +143,8 @@ def checked(
     return (steps, pads, gaps, more), ends
 
 
-def _check_rank(op: str, shape: Shape, weight: Shape, stride: int | Shape) -> None:
-    """Refuse a weight of another number of dimensions, as PyTorch does depending on the stride."""
+def _check_rank(op: str, shape: Shape, weight: Shape, **params: Any) -> None:
+    """Refuse a weight of another number of dimensions, by what PyTorch sees first."""
     dims = int(op[-2])
     if len(weight) == dims + 2:
         return
@@ -146,16 +154,20 @@ def _check_rank(op: str, shape: Shape, weight: Shape, stride: int | Shape) -> No
             f"its shape is {list(weight)}"
         )
     of_weight = len(weight) - 2
-    if not isinstance(stride, int) and len(stride) in (1, of_weight):
-        raise RuntimeError(
-            f"Expected {len(weight)}-dimensional input for {len(weight)}-dimensional weight"
-            f"{list(weight)}, but got {len(shape)}-dimensional input of size {list(shape)} "
-            f"instead: {op}() takes a weight of {dims + 2} dimensions"
-        )
+    # PyTorch checks the weight by other means, and first, if the padding is named
+    params = {} if isinstance(params["padding"], str) else params
+    for arg, value in params.items():
+        given = (value,) * dims if isinstance(value, int) else value
+        if len(given) not in (1, of_weight):
+            raise RuntimeError(
+                f"expected {arg} to be a single integer value or a list of {of_weight} values to "
+                f"match the convolution dimensions, but got {arg}={list(given)}: {op}() takes a "
+                f"weight of {dims + 2} dimensions, but its shape is {list(weight)}"
+            )
     raise RuntimeError(
-        f"expected stride to be a single integer value or a list of {of_weight} values to match "
-        f"the convolution dimensions, but got stride={list(_each(stride, dims, 'stride'))}: {op}() "
-        f"takes a weight of {dims + 2} dimensions, but its shape is {list(weight)}"
+        f"Expected {len(weight)}-dimensional input for {len(weight)}-dimensional weight"
+        f"{list(weight)}, but got {len(shape)}-dimensional input of size {list(shape)} "
+        f"instead: {op}() takes a weight of {dims + 2} dimensions"
     )
 
 

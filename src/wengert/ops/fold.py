@@ -8,7 +8,7 @@ import math
 import operator
 from typing import Any
 
-from wengert.kernels.convolution import result_size
+from wengert.kernels.columns import result_size
 from wengert.ops.coerce import operand
 from wengert.prims import fold as records
 from wengert.tape.record import T

@@ -6,6 +6,7 @@ from typing import Any
 
 from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import integer, operand
+from wengert.ops.out import into
 from wengert.ops.strided import is_within, window_of
 from wengert.prims.table import TABLE
 from wengert.tape.lift import cast
@@ -79,6 +80,8 @@ def slice_scatter(
     start: int | None = None,
     end: int | None = None,
     step: int = 1,
+    *,
+    out: Any = None,
 ) -> Any:
     """A copy with another tensor in a range of a dimension.
 
@@ -92,6 +95,8 @@ def slice_scatter(
         The dimension.
     start, end, step : int
         The range, as in ``input[start:end:step]``; `step` must be positive.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
 
     Returns
     -------
@@ -101,7 +106,7 @@ def slice_scatter(
     Raises
     ------
     IndexError
-        If there is no such dimension.
+        If there is no such dimension, or none at all.
     RuntimeError
         If `src` has another shape, or `step` is not positive.
 
@@ -114,14 +119,15 @@ def slice_scatter(
     x = operand(input, "slice_scatter")
     shape = x.payload.shape
     if not shape:
-        raise RuntimeError("slice() cannot be applied to a 0-dim tensor.")
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     axis = normal_dim(integer(dim, "slice_scatter", "dim"), len(shape))
     by = integer(step, "slice_scatter", "step")
     if by <= 0:
         raise RuntimeError("slice step must be positive")
     first, last, _ = slice(start, end, by).indices(shape[axis])
     params = {"dim": axis, "start": first, "end": max(first, last), "step": by}
-    return _replaced("slice", x, src, params)
+    result = _replaced("slice", x, src, params)
+    return result if out is None else into(out, result, "slice_scatter")
 
 
 def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:

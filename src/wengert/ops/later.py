@@ -167,3 +167,43 @@ _has(
     functions="channel_shuffle constant_pad_nd pixel_shuffle pixel_unshuffle",
     neural="channel_shuffle one_hot pad pixel_shuffle pixel_unshuffle",
 )
+_has(
+    "margin_losses",
+    functions="hinge_embedding_loss margin_ranking_loss",
+    neural="hinge_embedding_loss margin_ranking_loss multi_margin_loss multilabel_margin_loss "
+    "multilabel_soft_margin_loss soft_margin_loss",
+)
+_has(
+    "distance_losses",
+    functions="cosine_embedding_loss triplet_margin_loss",
+    neural="cosine_embedding_loss triplet_margin_loss triplet_margin_with_distance_loss",
+)
+_has(
+    "likelihoods",
+    functions="poisson_nll_loss",
+    neural="gaussian_nll_loss poisson_nll_loss",
+)
+_has(
+    "normalisation",
+    functions="rms_norm",
+    neural="batch_norm group_norm instance_norm layer_norm normalize rms_norm",
+)
+_has("ctc", functions="ctc_loss", neural="ctc_loss")
+_has(
+    "gates",
+    functions="hardshrink prelu rrelu rrelu_ threshold threshold_",
+    neural="glu gumbel_softmax hardshrink hardswish prelu rrelu rrelu_ softshrink threshold "
+    "threshold_",
+    methods="hardshrink prelu",
+)
+_has(
+    "dropouts",
+    functions="alpha_dropout feature_alpha_dropout feature_dropout",
+    neural="alpha_dropout dropout1d dropout2d dropout3d feature_alpha_dropout",
+)
+_has(
+    "attention",
+    functions="bilinear cosine_similarity pairwise_distance",
+    neural="bilinear cosine_similarity pairwise_distance scaled_dot_product_attention",
+)
+_has("embedding", functions="embedding", neural="embedding embedding_bag")

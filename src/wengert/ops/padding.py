@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 
-from wengert.ops.coerce import integer, operand, sizes_of
-from wengert.ops.permute import permute
-from wengert.ops.shape import reshape
+from wengert.ops.coerce import integer, operand
 from wengert.prims import padding as _records
+from wengert.prims import structure as _more_records
 from wengert.tape.base import new_tensor
 from wengert.tape.lift import held
 from wengert.tape.record import T
@@ -23,7 +23,8 @@ __all__ = [
     "pixel_unshuffle",
 ]
 
-REQUIRES = (_records,)
+REQUIRES = (_records, _more_records)
+Pads = tuple[tuple[int, int], ...]
 _RECORDS = {
     "reflect": "reflection_pad",
     "replicate": "replication_pad",
@@ -31,21 +32,27 @@ _RECORDS = {
 }
 
 
-def _pairs(x: Any, pad: Any, name: str) -> list[tuple[int, int]]:
-    """The widths before and after, for each dimension; `pad` begins with the last."""
-    widths = sizes_of((pad,), name, "pad")
-    if len(widths) % 2:
-        raise RuntimeError(f"Padding length must be divisible by 2, but got {len(widths)} widths")
-    ndim = x.payload.ndim
-    if len(widths) > 2 * ndim:
-        raise RuntimeError(
-            f"Length of pad should be no more than twice the number of dimensions of the input. "
-            f"Pad length is {len(widths)} while the input has {ndim} dimensions."
+def _widths(pad: Any) -> tuple[int, ...]:
+    if not isinstance(pad, tuple | list):
+        raise TypeError(
+            f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}"
         )
-    pairs = [(0, 0)] * ndim
-    for i in range(len(widths) // 2):
-        pairs[ndim - 1 - i] = (widths[2 * i], widths[2 * i + 1])
-    return pairs
+    widths = []
+    for i, width in enumerate(pad):
+        try:
+            widths.append(operator.index(width))
+        except TypeError:
+            raise TypeError(
+                "pad(): argument 'pad' (position 2) must be tuple of ints, but found element of "
+                f"type {type(width).__name__} at pos {i}"
+            ) from None
+    return tuple(widths)
+
+
+def _pairs(widths: tuple[int, ...], ndim: int) -> Pads:
+    """The widths before and after, for each dimension; `widths` begin with the last."""
+    given = [(widths[i], widths[i + 1]) for i in range(len(widths) - 2, -1, -2)]
+    return ((0, 0),) * (ndim - len(given)) + tuple(given)
 
 
 def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
@@ -76,15 +83,26 @@ def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
     >>> wg.constant_pad_nd(wg.tensor([1.0, 2.0]), (1, 2), 9)
     tensor([9., 1., 2., 9., 9.])
     """
-    x = operand(input, "constant_pad_nd")
-    pairs = _pairs(x, pad, "constant_pad_nd")
+    x, widths = operand(input, "constant_pad_nd"), _widths(pad)
+    ndim = x.payload.ndim
+    if len(widths) % 2:
+        raise RuntimeError(
+            f"Length of pad must be even but instead it equals {len(widths)}: two widths for each "
+            "dimension, before and after"
+        )
+    if len(widths) > 2 * ndim:
+        raise RuntimeError(
+            f"Length of pad should be no more than twice the number of dimensions of the input. "
+            f"Pad length is {len(widths)} while the input has {ndim} dimensions."
+        )
+    pairs = _pairs(widths, ndim)
     for dim, (n, (before, after)) in enumerate(zip(x.payload.shape, pairs, strict=True)):
         if n + before + after < 0:
             raise RuntimeError(
                 f"The input size {n}, plus negative padding {before} and {after}, resulted in a "
                 f"negative output size, which is invalid. Check dimension {dim} of your input."
             )
-    return T.constant_pad_nd(x, pads=tuple(pairs), value=held(value, x.payload.dtype))
+    return T.constant_pad_nd(x, pads=pairs, value=held(value, x.payload.dtype))
 
 
 def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
@@ -125,21 +143,30 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     x = operand(input, "pad")
     if mode == "constant":
         return constant_pad_nd(x, pad, 0 if value is None else value)
+    widths, shape = _widths(pad), x.payload.shape
+    if len(widths) % 2:
+        raise RuntimeError(
+            f"Padding length must be divisible by 2, but there are {len(widths)} widths"
+        )
     if mode not in _RECORDS:
         raise NotImplementedError(
             f"Unrecognised padding mode {mode}: use constant, reflect, replicate or circular"
         )
     if value is not None and value != 0:
-        raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
-    pairs = _pairs(x, pad, "pad")
-    count, shape = len(sizes_of((pad,), "pad", "pad")) // 2, x.payload.shape
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument: it got {value}')
+    count = len(widths) // 2
     if not 1 <= count <= 3 or len(shape) not in (count + 1, count + 2):
         raise NotImplementedError(
-            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now, but got "
-            f"{2 * count} widths for a tensor of {len(shape)} dimensions"
+            f"Padding size {len(widths)} is not supported for {len(shape)}D input tensor. In modes "
+            "other than 'constant' one, two or three dimensions are padded, after one of channels "
+            "and possibly one of the batch"
         )
-    first = len(shape) - count
-    if any(n == 0 for n in shape[1 if len(shape) == count + 2 else 0 :]):
+    if x.payload.dtype.kind == "b" and mode != "circular":
+        raise NotImplementedError(
+            f"\"{_RECORDS[mode]}{count}d\" not implemented for 'Bool': convert the tensor first"
+        )
+    pairs, first = _pairs(widths, len(shape)), len(shape) - count
+    if mode != "circular" and 0 in shape[first - 1 :]:
         raise RuntimeError(
             f"Expected {count + 1}D or {count + 2}D (batch mode) tensor with possibly 0 batch size "
             f"and other non-zero dimensions for input, but got: {list(shape)}"
@@ -152,17 +179,23 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
                 "Argument #4: Padding size should be less than the corresponding input dimension, "
                 f"but got: padding ({before}, {after}) at dimension {dim} of input {list(shape)}"
             )
-        if mode == "circular" and (before > n or after > n):
+        left = n + before + after
+        if mode == "circular" and left < 0:
+            raise RuntimeError(
+                "Negative padding value is resulting in an empty dimension: padding "
+                f"({before}, {after}) at dimension {dim} of input {list(shape)}"
+            )
+        if mode == "circular" and max(before, after) > n + min(before, 0) + min(after, 0):
             raise RuntimeError(
                 "Padding value causes wrapping around more than once: padding "
                 f"({before}, {after}) at dimension {dim} of input {list(shape)}"
             )
-        if n + before + after < (0 if mode == "circular" else 1):
+        if mode != "circular" and left < 1:
             raise RuntimeError(
-                f"input (size {n}) is too small for padding ({before}, {after}) at dimension {dim}:"
-                " nothing would be left"
+                f"input ({'DHW'[dim - len(shape)]}: {n}) is too small. Calculated output "
+                f"{'DHW'[dim - len(shape)]}: {left}, with padding ({before}, {after})"
             )
-    return getattr(T, _RECORDS[mode])(x, pads=tuple(pairs), mode=mode)
+    return getattr(T, _RECORDS[mode])(x, pads=pairs, mode=mode)
 
 
 def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
@@ -202,16 +235,12 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
         )
     if r <= 0:
         raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {r}")
-    *batch, channels, h, w = shape
-    if channels % (r * r):
+    if shape[-3] % (r * r):
         raise RuntimeError(
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
-            f"of upscale_factor, but input.size(-3)={channels} is not divisible by {r * r}"
+            f"of upscale_factor, but input.size(-3)={shape[-3]} is not divisible by {r * r}"
         )
-    c, n = channels // (r * r), len(batch)
-    split = reshape(x, (*batch, c, r, r, h, w))
-    order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
-    return reshape(permute(split, order), (*batch, c, h * r, w * r))
+    return T.pixel_shuffle(x, upscale_factor=r)
 
 
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
@@ -250,17 +279,13 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
         )
     if r <= 0:
         raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {r}")
-    *batch, c, high, wide = shape
-    for name, place, size in (("height", -2, high), ("width", -1, wide)):
-        if size % r:
+    for name, place in (("height", -2), ("width", -1)):
+        if shape[place] % r:
             raise RuntimeError(
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
-                f"input.size({place})={size} is not divisible by {r}"
+                f"input.size({place})={shape[place]} is not divisible by {r}"
             )
-    h, w, n = high // r, wide // r, len(batch)
-    split = reshape(x, (*batch, c, h, r, w, r))
-    order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
-    return reshape(permute(split, order), (*batch, c * r * r, h, w))
+    return T.pixel_unshuffle(x, downscale_factor=r)
 
 
 def channel_shuffle(input: Any, groups: int) -> Any:
@@ -305,9 +330,7 @@ def channel_shuffle(input: Any, groups: int) -> Any:
             "Number of channels must be divisible by groups. Got "
             f"{shape[1]} channels and {parts} groups."
         )
-    split = reshape(x, (shape[0], parts, shape[1] // parts, *shape[2:]))
-    order = (0, 2, 1, *range(3, len(shape) + 1))
-    return reshape(permute(split, order), shape)
+    return T.channel_shuffle(x, groups=parts)
 
 
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.base.errors import long_name
+import numpy as np
+
 from wengert.base.shapes import normal_dim
-from wengert.ops.coerce import integer, operand
+from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.gather import along, source_of
-from wengert.ops.shape import reshape
+from wengert.ops.out import into
 from wengert.prims import scatter as _records
 from wengert.tape.record import T
 
@@ -17,8 +18,24 @@ __all__ = ["index_reduce", "scatter_reduce"]
 REQUIRES = (_records,)
 
 
+def _refuse(x: Any, kernel: str, kinds: str, op: str) -> None:
+    """Refuse dtypes of the given `kinds`."""
+    if x.payload.dtype.kind in kinds:
+        raise NotImplementedError(
+            f"\"{kernel}\" not implemented for '{dtype_name(x.payload)}': {op}() takes tensors of "
+            "other dtypes; convert the tensors with .to(dtype)"
+        )
+
+
 def scatter_reduce(
-    input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+    input: Any,
+    dim: int,
+    index: Any,
+    src: Any,
+    reduce: str,
+    *,
+    include_self: bool = True,
+    out: Any = None,
 ) -> Any:
     """A copy into which values are combined at the positions of a dimension that `index` names.
 
@@ -36,19 +53,23 @@ def scatter_reduce(
         How the values for one place are combined.
     include_self : bool
         Whether what `input` has at a place is one of the values there.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
 
     Returns
     -------
     Tensor
-        Differentiable with respect to `input` and `src`, to any order; extremes that several
-        values share give each of them the same part of the gradient. The second derivative of a
-        product is right where at most one of its factors is zero.
+        Differentiable with respect to `input` and `src`, to any order (products in which several
+        values are 0: to second order). Extremes that several values share give each of them the
+        same part of the gradient.
 
     Raises
     ------
     RuntimeError
         If a position is out of range, the shapes or dtypes do not fit, or `reduce` is none of
         these.
+    NotImplementedError
+        If values of this dtype have no order, for extremes, or no means.
 
     Examples
     --------
@@ -61,20 +82,26 @@ def scatter_reduce(
         raise RuntimeError(
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
-    y = source_of(x, where, src, axis, "scatter")
-    if reduce[0] == "a" and x.payload.dtype.kind == "c":
-        raise NotImplementedError(
-            f'"scatter_gather_tensor_cpu_reduce_{reduce}" not implemented for '
-            f"'{long_name(x.payload.dtype)}'"
-        )
+    y = source_of(x, where, src, axis, "scatter_reduce")
+    if reduce not in ("sum", "prod"):
+        kernel = f"scatter_gather_tensor_cpu_reduce_{reduce}"
+        _refuse(x, kernel, "b" if reduce == "mean" else "c", "scatter_reduce")
     params = {"dim": axis, "reduce": reduce, "include_self": bool(include_self)}
-    return T.scatter_reduce(x, where, y, **params)
+    result = T.scatter_reduce(x, where, y, **params)
+    return result if out is None else into(out, result, "scatter_reduce")
 
 
 def index_reduce(
-    input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+    input: Any,
+    dim: int,
+    index: Any,
+    source: Any,
+    reduce: str,
+    *,
+    include_self: bool = True,
+    out: Any = None,
 ) -> Any:
-    """A copy to whose positions of a dimension those of another tensor are combined.
+    """A copy into whose positions of a dimension those of another tensor are combined.
 
     Parameters
     ----------
@@ -90,6 +117,8 @@ def index_reduce(
         How the values for one place are combined.
     include_self : bool
         Whether what `input` has at a place is one of the values there.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
 
     Returns
     -------
@@ -99,10 +128,11 @@ def index_reduce(
     Raises
     ------
     IndexError
-        If `index` is no vector.
+        If `index` is no vector, or a position is out of range.
     RuntimeError
-        If a position is out of range, the shapes or dtypes do not fit, or `reduce` is none of
-        these.
+        If the shapes or dtypes do not fit, or `reduce` is none of these.
+    NotImplementedError
+        If the tensors are complex or of bools.
 
     Examples
     --------
@@ -114,26 +144,47 @@ def index_reduce(
     where = operand(index, "index_reduce", "index", 3)
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(
-            f"reduce argument must be either prod, mean, amax or amin, got {reduce}."
+            "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
+            f"{reduce}."
         )
     axis = normal_dim(integer(dim, "index_reduce", "dim"), x.payload.ndim)
-    if where.payload.ndim > 1:
-        raise IndexError("index_reduce_(): Index is supposed to be a vector")
-    if x.payload.dtype != y.payload.dtype:
-        raise RuntimeError("index_reduce_(): self and source must have the same scalar type")
-    count = y.payload.shape[axis] if y.payload.ndim else 1
-    if count != where.payload.size:
+    _check_positions(x.payload, where.payload, y.payload, axis)
+    _refuse(x, "index_func_", "bc", "index_reduce")
+    params = {"dim": axis, "reduce": reduce, "include_self": bool(include_self)}
+    result = T.index_reduce(x, where, y, **params)
+    return result if out is None else into(out, result, "index_reduce")
+
+
+def _check_positions(own: Any, index: Any, source: Any, axis: int) -> None:
+    if index.ndim > 1:
+        raise IndexError(
+            "index_reduce_(): Index is supposed to be a vector, but got dim: "
+            f"{index.ndim} with type: {dtype_name(index)} and size: {list(index.shape)}"
+        )
+    if index.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
         raise RuntimeError(
-            f"index_reduce_(): Number of indices ({where.payload.size}) should be equal to "
+            f"index_reduce_(): Expected dtype int32/int64 for index but got: {dtype_name(index)}"
+        )
+    if own.dtype != source.dtype:
+        raise RuntimeError(
+            f"index_reduce_(): self ({dtype_name(own)}) and source ({dtype_name(source)}) must "
+            "have the same scalar type"
+        )
+    count = source.shape[axis] if axis < source.ndim else 1
+    if index.size != count:
+        raise RuntimeError(
+            f"index_reduce_(): Number of indices ({index.size}) should be equal to "
             f"source.size(dim): ({count}), for dim: {axis}"
         )
-    if not y.payload.ndim:
-        spread = reshape(where, ())
-    else:
-        lead = (1,) * axis + (count,) + (1,) * (y.payload.ndim - axis - 1)
-        spread = T.expand(reshape(where, lead), shape=y.payload.shape)
-    if not x.payload.ndim and y.payload.ndim:
-        x = reshape(x, (1,))
-        made = scatter_reduce(x, 0, spread, y, reduce, include_self=include_self)
-        return reshape(made, ())
-    return scatter_reduce(x, axis, spread, y, reduce, include_self=include_self)
+    shape = own.shape
+    if source.shape != (*shape[:axis], *(count,) * bool(shape), *shape[axis + 1 :]):
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. "
+            f"Got self.shape = {list(shape)} source.shape = {list(source.shape)}"
+        )
+    size = shape[axis] if shape else 1
+    if index.size and (index.min() < 0 or index.max() >= size):
+        raise IndexError(
+            f"index out of range in self: dimension {axis} has {size} positions, but the index "
+            f"names {index[(index < 0) | (index >= size)].flat[0]}"
+        )

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from wengert.base.errors import long_name
+from wengert.base.dtypes import default_float, from_numpy_dtype
 from wengert.base.shapes import broadcast, normal_dim
+from wengert.base.size import Size
 from wengert.ops.arrange import diag, flip
 from wengert.ops.coerce import integer, operand, sizes_of
 from wengert.ops.create import clone
-from wengert.ops.join import cat
+from wengert.ops.out import into
 from wengert.ops.permute import transpose
 from wengert.ops.shape import reshape
-from wengert.tape.base import new_tensor
-from wengert.tape.lift import cast
+from wengert.ops.split import narrow
+from wengert.prims import structure as _records
+from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
 __all__ = [
@@ -31,6 +34,8 @@ __all__ = [
     "rot90",
     "unravel_index",
 ]
+
+REQUIRES = (_records,)
 
 
 def _each(name: str, tensors: tuple[Any, ...], grown: Any) -> Any:
@@ -131,7 +136,7 @@ def block_diag(*tensors: Any) -> Any:
     Returns
     -------
     Tensor
-        Of the common dtype; differentiable.
+        Of the common dtype; differentiable, to any order.
 
     Raises
     ------
@@ -145,30 +150,20 @@ def block_diag(*tensors: Any) -> Any:
     tensor([[1., 1., 0.],
             [0., 0., 3.]])
     """
-    blocks = []
     for i, value in enumerate(tensors):
-        x = operand(value, "block_diag", "tensors", i + 1)
-        if x.payload.ndim > 2:
+        if not isinstance(value, TensorBase | np.ndarray | np.generic):
+            raise TypeError(
+                f"expected Tensor as element {i} in argument 0, but got {type(value).__name__}: "
+                "block_diag() takes the tensors one by one, block_diag(*tensors)"
+            )
+        if value.ndim > 2:
             raise RuntimeError(
                 "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
-                f"{i} has {x.payload.ndim} dimensions"
+                f"{i} has {value.ndim} dimensions"
             )
-        blocks.append(atleast_2d(x))
-    if not blocks:
-        return new_tensor(np.empty((1, 0), np.float32))
-    width = sum(block.payload.shape[1] for block in blocks)
-    kind = np.result_type(*[block.payload.dtype for block in blocks])
-    rows, left = [], 0
-    for block in blocks:
-        height, own = block.payload.shape
-        parts = [
-            new_tensor(np.zeros((height, left), kind)),
-            cast(block, kind),
-            new_tensor(np.zeros((height, width - left - own), kind)),
-        ]
-        rows.append(cat([part for part in parts if part.payload.shape[1]] or parts[1:2], 1))
-        left += own
-    return cat(rows, 0)
+    if not tensors:
+        return new_tensor(np.empty((1, 0), default_float()))
+    return T.block_diag(*tensors)
 
 
 def broadcast_shapes(*shapes: Any) -> Any:
@@ -179,10 +174,17 @@ def broadcast_shapes(*shapes: Any) -> Any:
     *shapes : int or sequence of int
         The shapes.
 
+    Returns
+    -------
+    Size
+        The sizes, of each dimension the one that is not 1.
+
     Raises
     ------
     RuntimeError
         If they do not broadcast.
+    ValueError
+        If a size is negative.
 
     Examples
     --------
@@ -192,15 +194,27 @@ def broadcast_shapes(*shapes: Any) -> Any:
     """
     sizes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
     made: tuple[int, ...] = ()
-    for size in sizes:
+    for i, size in enumerate(sizes):
+        if min(size, default=0) < 0:
+            raise ValueError(
+                f"Attempting to broadcast a dimension with negative length! Shape {i} is {size}"
+            )
         try:
             made = broadcast(made, size)
-        except RuntimeError as error:
-            raise RuntimeError(
-                "Shape mismatch: objects cannot be broadcast to a single shape: "
-                + ", ".join(map(str, sizes))
-            ) from error
-    return new_tensor(np.broadcast_to(np.zeros(()), made)).shape
+        except RuntimeError:
+            raise _unlike(made, size, i) from None
+    return Size(made)
+
+
+def _unlike(made: tuple[int, ...], size: tuple[int, ...], i: int) -> RuntimeError:
+    """The error for shape `i`, which does not fit those before it."""
+    at = -1
+    while made[at] == size[at] or 1 in (made[at], size[at]):
+        at -= 1
+    return RuntimeError(
+        f"Attempting to broadcast a dimension of length {size[at]} at {at}! Mismatching argument "
+        f"at index {i} had {size}; but expected shape should be broadcastable to {list(made)}"
+    )
 
 
 def diagflat(input: Any, offset: int = 0) -> Any:
@@ -231,6 +245,16 @@ def diagflat(input: Any, offset: int = 0) -> Any:
 def is_nonzero(input: Any) -> bool:
     """Whether the only element of a tensor is not zero.
 
+    Parameters
+    ----------
+    input : Tensor
+        With one element.
+
+    Returns
+    -------
+    bool
+        Never differentiable.
+
     Raises
     ------
     RuntimeError
@@ -245,7 +269,7 @@ def is_nonzero(input: Any) -> bool:
     return bool(operand(input, "is_nonzero"))
 
 
-def narrow_copy(input: Any, dim: int, start: int, length: int) -> Any:
+def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = None) -> Any:
     """A copy of a range of a dimension.
 
     Parameters
@@ -253,7 +277,21 @@ def narrow_copy(input: Any, dim: int, start: int, length: int) -> Any:
     input : Tensor
         With at least one dimension.
     dim, start, length : int
-        The dimension, the first position and their number.
+        The dimension, the first position (negative to count from the end) and their number.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, to any order.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension or start.
+    RuntimeError
+        If the range ends beyond the dimension.
 
     Examples
     --------
@@ -261,7 +299,8 @@ def narrow_copy(input: Any, dim: int, start: int, length: int) -> Any:
     >>> wg.narrow_copy(wg.tensor([1, 2, 3]), 0, 1, 2)
     tensor([2, 3])
     """
-    return clone(operand(input, "narrow_copy").narrow(dim, start, length))
+    result = T.contiguous(narrow(input, dim, start, length))
+    return result if out is None else into(out, result, "narrow_copy")
 
 
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
@@ -284,7 +323,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     Raises
     ------
     RuntimeError
-        If there are not two different dimensions.
+        If `dims` are not two different dimensions, or the tensor has fewer.
     IndexError
         If there is no such dimension.
 
@@ -305,17 +344,12 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
         )
     if ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {ndim}")
-    if given[0] == given[1] or abs(given[0] - given[1]) == ndim:
+    first, second = [normal_dim(d, ndim) for d in given]
+    if first == second:
         raise RuntimeError(
             f"expected rotation dims to be different, but got dim0 = {given[0]} and dim1 = "
             f"{given[1]}"
         )
-    for d in given:
-        if not -ndim <= d < ndim:
-            raise RuntimeError(
-                f"Rotation dim{given.index(d)} out of range, dim{given.index(d)} = {d}"
-            )
-    first, second = (normal_dim(d, ndim) for d in given)
     turns = integer(k, "rot90", "k") % 4
     if turns == 0:
         return clone(x)
@@ -343,8 +377,10 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
 
     Raises
     ------
+    TypeError
+        If `indices` or `shape` is not of integers.
     ValueError
-        If `indices` is not of integers, or a size is negative.
+        If a size is negative.
 
     Examples
     --------
@@ -354,16 +390,23 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     """
     x = operand(indices, "unravel_index", "indices")
     if x.payload.dtype.kind not in "iu":
-        raise ValueError(
-            "expected 'indices' to be integer dtype, but got " + long_name(x.payload.dtype)
+        raise TypeError(
+            f"expected 'indices' to be integer dtype, but got {from_numpy_dtype(x.payload.dtype)}"
         )
-    sizes = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
-    if any(n < 0 for n in sizes):
-        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
-    coordinates = []
-    for i, size in enumerate(sizes):
-        inner = math.prod(sizes[i + 1 :])
-        coordinates.append(
-            new_tensor(np.asarray(x.payload // inner % size if inner else x.payload))
-        )
-    return tuple(coordinates)
+    if isinstance(shape, int):
+        shape = (shape,)
+    elif not isinstance(shape, Sequence):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    for size in shape:
+        if not isinstance(size, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(size)}")
+    if min(shape, default=0) < 0:
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(shape)}")
+    # positions beyond the last one begin again at the first
+    inner = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+    return tuple(
+        [
+            new_tensor(np.asarray(x.payload // max(step, 1) % max(size, 1), x.payload.dtype))
+            for step, size in zip(inner, shape, strict=True)
+        ]
+    )

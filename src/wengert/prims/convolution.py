@@ -223,7 +223,7 @@ def _plain(*shapes: Shape, **params: Any) -> Case:
     return _case(*shapes, **({"transposed": False, "output_padding": (0,) * dims} | params))
 
 
-_WITHOUT = (
+_PLAIN: tuple[tuple[Shape, Shape, dict[str, Any]], ...] = (
     ((2, 2, 5), (3, 2, 3), {"padding": (1,)}),
     ((1, 2, 4, 5), (2, 2, 2, 3), {"stride": (2, 1), "padding": (1, 0)}),
     ((2, 4, 4, 4), (4, 1, 3, 3), {"padding": (1, 1), "groups": 4}),
@@ -243,7 +243,7 @@ _TRANSPOSED: tuple[tuple[Shape, Shape, dict[str, Any]], ...] = (
 
 def _cases(bias: bool) -> tuple[Case, ...]:
     cases = []
-    for transposed, samples in ((False, _WITHOUT), (True, _TRANSPOSED)):
+    for transposed, samples in ((False, _PLAIN), (True, _TRANSPOSED)):
         for shape, weight, params in samples:
             results = weight[1] * params.get("groups", 1) if transposed else weight[0]
             more = ((results,),) if bias else ()

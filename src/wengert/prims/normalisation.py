@@ -1,8 +1,15 @@
 """Layer 2 · prims: normalisation of layers, groups and batches.
 
-A weight or bias without dimensions stands for none. The derivative of `standardise` is
-``(I - 1 1ᵀ / n - y yᵀ / n) / s`` for a result y, n elements and the standard deviation s; so it is
-symmetric, and its transpose is it itself.
+A weight or bias without dimensions is that of all: 1 and 0 where there is none.
+
+The derivative of `standardise` is ``(I - 1 1ᵀ / n - y yᵀ / n) / s`` for a result y of n elements
+and the standard deviation s: a symmetric matrix, so that `standardise_backward` is its own
+transpose.
+
+NOTE [known moments]
+Means and variances are functions of the input, and the derivatives take account of that. What is
+named `known` (the result of `moments`, or an array without elements) only saves computing them
+again: no derivative goes by it.
 """
 
 from __future__ import annotations
@@ -13,22 +20,17 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import normalisation as kernels
-from wengert.prims.families import general
+from wengert.prims.families import constant, general
 from wengert.prims.record import case
 
 Dims = tuple[int, ...]
-
-_ONE = np.ones(())
-
-
-def _none(rng: Any) -> Any:
-    return _ONE
 
 
 def _positive(*shape: int) -> Any:
     return lambda rng: rng.uniform(0.5, 2.0, shape)
 
 
+_NOTHING = np.empty((3, 0))
 _STANDARDISED: tuple[tuple[Dims, Dims], ...] = (
     ((3,), (0,)),
     ((2, 3), (1,)),
@@ -41,11 +43,26 @@ _STANDARDISED: tuple[tuple[Dims, Dims], ...] = (
 )
 
 
-def _curvature(F: Any, g: Any, self: Any, input: Any, result: Any, dim: Dims, eps: float) -> Any:
+def _unknown(rng: Any) -> Any:
+    return _NOTHING
+
+
+constant(
+    "moments",
+    kernels.moments,
+    params=("dim", "eps"),
+    cases=tuple(case(shape, dim=dim, eps=0.1) for shape, dim in _STANDARDISED),
+    doc="means, variances and one over standard deviations along dimensions, in three rows",
+)
+
+
+def _curvature(
+    F: Any, g: Any, self: Any, input: Any, known: Any, result: Any, dim: Dims, eps: float
+) -> Any:
     """The derivative of ``<g, standardise_backward(self, input)>`` by the input."""
     scale = F.rsqrt(F.var(input, dim=dim, correction=0, keepdim=True) + eps)
-    standard = F.standardise(input, dim=dim, eps=eps)
-    other = F.standardise_backward(g, input, dim=dim, eps=eps)
+    standard = F.standardise(input, known, dim=dim, eps=eps)
+    other = F.standardise_backward(g, input, known, dim=dim, eps=eps)
     total = standard * F.mean_dim(g * result, dim=dim, keepdim=True)
     total = total + other * F.mean_dim(self * standard, dim=dim, keepdim=True)
     total = total + result * F.mean_dim(g * standard, dim=dim, keepdim=True)
@@ -55,54 +72,130 @@ def _curvature(F: Any, g: Any, self: Any, input: Any, result: Any, dim: Dims, ep
 general(
     "standardise",
     kernels.standardise,
+    refuses={"c": "\"LayerNormKernelImpl\" not implemented for '{}'"},
+    args=("self", "known"),
     params=("dim", "eps"),
-    vjp=(lambda F, g, self, dim, eps: F.standardise_backward(g, self, dim=dim, eps=eps),),
-    cases=tuple(case(shape, dim=dim, eps=0.1) for shape, dim in _STANDARDISED),
+    vjp=(
+        lambda F, g, self, known, dim, eps: F.standardise_backward(
+            g, self, known, dim=dim, eps=eps
+        ),
+        None,
+    ),
+    fixed=("known",),
+    cases=tuple(case(shape, _unknown, dim=dim, eps=0.1) for shape, dim in _STANDARDISED),
     doc="distances from means along dimensions, over standard deviations",
 )
 general(
     "standardise_backward",
     kernels.standardise_backward,
-    args=("self", "input"),
+    refuses={"c": "\"LayerNormKernelImpl\" not implemented for '{}'"},
+    args=("self", "input", "known"),
     params=("dim", "eps"),
     vjp=(
-        lambda F, g, input, dim, eps: F.standardise_backward(g, input, dim=dim, eps=eps),
+        lambda F, g, input, known, dim, eps: F.standardise_backward(
+            g, input, known, dim=dim, eps=eps
+        ),
         _curvature,
+        None,
     ),
-    cases=tuple(case(shape, shape, dim=dim, eps=0.1) for shape, dim in _STANDARDISED),
+    fixed=("known",),
+    cases=tuple(case(shape, shape, _unknown, dim=dim, eps=0.1) for shape, dim in _STANDARDISED),
     doc="the derivative of standardise, which is symmetric, times self",
+)
+
+
+def _weighed(F: Any, g: Any, shape: Dims, dim: Dims, over: str) -> Any:
+    """What arrives at `standardised_sum` for each of the products that it adds up."""
+    if over == "across":
+        return g
+    if over == "last":
+        return F.unsqueeze(g, dim=2)
+    return F.unsafe_view(g, shape=tuple([1 if i in dim else n for i, n in enumerate(shape)]))
+
+
+def _slope_of_sum(
+    F: Any,
+    g: Any,
+    self: Any,
+    input: Any,
+    known: Any,
+    self_shape: Dims,
+    dim: Dims,
+    eps: float,
+    over: str,
+) -> Any:
+    weighed = self * _weighed(F, g, self_shape, dim, over)
+    return F.standardise_backward(weighed, input, known, dim=dim, eps=eps)
+
+
+general(
+    "standardised_sum",
+    kernels.standardised_sum,
+    refuses={"c": "\"LayerNormKernelImpl\" not implemented for '{}'"},
+    args=("self", "input", "known"),
+    params=("dim", "eps", "over"),
+    vjp=(
+        lambda F, g, input, known, self_shape, dim, eps, over: (
+            F.standardise(input, known, dim=dim, eps=eps) * _weighed(F, g, self_shape, dim, over)
+        ),
+        _slope_of_sum,
+        None,
+    ),
+    fixed=("known",),
+    cases=tuple(
+        case(shape, shape, _unknown, dim=dim, eps=0.1, over=over)
+        for shape, dim, over in (
+            ((3,), (0,), "across"),
+            ((2, 3, 2), (1, 2), "across"),
+            ((2, 3), (1,), "within"),
+            ((4, 2), (0,), "within"),
+            ((2, 2, 1, 2), (0, 2, 3), "within"),
+            ((0, 3), (0,), "within"),
+            ((0, 3), (1,), "across"),
+            ((2, 2, 3), (1, 2), "last"),
+            ((0, 2, 3), (1, 2), "last"),
+        )
+    ),
+    doc="sums of the products of self and the standardised input",
 )
 
 # -- layers ---------------------------------------------------------------------------------------
 
 
 def _slope_of_layer_norm(
-    F: Any, g: Any, self: Any, weight: Any, weight_shape: Dims, dim: Dims, eps: float
+    F: Any, g: Any, self: Any, weight: Any, known: Any, dim: Dims, eps: float
 ) -> Any:
-    weighed = g * weight if weight_shape else g
-    return F.standardise_backward(weighed, self, dim=dim, eps=eps)
+    return F.standardise_backward(g * weight, self, known, dim=dim, eps=eps)
+
+
+def _weights_of_layer_norm(
+    F: Any, g: Any, self: Any, known: Any, weight_shape: Dims, dim: Dims, eps: float
+) -> Any:
+    sums = F.standardised_sum(g, self, known, dim=dim, eps=eps, over="across")
+    return sums if weight_shape else F.sum(sums)
 
 
 general(
     "layer_norm",
     kernels.layer_norm,
-    args=("self", "weight", "bias"),
+    refuses={"c": "\"LayerNormKernelImpl\" not implemented for '{}'"},
+    args=("self", "weight", "bias", "known"),
     params=("dim", "eps"),
     vjp=(
         _slope_of_layer_norm,
-        lambda F, g, self, weight_shape, dim, eps: F.sum_to(
-            g * F.standardise(self, dim=dim, eps=eps), shape=weight_shape
-        ),
+        _weights_of_layer_norm,
         lambda F, g, bias_shape: F.sum_to(g, shape=bias_shape),
+        None,
     ),
+    fixed=("known",),
     node="NativeLayerNormBackward0",
     cases=(
-        case((2, 3), (3,), (3,), dim=(1,), eps=0.1),
-        case((3,), (3,), _none, dim=(0,), eps=0.1),
-        case((2, 3, 2), (3, 2), (3, 2), dim=(1, 2), eps=0.1),
-        case((2, 1, 3), _none, (3,), dim=(2,), eps=0.1),
-        case((0, 3), (3,), (3,), dim=(1,), eps=0.1),
-        case((2, 0), (0,), (0,), dim=(1,), eps=0.1),
+        case((2, 3), (3,), (3,), _unknown, dim=(1,), eps=0.1),
+        case((3,), (3,), (), _unknown, dim=(0,), eps=0.1),
+        case((2, 3, 2), (3, 2), (3, 2), _unknown, dim=(1, 2), eps=0.1),
+        case((2, 1, 3), (), (3,), _unknown, dim=(2,), eps=0.1),
+        case((0, 3), (3,), (3,), _unknown, dim=(1,), eps=0.1),
+        case((2, 0), (0,), (0,), _unknown, dim=(1,), eps=0.1),
     ),
     doc="standardise along the last dimensions, times weights, plus biases",
 )
@@ -110,78 +203,104 @@ general(
 # -- batches --------------------------------------------------------------------------------------
 
 
-def _column(values: Any, F: Any, shape: Dims, ndim: int) -> Any:
+def _column(F: Any, values: Any, shape: Dims, ndim: int) -> Any:
     """Numbers of the channels in a shape that broadcasts with an array of `ndim` dimensions."""
     return F.unsafe_view(values, shape=(*shape, *[1] * (ndim - 2))) if shape else values
 
 
-def _apart_from_channels(shape: Dims) -> Dims:
-    return (0, *range(2, len(shape)))
+def _apart_from_channels(ndim: int) -> Dims:
+    return (0, *range(2, ndim))
 
 
 def _slope_of_batch_norm(
-    F: Any, g: Any, self: Any, weight: Any, self_shape: Dims, weight_shape: Dims, eps: float
+    F: Any,
+    g: Any,
+    self: Any,
+    weight: Any,
+    known: Any,
+    self_shape: Dims,
+    weight_shape: Dims,
+    eps: float,
 ) -> Any:
-    weighed = g * _column(weight, F, weight_shape, len(self_shape)) if weight_shape else g
-    return F.standardise_backward(weighed, self, dim=_apart_from_channels(self_shape), eps=eps)
+    weighed = g * _column(F, weight, weight_shape, len(self_shape))
+    return F.standardise_backward(
+        weighed, self, known, dim=_apart_from_channels(len(self_shape)), eps=eps
+    )
 
 
-def _weights_of_batch_norm(F: Any, g: Any, self: Any, self_shape: Dims, eps: float) -> Any:
-    dim = _apart_from_channels(self_shape)
-    return F.sum_dim(g * F.standardise(self, dim=dim, eps=eps), dim=dim, keepdim=False)
+def _by_channel(F: Any, values: Any, shape: Dims, ndim: int) -> Any:
+    """The sums over all dimensions but the second, or over all if `shape` has none."""
+    dim = _apart_from_channels(ndim)
+    return F.sum_dim(values, dim=dim, keepdim=False) if shape else F.sum(values)
 
 
-def _sum_by_channel(F: Any, g: Any, self_shape: Dims) -> Any:
-    return F.sum_dim(g, dim=_apart_from_channels(self_shape), keepdim=False)
+def _weights_of_batch_norm(
+    F: Any, g: Any, self: Any, known: Any, self_shape: Dims, weight_shape: Dims, eps: float
+) -> Any:
+    dim = _apart_from_channels(len(self_shape))
+    sums = F.standardised_sum(g, self, known, dim=dim, eps=eps, over="within")
+    return sums if weight_shape else F.sum(sums)
+
+
+def _biases(F: Any, g: Any, self_shape: Dims, bias_shape: Dims) -> Any:
+    return _by_channel(F, g, bias_shape, len(self_shape))
 
 
 general(
     "batch_norm",
     kernels.batch_norm,
-    args=("self", "weight", "bias"),
+    refuses={"c": "\"batch_norm\" not implemented for '{}'"},
+    args=("self", "weight", "bias", "known"),
     params=("eps",),
-    vjp=(_slope_of_batch_norm, _weights_of_batch_norm, _sum_by_channel),
+    vjp=(_slope_of_batch_norm, _weights_of_batch_norm, _biases, None),
+    fixed=("known",),
     node="NativeBatchNormBackward0",
     cases=(
-        case((4, 3), (3,), (3,), eps=0.1),
-        case((3, 2, 2), (2,), _none, eps=0.1),
-        case((2, 3, 1, 2), _none, (3,), eps=0.1),
-        case((0, 3), (3,), (3,), eps=0.1),
+        case((4, 3), (3,), (3,), _unknown, eps=0.1),
+        case((3, 2, 2), (2,), (), _unknown, eps=0.1),
+        case((2, 3, 1, 2), (), (3,), _unknown, eps=0.1),
+        case((0, 3), (3,), (3,), _unknown, eps=0.1),
     ),
     doc="standardise along all dimensions but the second, times weights, plus biases",
 )
 
 
 def _slope_of_fixed(
-    F: Any, g: Any, weight: Any, var: Any, self_shape: Dims, weight_shape: Dims,
-    var_shape: Dims, eps: float,
+    F: Any, g: Any, weight: Any, var: Any, self_shape: Dims, var_shape: Dims, eps: float
 ) -> Any:
-    scale = F.rsqrt(var + eps)
-    if weight_shape:
-        scale = scale * weight
-    return g * _column(scale, F, var_shape, len(self_shape))
+    scale = F.rsqrt(var + eps) * weight
+    return g * _column(F, scale, var_shape, len(self_shape))
 
 
 def _weights_of_fixed(
-    F: Any, g: Any, self: Any, mean: Any, var: Any, self_shape: Dims, var_shape: Dims, eps: float
+    F: Any,
+    g: Any,
+    self: Any,
+    mean: Any,
+    var: Any,
+    self_shape: Dims,
+    weight_shape: Dims,
+    var_shape: Dims,
+    eps: float,
 ) -> Any:
-    apart = self - _column(mean, F, var_shape, len(self_shape))
-    sums = F.sum_dim(g * apart, dim=_apart_from_channels(self_shape), keepdim=False)
-    return sums * F.rsqrt(var + eps)
+    apart = self - _column(F, mean, var_shape, len(self_shape))
+    sums = _by_channel(F, g * apart, var_shape, len(self_shape)) * F.rsqrt(var + eps)
+    return F.sum_to(sums, shape=weight_shape)
 
 
 general(
     "batch_norm_fixed",
     kernels.batch_norm_fixed,
+    refuses={"c": "\"batch_norm\" not implemented for '{}'"},
     args=("self", "weight", "bias", "mean", "var"),
     params=("eps",),
-    vjp=(_slope_of_fixed, _weights_of_fixed, _sum_by_channel, None, None),
+    vjp=(_slope_of_fixed, _weights_of_fixed, _biases, None, None),
     fixed=("mean", "var"),
     node="NativeBatchNormBackward0",
     cases=(
         case((4, 3), (3,), (3,), _positive(3), _positive(3), eps=0.1),
-        case((3, 2, 2), (2,), _none, _positive(2), _positive(2), eps=0.1),
-        case((0, 3), _none, (3,), _positive(3), _positive(3), eps=0.1),
+        case((3, 2, 2), (2,), (), _positive(2), _positive(2), eps=0.1),
+        case((0, 3), (), (3,), _positive(3), _positive(3), eps=0.1),
     ),
     doc="batch_norm with means and variances that are given",
 )
@@ -199,40 +318,64 @@ def _slope_of_group_norm(
     g: Any,
     self: Any,
     weight: Any,
+    known: Any,
     self_shape: Dims,
     weight_shape: Dims,
     groups: int,
     eps: float,
 ) -> Any:
-    weighed = g * _column(weight, F, weight_shape, len(self_shape)) if weight_shape else g
+    weighed = g * _column(F, weight, weight_shape, len(self_shape))
     rows = _rows(self_shape, groups)
     slope = F.standardise_backward(
-        F.unsafe_view(weighed, shape=rows), F.unsafe_view(self, shape=rows), dim=(1,), eps=eps
+        F.unsafe_view(weighed, shape=rows),
+        F.unsafe_view(self, shape=rows),
+        known,
+        dim=(1,),
+        eps=eps,
     )
     return F.unsafe_view(slope, shape=self_shape)
 
 
 def _weights_of_group_norm(
-    F: Any, g: Any, self: Any, self_shape: Dims, groups: int, eps: float
+    F: Any,
+    g: Any,
+    self: Any,
+    known: Any,
+    self_shape: Dims,
+    weight_shape: Dims,
+    groups: int,
+    eps: float,
 ) -> Any:
-    rows = F.unsafe_view(self, shape=_rows(self_shape, groups))
-    standard = F.unsafe_view(F.standardise(rows, dim=(1,), eps=eps), shape=self_shape)
-    return F.sum_dim(g * standard, dim=_apart_from_channels(self_shape), keepdim=False)
+    n, channels = self_shape[:2]
+    parts = (n * groups, channels // groups, math.prod(self_shape[2:]))
+    sums = F.standardised_sum(
+        F.unsafe_view(g, shape=parts),
+        F.unsafe_view(self, shape=parts),
+        known,
+        dim=(1, 2),
+        eps=eps,
+        over="last",
+    )
+    if not weight_shape:
+        return F.sum(sums)
+    return F.sum_dim(F.unsafe_view(sums, shape=(n, channels)), dim=(0,), keepdim=False)
 
 
 general(
     "group_norm",
     kernels.group_norm,
-    args=("self", "weight", "bias"),
+    refuses={"c": "\"GroupNormKernelImpl\" not implemented for '{}'"},
+    args=("self", "weight", "bias", "known"),
     params=("groups", "eps"),
-    vjp=(_slope_of_group_norm, _weights_of_group_norm, _sum_by_channel),
+    vjp=(_slope_of_group_norm, _weights_of_group_norm, _biases, None),
+    fixed=("known",),
     node="NativeGroupNormBackward0",
     cases=(
-        case((2, 4, 3), (4,), (4,), groups=2, eps=0.1),
-        case((2, 2), (2,), _none, groups=1, eps=0.1),
-        case((1, 2, 2, 2), _none, (2,), groups=2, eps=0.1),
-        case((0, 4, 3), (4,), (4,), groups=2, eps=0.1),
-        case((2, 4, 0), (4,), (4,), groups=2, eps=0.1),
+        case((2, 4, 3), (4,), (4,), _unknown, groups=2, eps=0.1),
+        case((2, 2), (2,), (), _unknown, groups=1, eps=0.1),
+        case((1, 2, 2, 2), (), (2,), _unknown, groups=2, eps=0.1),
+        case((0, 4, 3), (4,), (4,), _unknown, groups=2, eps=0.1),
+        case((2, 4, 0), (4,), (4,), _unknown, groups=2, eps=0.1),
     ),
     doc="standardise over groups of channels, times weights, plus biases",
 )
@@ -240,17 +383,21 @@ general(
 # -- mean squares ---------------------------------------------------------------------------------
 
 
-def _steepness(F: Any, self: Any, dim: Dims, eps: float) -> Any:
+def _mean(F: Any, values: Any, shape: Dims, dim: Dims) -> Any:
+    return F.sum_dim(values, dim=dim, keepdim=True) / max(math.prod([shape[i] for i in dim]), 1)
+
+
+def _steepness(F: Any, self: Any, shape: Dims, dim: Dims, eps: float) -> Any:
     """One over the root of the mean of the squares."""
-    return F.rsqrt(F.mean_dim(self * self, dim=dim, keepdim=True) + eps)
+    return F.rsqrt(_mean(F, self * self, shape, dim) + eps)
 
 
 def _slope_of_rms_norm(
-    F: Any, g: Any, self: Any, weight: Any, weight_shape: Dims, dim: Dims, eps: float
+    F: Any, g: Any, self: Any, weight: Any, self_shape: Dims, dim: Dims, eps: float
 ) -> Any:
-    weighed = g * weight if weight_shape else g
-    scale = _steepness(F, self, dim, eps)
-    part = F.mean_dim(weighed * self, dim=dim, keepdim=True) * (scale * scale)
+    weighed = g * weight
+    scale = _steepness(F, self, self_shape, dim, eps)
+    part = _mean(F, weighed * self, self_shape, dim) * (scale * scale)
     return (weighed - self * part) * scale
 
 
@@ -261,15 +408,15 @@ general(
     params=("dim", "eps"),
     vjp=(
         _slope_of_rms_norm,
-        lambda F, g, self, weight_shape, dim, eps: F.sum_to(
-            g * self * _steepness(F, self, dim, eps), shape=weight_shape
+        lambda F, g, self, self_shape, weight_shape, dim, eps: F.sum_to(
+            g * self * _steepness(F, self, self_shape, dim, eps), shape=weight_shape
         ),
     ),
     node="MulBackward0",
     cases=(
         case((2, 3), (3,), dim=(1,), eps=0.1),
         case((2, 3, 2), (3, 2), dim=(1, 2), eps=0.1),
-        case((2, 3), _none, dim=(1,), eps=0.1),
+        case((2, 3), (), dim=(1,), eps=0.1),
         case((0, 3), (3,), dim=(1,), eps=0.1),
         case((2, 0), (0,), dim=(1,), eps=0.1),
     ),

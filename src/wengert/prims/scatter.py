@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,21 +20,80 @@ def _ones(F: Any, shape: Shape, dtype: Any) -> Any:
     return F.zeros(shape=shape, dtype=dtype) + 1
 
 
-def _shares(F: Any, index: Any, shape: Shape, dtype: Any, dim: int, include_self: bool) -> Any:
-    """The number of values that each mean is over, at least 1."""
-    own = _ones(F, shape, dtype)
-    added = _ones(F, tuple(index.shape), dtype)
-    start = own if include_self else F.scatter_value(own, index, dim=dim, value=0)
-    return F.scatter_add(start, index, added, dim=dim)
+class _Elements:
+    """Places that an index names for each element: those of `scatter_reduce`."""
+
+    @staticmethod
+    def read(F: Any, array: Any, index: Any, dim: int) -> Any:
+        return F.gather(array, index, dim=dim)
+
+    @staticmethod
+    def add(F: Any, array: Any, index: Any, values: Any, dim: int) -> Any:
+        return F.scatter_add(array, index, values, dim=dim)
+
+    @staticmethod
+    def clear(F: Any, array: Any, index: Any, dim: int) -> Any:
+        return F.scatter_value(array, index, dim=dim, value=0)
+
+    @staticmethod
+    def shares(F: Any, index: Any, shape: Shape, dtype: Any, dim: int, include_self: bool) -> Any:
+        """The number of values that each mean is over, at least 1."""
+        own = _ones(F, shape, dtype)
+        start = own if include_self else F.scatter_value(own, index, dim=dim, value=0)
+        count = F.scatter_add(start, index, _ones(F, tuple(index.shape), dtype), dim=dim)
+        return count if include_self else F.where(count == 0, 1, count)
+
+    @staticmethod
+    def index(F: Any, index: Any, shape: Shape, dim: int) -> Any:
+        return index
 
 
-def _ties(F: Any, index: Any, own: Any, given: Any, dim: int) -> Any:
+class _Positions:
+    """Positions of a dimension: those of `index_reduce`."""
+
+    @staticmethod
+    def read(F: Any, array: Any, index: Any, dim: int) -> Any:
+        return F.index_select(array, index, dim=dim)
+
+    @staticmethod
+    def add(F: Any, array: Any, index: Any, values: Any, dim: int) -> Any:
+        return F.index_add(array, index, values, dim=dim, alpha=1)
+
+    @staticmethod
+    def clear(F: Any, array: Any, index: Any, dim: int) -> Any:
+        return F.index_fill(array, index, dim=dim, value=0)
+
+    @staticmethod
+    def shares(F: Any, index: Any, shape: Shape, dtype: Any, dim: int, include_self: bool) -> Any:
+        """The number of values that each mean is over, at least 1, for one line of places."""
+        line = (1,) * dim + shape[dim : dim + 1] + (1,) * (len(shape) - dim - 1)
+        count = _Elements.shares(
+            F,
+            F.view(index, shape=(math.prod(index.shape),)),
+            shape[dim:][:1],
+            dtype,
+            0,
+            include_self,
+        )
+        return F.view(count, shape=line)
+
+    @staticmethod
+    def index(F: Any, index: Any, shape: Shape, dim: int) -> Any:
+        line = (1,) * dim + shape[dim : dim + 1] + (1,) * (len(shape) - dim - 1)
+        return F.expand(F.view(index, shape=line), shape=shape)
+
+
+Places = type[_Elements] | type[_Positions]
+
+
+def _ties(F: Any, at: Places, index: Any, own: Any, given: Any, dim: int) -> Any:
     """How many values, of the tensor and of those put there, are the extreme of each place."""
-    count = F.scatter_add(own, index, given, dim=dim)
+    count = at.add(F, own, index, given, dim)
     return F.where(count == 0, 1, count)
 
 
 def _slope_of_self(
+    at: Places,
     F: Any,
     g: Any,
     self: Any,
@@ -45,23 +105,72 @@ def _slope_of_self(
     reduce: str,
     include_self: bool,
 ) -> Any:
-    shape, counted = tuple(self.shape), tuple(index.shape)
+    if not include_self:
+        # places that nothing goes to keep their values, others do not depend on self
+        return at.clear(F, g, index, dim)
+    shape = tuple(self.shape)
     if reduce == "prod":
-        filled = F.where(self == 0, 1, self)
-        others = F.scatter_reduce(
-            filled, index, src, dim=dim, reduce="prod", include_self=include_self
+        spread = at.index(F, index, tuple(src.shape), dim)
+        return g * F.scatter_reduce(
+            _ones(F, shape, self_dtype), spread, src, dim=dim, reduce="prod", include_self=True
         )
-        g = g * others / filled
-    elif reduce == "mean":
-        g = g / _shares(F, index, shape, self_dtype, dim, include_self)
-    elif reduce != "sum":
-        own = F.to_copy(self == result, dtype=self_dtype)
-        given = F.corner(src, shape=counted) == F.gather(result, index, dim=dim)
-        g = g * own / _ties(F, index, own, F.to_copy(given, dtype=self_dtype), dim)
-    return g if include_self else F.scatter_value(g, index, dim=dim, value=0)
+    if reduce == "mean":
+        return g / at.shares(F, index, shape, self_dtype, dim, True)
+    if reduce == "sum":
+        return g
+    own = F.to_copy(self == result, dtype=self_dtype)
+    given = F.to_copy(src == at.read(F, result, index, dim), dtype=self_dtype)
+    return g * own / _ties(F, at, index, own, given, dim)
 
 
 def _slope_of_src(
+    at: Places,
+    F: Any,
+    g: Any,
+    self: Any,
+    index: Any,
+    src: Any,
+    result: Any,
+    self_dtype: Any,
+    dim: int,
+    reduce: str,
+    include_self: bool,
+) -> Any:
+    if reduce == "prod":
+        spread = at.index(F, index, tuple(src.shape), dim)
+        others = F.scatter_others(self, spread, src, dim=dim, include_self=include_self)
+        return at.read(F, g, index, dim) * others
+    if reduce == "mean":
+        shares = at.shares(F, index, tuple(self.shape), self_dtype, dim, include_self)
+        return at.read(F, g / shares, index, dim)
+    if reduce == "sum":
+        return at.read(F, g, index, dim)
+    own = F.to_copy(self == result, dtype=self_dtype)
+    if not include_self:
+        own = at.clear(F, own, index, dim)
+    given = F.to_copy(src == at.read(F, result, index, dim), dtype=self_dtype)
+    return at.read(F, g / _ties(F, at, index, own, given, dim), index, dim) * given
+
+
+def _by_self(
+    F: Any,
+    g: Any,
+    self: Any,
+    index: Any,
+    src: Any,
+    result: Any,
+    self_dtype: Any,
+    dim: int,
+    reduce: str,
+    include_self: bool,
+) -> Any:
+    values = F.corner(src, shape=tuple(index.shape))
+    return _slope_of_self(
+        _Elements, F, g, self, index, values, result, self_dtype, dim, reduce, include_self
+    )
+
+
+def _by_src(
     F: Any,
     g: Any,
     self: Any,
@@ -74,42 +183,65 @@ def _slope_of_src(
     reduce: str,
     include_self: bool,
 ) -> Any:
-    shape, counted = tuple(self.shape), tuple(index.shape)
-    values = F.corner(src, shape=counted)
-    if reduce == "prod":
-        at = _slope_of_factor(F, g, self, index, values, result, dim, include_self)
-    elif reduce == "mean":
-        count = _shares(F, index, shape, self_dtype, dim, include_self)
-        at = F.gather(g / count, index, dim=dim)
-    elif reduce == "sum":
-        at = F.gather(g, index, dim=dim)
-    else:
-        own = F.to_copy(self == result, dtype=self_dtype)
-        if not include_self:
-            own = F.scatter_value(own, index, dim=dim, value=0)
-        given = F.to_copy(values == F.gather(result, index, dim=dim), dtype=self_dtype)
-        at = F.gather(g / _ties(F, index, own, given, dim), index, dim=dim) * given
-    return F.corner_backward(at, shape=src_shape)
+    values = F.corner(src, shape=tuple(index.shape))
+    slope = _slope_of_src(
+        _Elements, F, g, self, index, values, result, self_dtype, dim, reduce, include_self
+    )
+    return F.corner_backward(slope, shape=src_shape)
 
 
-def _slope_of_factor(
-    F: Any, g: Any, self: Any, index: Any, src: Any, result: Any, dim: int, include_self: bool
+def _others_by_self(
+    F: Any, g: Any, self: Any, index: Any, src: Any, dim: int, include_self: bool
 ) -> Any:
-    """By a factor: the product of the others, which is 0 if one of them is."""
+    if not include_self:
+        return F.zeros_like(self)
+    others = F.scatter_others(self, index, src, dim=dim, include_self=False)
+    return F.scatter_add(F.zeros_like(self), index, g * others, dim=dim)
+
+
+def _others_by_src(
+    F: Any,
+    g: Any,
+    self: Any,
+    index: Any,
+    src: Any,
+    result: Any,
+    src_dtype: Any,
+    dim: int,
+    include_self: bool,
+) -> Any:
+    """Sums, over the other values of each place, of the products of all but two.
+
+    Of a value that is not 0 they are the products of all but one, without the value; where one or
+    two of a place are 0, those are taken out of the products first, and where more are, all
+    products are 0.
+    """
+
+    def without(values: Any) -> Any:
+        """The sums over each place, without the value itself."""
+        sums = F.scatter_add(F.zeros_like(self), index, values, dim=dim)
+        return F.gather(sums, index, dim=dim) - values
+
     is_zero = src == 0
-    ones = F.to_copy(is_zero, dtype=self.dtype)
-    count = F.gather(F.scatter_add(F.zeros_like(self), index, ones, dim=dim), index, dim=dim)
     filled = F.where(is_zero, 1, src)
-    others = F.scatter_reduce(
+    zeros = without(F.to_copy(is_zero, dtype=src_dtype))
+    only = F.logical_and(is_zero, zeros == 0)
+    rest = F.scatter_others(self, index, F.where(only, 1, src), dim=dim, include_self=include_self)
+    product = F.scatter_reduce(
         self, index, filled, dim=dim, reduce="prod", include_self=include_self
     )
-    alone = F.where(count == 1, F.gather(g * others, index, dim=dim), 0)
-    return F.where(is_zero, alone, F.gather(g * result, index, dim=dim) / filled)
+    of_two = without(F.where(is_zero, g, 0)) * F.gather(product, index, dim=dim)
+    of_zero = F.where(only, without(g * rest), F.where(zeros == 1, of_two, 0))
+    return F.where(is_zero, of_zero, without(g * result) / filled)
 
 
-def _places(rng: Any) -> Any:
-    return np.array([[0, 0, 2], [1, 1, 1]], dtype=np.int64)
+def _whole(*rows: Any) -> Any:
+    """A sample's index array; cases call it with the random generator."""
+    return lambda rng: np.array(rows, dtype=np.int64)
 
+
+_PLACES = _whole([0, 0, 2], [1, 1, 1])
+_WAYS = ("prod", "mean", "amax", "amin")
 
 general(
     "scatter_reduce",
@@ -117,21 +249,73 @@ general(
     args=("self", "index", "src"),
     params=("dim", "reduce", "include_self"),
     fixed=("index",),
-    vjp=(_slope_of_self, None, _slope_of_src),
+    vjp=(_by_self, None, _by_src),
     domain=("nonzero", "real", "nonzero"),
     cases=tuple(
         [
-            case((2, 3), _places, (2, 3), dim=1, reduce=reduce, include_self=include_self)
-            for reduce in ("sum", "prod", "mean", "amax", "amin")
+            case((2, 3), _PLACES, (2, 3), dim=1, reduce=reduce, include_self=include_self)
+            for reduce in ("sum", *_WAYS)
             for include_self in (True, False)
         ]
         + [
-            case((2, 3), lambda rng: _places(rng)[:1, :2], (2, 3), dim=1, reduce=reduce, **kept)
+            case((2, 3), _whole([0, 0]), (2, 3), dim=1, reduce=reduce, include_self=True)
             for reduce in ("prod", "mean", "amax")
-            for kept in ({"include_self": True},)
+        ]
+        + [
+            case((), _whole(0, 0), (2,), dim=0, reduce="prod", include_self=True),
+            case((3,), _whole(), (0,), dim=0, reduce="mean", include_self=False),
         ]
     ),
     doc="self with values combined into it where an index says: sums, products, means, extremes",
+)
+general(
+    "scatter_others",
+    kernels.scatter_others,
+    args=("self", "index", "src"),
+    params=("dim", "include_self"),
+    fixed=("index",),
+    vjp=(_others_by_self, None, _others_by_src),
+    domain=("nonzero", "real", "nonzero"),
+    cases=(
+        case((2, 3), _PLACES, (2, 3), dim=1, include_self=True),
+        case((2, 3), _PLACES, (2, 3), dim=1, include_self=False),
+        case((2,), _whole(1, 1, 1, 0), (4,), dim=0, include_self=True),
+    ),
+    doc="for each value that is multiplied into a place the product of the others there",
+)
+general(
+    "index_reduce",
+    kernels.index_reduce,
+    args=("self", "index", "source"),
+    params=("dim", "reduce", "include_self"),
+    fixed=("index",),
+    vjp=(
+        lambda F, g, self, index, source, result, self_dtype, dim, reduce, include_self: (
+            _slope_of_self(
+                _Positions, F, g, self, index, source, result, self_dtype, dim, reduce, include_self
+            )
+        ),
+        None,
+        lambda F, g, self, index, source, result, self_dtype, dim, reduce, include_self: (
+            _slope_of_src(
+                _Positions, F, g, self, index, source, result, self_dtype, dim, reduce, include_self
+            )
+        ),
+    ),
+    domain=("nonzero", "real", "nonzero"),
+    cases=tuple(
+        [
+            case((2, 3), _whole(2, 0, 2, 2), (2, 4), dim=1, reduce=reduce, include_self=kept)
+            for reduce in _WAYS
+            for kept in (True, False)
+        ]
+        + [
+            case((3, 2), _whole(1, 1), (2, 2), dim=0, reduce=reduce, include_self=True)
+            for reduce in _WAYS
+        ]
+        + [case((2, 3), _whole(), (2, 0), dim=1, reduce="amax", include_self=True)]
+    ),
+    doc="self with positions of source combined into those that an index names",
 )
 linear(
     "select_scatter",

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ops import expand, join, permute, pointwise, select, shape
+from wengert.ops import expand, pointwise, select, shape
+from wengert.ops.index import index_put
+from wengert.tape.base import TensorBase
 from wengert.tensor.numpy_common import (
     as_dtype,
     common,
@@ -19,16 +21,19 @@ from wengert.tensor.numpy_common import (
     late,
     one_axis,
     tensor,
+    values,
 )
 
-__all__: list[str] = []
+__all__ = ["along", "taken"]
 
 
 @counterpart("nan_to_num")
 def _nan_to_num(
-    x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> Any:
-    return late("nan_to_num")(tensor(x), nan=nan, posinf=posinf, neginf=neginf)
+    x = tensor(x)
+    made = late("nan_to_num")(x, nan=nan, posinf=posinf, neginf=neginf)
+    return made if copy else x.copy_(made)
 
 
 def _pointwise(name: str, ours: Callable[[Any], Any]) -> None:
@@ -49,9 +54,9 @@ def _fix(x: Any, out: Any = None) -> Any:
 @counterpart("round", "around")
 def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     a = tensor(a)
-    if not decimals:
-        return pointwise.round(a)
-    return pointwise.round(a * 10.0**decimals) / 10.0**decimals
+    if a.payload.dtype.kind in "biu":
+        return tensor(np.round(a.payload, decimals))
+    return late("round")(a, decimals=decimals)
 
 
 @counterpart("real_if_close")
@@ -59,6 +64,21 @@ def _real_if_close(a: Any, tol: float = 100) -> Any:
     a = tensor(a)
     close = np.real_if_close(a.payload, tol).dtype.kind != "c"
     return pointwise.real(a) if close and a.payload.dtype.kind == "c" else a
+
+
+def taken(a: Any, places: Any, dim: int) -> Any:
+    """The elements of `a` at an array of places along a dimension."""
+    return a[(*(slice(None),) * dim, places)]
+
+
+def along(a: Any, places: Any, dim: int) -> Any:
+    """The elements of `a` at places of their own for each row along a dimension."""
+    dim %= a.ndim
+    index = [
+        places if i == dim else np.arange(n).reshape([-1 if i == j else 1 for j in range(a.ndim)])
+        for i, n in enumerate(a.shape)
+    ]
+    return a[tuple(index)]
 
 
 @counterpart("take")
@@ -70,22 +90,17 @@ def _take(
     if mode != "raise":
         n = a.shape[dim]
         at = at % n if mode == "wrap" else np.clip(at, 0, n - 1)
-    return a[(*(slice(None),) * dim, at)]
+    return taken(a, at, dim)
 
 
 def _indices(value: Any) -> Any:
-    return np.asarray(value.payload if hasattr(value, "payload") else value)
+    return np.asarray(values(value))
 
 
 @counterpart("take_along_axis")
 def _take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     a, dim = one_axis(arr, axis)
-    at = _indices(indices)
-    index = [
-        at if i == dim else np.arange(n).reshape([-1 if i == j else 1 for j in range(a.ndim)])
-        for i, n in enumerate(a.shape)
-    ]
-    return a[tuple(index)]
+    return along(a, _indices(indices), dim)
 
 
 @counterpart("compress")
@@ -140,88 +155,25 @@ def _where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 @counterpart("piecewise")
 def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     x = tensor(x)
-    conditions = [_indices(c) for c in (condlist if isinstance(condlist, list) else [condlist])]
+    if isinstance(condlist, TensorBase | np.ndarray | bool) or not isinstance(condlist[0], list):
+        one = np.ndim(values(condlist)) == x.ndim and not isinstance(condlist, list | tuple)
+        condlist = [condlist] if one else list(condlist)
+    conditions = [np.asarray(values(c), bool) for c in condlist]
     if len(funclist) == len(conditions) + 1:
         conditions.append(~np.any(conditions, axis=0))
-    made = x * 0
+    elif len(funclist) != len(conditions):
+        n = len(conditions)
+        raise ValueError(
+            f"with {n} condition(s), either {n} or {n + 1} functions are expected"
+        )
+    made = tensor(np.zeros(x.payload.shape, x.payload.dtype))
     for condition, function in zip(conditions, funclist, strict=True):
-        value = function(x, *args, **kw) if callable(function) else function
-        made = select.where(tensor(condition), *common(value, made))
+        condition = np.broadcast_to(condition, x.payload.shape)
+        if not callable(function):
+            made = select.where(tensor(condition), as_dtype(function, x.payload.dtype), made)
+        elif condition.any():
+            # a function sees only the elements that it is for
+            places = condition.nonzero() if x.ndim else ()
+            part = as_dtype(function(x[places] if x.ndim else x, *args, **kw), x.payload.dtype)
+            made = index_put(made, tuple(map(tensor, places)), part) if x.ndim else part
     return made
-
-
-@counterpart("sort")
-def _sort(
-    a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
-) -> Any:
-    a, dim = one_axis(a, axis)
-    return late("sort")(a, dim=dim, stable=True)[0]
-
-
-@counterpart("sort_complex")
-def _sort_complex(a: Any) -> Any:
-    a = tensor(a)
-    at = np.argsort(a.payload, axis=-1)
-    return as_dtype(_take_along_axis(a, at, -1), np.result_type(a.payload.dtype, np.complex64))
-
-
-@counterpart("partition")
-def _partition(
-    a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
-) -> Any:
-    a, dim = one_axis(a, axis)
-    return _take_along_axis(a, np.argpartition(a.payload, kth, axis=dim), dim)
-
-
-@counterpart("unique")
-def _unique(ar: Any, *args: Any, axis: int | None = None, **kwargs: Any) -> Any:
-    a, dim = one_axis(ar, axis)
-    found = np.unique(a.payload, return_index=True, axis=dim)
-    made = a[(*(slice(None),) * dim, found[1])]
-    rest = np.unique(tensor(ar).payload, *args, axis=axis, **kwargs)
-    return (made, *[tensor(r) for r in rest[1:]]) if isinstance(rest, tuple) else made
-
-
-@counterpart("linspace")
-def _linspace(
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    retstep: bool = False,
-    dtype: Any = None,
-    axis: int = 0,
-    *,
-    device: Any = None,
-) -> Any:
-    start, stop = expand.broadcast_tensors(*floating(start, stop))
-    parts = num - 1 if endpoint else num
-    step = (stop - start) / parts if parts > 0 else (stop - start) * float("nan")
-    at = tensor(np.arange(num, dtype=start.payload.dtype))
-    at = shape.reshape(at, (-1, *[1] * start.ndim))
-    made = start + at * step if parts > 0 else start + at * 0
-    if endpoint and num > 1:
-        made = join.cat([made[:-1], shape.unsqueeze(stop, 0)], 0)
-    made = as_dtype(permute.movedim(made, 0, axis), dtype)
-    return (made, step) if retstep else made
-
-
-@counterpart("logspace")
-def _logspace(
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    base: Any = 10.0,
-    dtype: Any = None,
-    axis: int = 0,
-) -> Any:
-    return as_dtype(pointwise.pow(base, _linspace(start, stop, num, endpoint, axis=axis)), dtype)
-
-
-@counterpart("geomspace")
-def _geomspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
-) -> Any:
-    ends = [pointwise.log(v) for v in floating(start, stop)]
-    return as_dtype(pointwise.exp(_linspace(*ends, num, endpoint, axis=axis)), dtype)

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.dtypes import from_numpy_dtype
-from wengert.ops.cast import to
+from wengert.base.dtypes import as_dtype as _our_dtype
+from wengert.base.dtypes import dtype as _OurDtype
 from wengert.ops.join import stack
 from wengert.ops.later import FUNCTIONS as LATER
 from wengert.ops.shape import reshape
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.lift import cast
 
 __all__ = [
     "RULES",
@@ -28,12 +29,17 @@ __all__ = [
     "as_dtype",
     "common",
     "counterpart",
+    "dtype_of",
     "floating",
+    "holds_tensor",
+    "is_weak",
     "late",
     "normal_axis",
     "one_axis",
+    "rule",
     "tensor",
-    "tensors",
+    "values",
+    "wrapped",
 ]
 
 RULES: dict[str, Callable[..., Any]] = {}
@@ -52,6 +58,18 @@ def counterpart(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any
     return register
 
 
+_ON_DEMAND = {"linalg": "numpy_linalg", "fft": "numpy_fourier"}
+"""The modules of the counterparts of NumPy's own modules, imported when they are needed."""
+
+
+def rule(name: str) -> Callable[..., Any] | None:
+    """The counterpart of the function of this name (``linalg.solve``), or None."""
+    module = _ON_DEMAND.get(name.partition(".")[0]) if "." in name else None
+    if module is not None:
+        importlib.import_module(f"wengert.tensor.{module}")
+    return RULES.get(name)
+
+
 def late(name: str) -> Callable[..., Any]:
     """A function of the package whose module is imported when it is needed."""
     function: Callable[..., Any] = getattr(
@@ -64,59 +82,78 @@ def tensor(value: Any) -> Any:
     """An array, number, tensor or nested list of these as a tensor."""
     if isinstance(value, TensorBase):
         return value
-    if isinstance(value, list | tuple) and _holds_tensor(value):
-        parts = common(*[tensor(part) for part in value])
-        return stack(parts, 0)
-    return new_tensor(np.asarray(value))
+    if holds_tensor(value):
+        return stack(common(*value), 0)
+    array = np.asarray(value)
+    _our_dtype(array.dtype)  # a dtype that no tensor can have is refused
+    return new_tensor(array)
 
 
-def _holds_tensor(value: Any) -> bool:
+def holds_tensor(value: Any) -> bool:
+    """Whether a tensor is among the elements of a nested list."""
     if isinstance(value, list | tuple):
-        return any(_holds_tensor(part) for part in value)
+        return any(holds_tensor(part) for part in value)
     return isinstance(value, TensorBase)
 
 
-def tensors(values: Any) -> list[Any]:
-    """Each of several values, or of the rows of a tensor, as a tensor."""
-    return [tensor(value) for value in values]
-
-
-def _weak(value: Any) -> bool:
+def is_weak(value: Any) -> bool:
+    """Whether `value` is a Python number, whose dtype gives way to those of arrays."""
     return isinstance(value, bool | int | float | complex) and not isinstance(value, np.generic)
+
+
+def values(value: Any) -> Any:
+    """`value` with arrays in place of tensors, within lists and dictionaries too."""
+    if isinstance(value, TensorBase):
+        return value.array()
+    if isinstance(value, list | tuple) and holds_tensor(value):
+        parts = [values(part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if isinstance(value, dict):
+        return {key: values(part) for key, part in value.items()}
+    return value.dtype if isinstance(value, _OurDtype) else value
+
+
+def wrapped(result: Any) -> Any:
+    """What a function of NumPy's gave, with tensors in place of arrays."""
+    if isinstance(result, np.ndarray | np.generic):
+        return new_tensor(result) if result.dtype.kind in "biufc" else result
+    if isinstance(result, list | tuple):
+        parts = [wrapped(part) for part in result]
+        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+    return result
 
 
 def common(*values: Any) -> list[Any]:
     """Tensors of the dtype that NumPy would compute in with `values`."""
-    kinds = [
-        value.payload.dtype
-        if isinstance(value, TensorBase)
-        else value
-        if _weak(value)
-        else np.asarray(value).dtype
-        for value in values
-    ]
-    kind = np.result_type(*kinds)
-    return [as_dtype(value, kind) for value in values]
+    made = [value if is_weak(value) else tensor(value) for value in values]
+    kinds = {value.payload.dtype for value in made if isinstance(value, TensorBase)}
+    if len(kinds) == 1 and len(made) == len([v for v in made if isinstance(v, TensorBase)]):
+        return made
+    kind = np.result_type(*[v.payload.dtype if isinstance(v, TensorBase) else v for v in made])
+    return [as_dtype(value, kind) for value in made]
 
 
 def floating(*values: Any) -> list[Any]:
     """`common`, of a floating or complex dtype: float64 for integers."""
     made = common(*values)
-    if made[0].payload.dtype.kind in "fc":
+    if made[0].payload.dtype.kind not in "biu":
         return made
-    return [as_dtype(value, np.dtype(np.float64)) for value in made]
+    return [as_dtype(value, np.float64) for value in made]
+
+
+def dtype_of(kind: Any) -> Any:
+    """The NumPy dtype that `kind` names: one of NumPy's or ours, a type or a string."""
+    return _our_dtype(kind).dtype if isinstance(kind, _OurDtype) else np.dtype(kind)
 
 
 def as_dtype(value: Any, kind: Any) -> Any:
-    """`value` as a tensor of the NumPy dtype `kind`; as it is, for None."""
+    """`value` as a tensor of the dtype `kind`; as it is, for None."""
     if kind is None:
         return tensor(value)
-    kind = np.dtype(kind)
-    if not isinstance(value, TensorBase):
-        if not _holds_tensor(value):
-            return new_tensor(np.asarray(value, kind))
-        value = tensor(value)
-    return value if value.payload.dtype == kind else to(value, from_numpy_dtype(kind))
+    kind = dtype_of(kind)
+    if isinstance(value, TensorBase) or holds_tensor(value):
+        return cast(tensor(value), kind)
+    return tensor(np.asarray(value, kind))
 
 
 def one_axis(a: Any, axis: int | None) -> tuple[Any, int]:

@@ -434,21 +434,6 @@ class Tensor(
             "Boolean value of Tensor with more than one value is ambiguous: use .any() or .all()"
         )
 
-    def __float__(self) -> float:
-        if self.edge is not None:
-            note("float()", self)
-        return float(self._number())
-
-    def __int__(self) -> int:
-        if self.edge is not None:
-            note("int()", self)
-        return int(self._number())
-
-    def __complex__(self) -> complex:
-        if self.edge is not None:
-            note("complex()", self)
-        return complex(self._number())
-
     def __index__(self) -> int:
         if self.payload.size != 1 or self.payload.dtype.kind not in "iub":
             raise TypeError("only integer tensors of a single element can be converted to an index")

@@ -1,0 +1,256 @@
+"""Layer 11 · cli: the page that lists every operation with its derivative."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+from wengert.cli.formulas import formula, rule_source, rules_of
+from wengert.cli.observe import KINDS, Observed, observe
+from wengert.prims.record import Primitive
+from wengert.prims.whole import TABLE
+from wengert.testing.samples import supports
+
+__all__ = ["page"]
+
+FAMILIES = {
+    "Element by element": "pointwise elementwise elementary transcendental blend complex_parts "
+    "compare gamma_methods",
+    "Reductions and statistics": "reduce extremes moments order_statistics statistics norms "
+    "histograms",
+    "Scans and differences": "scan differences",
+    "Sorting, searching and distinct elements": "sorting search distinct",
+    "Choosing elements": "select index gather place scatter",
+    "Joining and splitting": "join split combine",
+    "Shapes and views": "shape permute expand arrange strided structure inset",
+    "Products": "matmul affine products einsum distances",
+    "Matrices": "algebra decompositions linear_systems matrix_functions factors least_squares "
+    "matrix_norms pseudoinverse spectral",
+    "Transforms and windows": "fourier frequencies stft signal_windows",
+    "Special functions": "special",
+    "Convolution": "convolution fold",
+    "Pooling": "pooling adaptive_pooling unpooling",
+    "Resampling and padding": "resample grids padding",
+    "Normalisation": "normalisation normalization",
+    "Activations": "neural activations",
+    "Losses": "classes losses",
+    "Embedding and attention": "embedding attention",
+    "Dropout and random numbers": "dropout random choice",
+    "Creation and conversion": "create like ranges cast convert",
+}
+NOT_OPERATIONS = {"generator"}
+
+INTRODUCTION = """\
+# Operations
+
+`wengert ops --markdown` writes this page from the table of records and from the examples in the
+documentation, and a test compares them.
+
+* **Forms**: *f* function, *m* method, *i* in place (`x.exp_()`), *o* takes `out=`.
+* **Dtypes** that the operation takes: *b* bool, *i* integers, *f* floating, *c* complex; `*` with
+  SciPy only (`wengert[scipy]`), `+` also without, and quicker with it.
+* **Derivative**: the rule of each differentiable argument as its record spells it: the cotangent
+  `g` of the result times the transposed Jacobian. `F` computes, `self`, `other`, ... are arguments,
+  `result` is what the operation returned; conjugation is the engine's part (records marked
+  *conjugates* excepted). A composite has the derivative of its parts, which are those that its
+  example computes. Whatever has a derivative has one of any order; tests check the first two.
+"""
+
+
+def page() -> str:
+    """The page, as Markdown.
+
+    Examples
+    --------
+    >>> from wengert.cli.operations import page
+    >>> page().splitlines()[0]
+    '# Operations'
+    """
+    namespaces = [
+        ("wengert", wg, _functions(wg, dir(wg))),
+        ("wengert.linalg", wg.linalg, _functions(wg.linalg, wg.linalg.__all__)),
+        ("wengert.fft", wg.fft, _functions(wg.fft, wg.fft.__all__)),
+        ("wengert.special", wg.special, _functions(wg.special, wg.special.__all__)),
+        (
+            "wengert.nn.functional",
+            wg.nn.functional,
+            _functions(wg.nn.functional, dir(wg.nn.functional)),
+        ),
+        (
+            "Methods of tensors that are no functions",
+            wg.Tensor,
+            _functions(wg.Tensor, [n for n in dir(wg.Tensor) if not _is_function(n)]),
+        ),
+    ]
+    shown: set[str] = set()
+    parts, count, named = [], 0, 0
+    for title, _, functions in namespaces:
+        parts.append(f"\n## {title}\n")
+        count += len(functions)
+        named += sum(len(names) for names in functions.values())
+        for heading, members in _by_family(functions).items():
+            if title in ("wengert", "wengert.nn.functional"):
+                parts.append(f"\n### {heading}\n")
+            parts.append(_table(title, members, shown))
+    parts.append(_rest(shown))
+    parts.append(_longer())
+    total = f"\n{count} operations under {named} names, made of {len(TABLE)} primitives, of which "
+    total += f"{sum(p.is_differentiable for p in TABLE.values())} have a derivative.\n"
+    return INTRODUCTION + total + "".join(parts)
+
+
+def _is_function(name: str) -> bool:
+    return hasattr(wg, name.removesuffix("_")) or hasattr(wg, name)
+
+
+def _functions(place: Any, names: Iterable[str]) -> dict[Callable[..., Any], list[str]]:
+    """The operations among `names` of `place`, each with all its names, its own first."""
+    found: dict[Callable[..., Any], list[str]] = {}
+    for name in sorted(names):
+        value = getattr(place, name)
+        module = getattr(value, "__module__", "") or ""
+        family = module.removeprefix("wengert.ops.")
+        if name.startswith("_") or family in (module, *NOT_OPERATIONS) or inspect.isclass(value):
+            continue
+        if callable(value):
+            found.setdefault(value, []).append(name)
+    for function, known in found.items():
+        known.sort(key=lambda name, own=function.__name__: (name != own, name))  # type: ignore[misc]
+    return found
+
+
+def _by_family(
+    functions: dict[Callable[..., Any], list[str]],
+) -> dict[str, list[tuple[Callable[..., Any], list[str]]]]:
+    of = {module: heading for heading, modules in FAMILIES.items() for module in modules.split()}
+    found: dict[str, list[Any]] = {heading: [] for heading in (*FAMILIES, "Further")}
+    for function, names in sorted(functions.items(), key=lambda item: item[1][0]):
+        heading = of.get(function.__module__.rpartition(".")[2], "Further")
+        found[heading].append((function, names))
+    return {heading: members for heading, members in found.items() if members}
+
+
+def _table(
+    namespace: str, members: list[tuple[Callable[..., Any], list[str]]], shown: set[str]
+) -> str:
+    lines = ["\n| operation | forms | dtypes | derivative |", "|---|---|---|---|"]
+    for function, names in members:
+        seen = observe(function, set(names) | {function.__name__})
+        forms = _forms(namespace, names[0], function)
+        title = ", ".join(f"`{name}`" for name in names)
+        mark = {"needs": " `*`", "uses": " `+`"}.get(seen.scipy, "")
+        lines.append(
+            f"| {title} | {forms} | {seen.kinds or '-'}{mark} | {_derivative(seen, shown)} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _forms(namespace: str, name: str, function: Callable[..., Any]) -> str:
+    options = inspect.signature(function).parameters
+    core, methods = namespace == "wengert", namespace.startswith("Methods")
+    forms = "" if methods else "f"
+    if methods or (core and callable(getattr(wg.Tensor, name, None))):
+        forms += "m"
+    if "inplace" in options or (core and hasattr(wg.Tensor, f"{name}_")):
+        forms += "i"
+    return forms + ("o" if "out" in options else "")
+
+
+def _derivative(seen: Observed, shown: set[str]) -> str:
+    """What a table says of the derivative of an operation."""
+    smooth = [prim for prim in seen.primitives if prim.is_differentiable]
+    if not smooth:
+        return "-"
+    if len(smooth) == 1:
+        shown.add(smooth[0].name)
+        return _rules(smooth[0])
+    names = ", ".join(f"`{prim.name}`" for prim in smooth)
+    return f"composite of {names}"
+
+
+def _rules(prim: Primitive) -> str:
+    rules = rules_of(prim)
+    texts = []
+    for arg, rule in rules:
+        line = formula(rule)
+        text = f"[`{rule.call.__name__}`](#longer-rules)" if line is None else _code(line)
+        if line is None and rule.call.__name__ == "<lambda>":
+            text = f"[`{prim.name}`](#longer-rules)"
+        texts.append(text if len(rules) == 1 else f"*{arg}* {text}")
+    return "; ".join(texts) + (" (conjugates)" if prim.conj == "explicit" else "")
+
+
+def _code(text: str) -> str:
+    return f"`{text}`".replace("|", "\\|")
+
+
+def _kinds(prim: Primitive) -> str:
+    with np.errstate(all="ignore"):
+        return "".join(
+            kind
+            for kind, of in KINDS.items()
+            if supports(prim, wg.zeros(0, dtype=of).numpy().dtype)
+        )
+
+
+def _rest(shown: set[str]) -> str:
+    """The primitives whose rules stand in no table yet."""
+    lines = [
+        "\n## Primitives\n\nThese have derivatives too, and composites are made of them.\n",
+        "| primitive | computes | derivative |",
+        "|---|---|---|",
+    ]
+    for name, prim in sorted(TABLE.items()):
+        if prim.is_differentiable and name not in shown:
+            doc = re.sub(r"\|", "\\|", prim.doc)
+            lines.append(f"| `{name}` | {doc} | {_rules(prim)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _longer() -> str:
+    """The rules that take more than an expression, and the functions that rules call."""
+    sources: dict[str, dict[str, str]] = {}
+    for name, prim in TABLE.items():
+        for _, rule in rules_of(prim):
+            if formula(rule) is None:
+                title = rule.call.__name__.replace("<lambda>", name)
+                sources.setdefault(rule.call.__module__, {})[title] = rule_source(rule)
+            for helper in _helpers(rule.call):
+                text = inspect.getsource(helper).strip()
+                sources.setdefault(helper.__module__, {})[helper.__name__] = text
+    parts = ["\n## Longer rules\n\nWith the functions that rules call.\n"]
+    for module in sorted(sources):
+        parts.append(f"\n### {module.removeprefix('wengert.')}\n\n```python\n")
+        ordered = sorted(sources[module].items(), key=lambda item: item[0].lstrip("_"))
+        parts.append("\n\n".join(_titled(title, text) for title, text in ordered))
+        parts.append("\n```\n")
+    return "".join(parts)
+
+
+def _titled(title: str, text: str) -> str:
+    return text if text.startswith("def ") else f"# {title}\n{text}"
+
+
+def _helpers(function: Callable[..., Any], known: frozenset[str] = frozenset()) -> list[Any]:
+    """The functions of the records' modules that a rule calls, and those that these call."""
+    found: dict[str, Any] = {}
+    codes = [function.__code__]
+    while codes:
+        code = codes.pop()
+        codes += [const for const in code.co_consts if inspect.iscode(const)]
+        for name in code.co_names:
+            value = function.__globals__.get(name)
+            if inspect.isfunction(value) and value.__module__.startswith("wengert.prims."):
+                key = f"{value.__module__}.{name}"
+                if key not in known and key not in found:
+                    found[key] = value
+    below = frozenset({*known, *found})
+    return [
+        *found.values(),
+        *(more for value in list(found.values()) for more in _helpers(value, below)),
+    ]

@@ -1,0 +1,107 @@
+"""Layer 1 · kernels: the likelihood of a sequence of labels, however it is spread over time.
+
+NOTE [alignments]
+Between the labels, and around them, there may be blanks: the states are blank, label, blank, ...,
+blank. `alpha[t, s]` is the logarithm of the probability of all ways to be in state s after the
+steps up to t, `beta[t, s]` that of all ways from there to the end, step t included in both. See
+A. Graves et al., "Connectionist Temporal Classification", ICML 2006, equations 6 to 16.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["ctc_loss", "ctc_posterior"]
+
+Lengths = tuple[int, ...]
+
+
+def _states(targets: Any, blank: int) -> tuple[Any, Any]:
+    """The label of each state, and whether it may be entered from the label before the last."""
+    n, s = targets.shape
+    labels = np.full((n, 2 * s + 1), blank)
+    labels[:, 1::2] = targets
+    skips = np.zeros(labels.shape, bool)
+    skips[:, 3::2] = targets[:, 1:] != targets[:, :-1]
+    return labels, skips
+
+
+def _forward(scores: Any, skips: Any) -> Any:
+    """`alpha` for scores of shape (time, batch, states)."""
+    steps, n, states = scores.shape
+    alpha = np.full((steps, n, states + 2), -np.inf, scores.dtype)
+    if steps:
+        alpha[0, :, 2:4] = scores[0, :, :2]
+    two_back = np.where(skips, 0, -np.inf).astype(scores.dtype)
+    for t in range(1, steps):
+        before = alpha[t - 1]
+        ways = np.logaddexp(before[:, 2:], before[:, 1:-1])
+        np.logaddexp(ways, before[:, :-2] + two_back, out=ways)
+        np.add(ways, scores[t], out=alpha[t, :, 2:])
+    return alpha[:, :, 2:]
+
+
+def _ends(alpha: Any, input_lengths: Lengths, target_lengths: Lengths) -> Any:
+    """The logarithm of the likelihood of each sequence."""
+    made = np.empty(len(input_lengths), alpha.dtype)
+    for i, (steps, labels) in enumerate(zip(input_lengths, target_lengths, strict=True)):
+        if not steps:
+            made[i] = -np.inf if labels else 0
+            continue
+        last = alpha[steps - 1, i]
+        made[i] = np.logaddexp(last[2 * labels], last[2 * labels - 1]) if labels else last[0]
+    return made
+
+
+def ctc_loss(
+    log_probs: Any,
+    targets: Any,
+    input_lengths: Lengths,
+    target_lengths: Lengths,
+    blank: int,
+    zero_infinity: bool,
+) -> Any:
+    """Minus the logarithm of the likelihood of each of a batch of sequences."""
+    labels, skips = _states(targets, blank)
+    batch = np.arange(len(labels))[:, None]
+    with np.errstate(invalid="ignore"):
+        alpha = _forward(log_probs[:, batch, labels], skips)
+    losses = -_ends(alpha, input_lengths, target_lengths)
+    return np.where(np.isinf(losses), 0, losses).astype(losses.dtype) if zero_infinity else losses
+
+
+def ctc_posterior(
+    log_probs: Any,
+    targets: Any,
+    input_lengths: Lengths,
+    target_lengths: Lengths,
+    blank: int,
+    zero_infinity: bool,
+) -> Any:
+    """The probability of each label at each time, given that the sequence is the target."""
+    labels, skips = _states(targets, blank)
+    batch = np.arange(len(labels))[:, None]
+    scores = log_probs[:, batch, labels]
+    posterior = np.zeros_like(log_probs)
+    with np.errstate(invalid="ignore"):
+        alpha = _forward(scores, skips)
+        ends = _ends(alpha, input_lengths, target_lengths)
+        # from the end: the same recursion over the states and the times of each in reverse
+        back = np.full_like(scores, -np.inf)
+        back_skips = np.zeros_like(skips)
+        for i, (length, count) in enumerate(zip(input_lengths, target_lengths, strict=True)):
+            used = 2 * count + 1
+            back[:length, i, :used] = scores[:length, i, :used][::-1, ::-1]
+            back_skips[i, 2:used] = skips[i, 2:used][::-1]
+        beta = _forward(back, back_skips)
+        for i, (length, count) in enumerate(zip(input_lengths, target_lengths, strict=True)):
+            if not length or (zero_infinity and np.isinf(ends[i])):
+                continue
+            used = 2 * count + 1
+            after = beta[:length, i, :used][::-1, ::-1]
+            ways = np.exp(alpha[:length, i, :used] + after - scores[:length, i, :used] - ends[i])
+            ways = np.nan_to_num(ways) if np.isfinite(ends[i]) else np.full_like(ways, np.nan)
+            np.add.at(posterior[:, i], (np.arange(length)[:, None], labels[i, :used]), ways)
+    return posterior

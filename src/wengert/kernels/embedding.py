@@ -1,0 +1,46 @@
+"""Layer 1 · kernels: rows of a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["embedding", "embedding_backward", "embedding_factors"]
+
+
+def embedding(weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool) -> Any:
+    """The rows of `weight` that `indices` name."""
+    return weight.take(np.asarray(indices), axis=0)
+
+
+def embedding_factors(indices: Any, dtype: Any, padding_idx: int, scale_grad_by_freq: bool) -> Any:
+    """What the gradient of each row is multiplied by, with a dimension of size 1 at the end."""
+    factors = np.ones(indices.shape)
+    if scale_grad_by_freq and indices.size:
+        factors = 1 / np.bincount(indices.reshape(-1))[indices]
+    return np.where(indices == padding_idx, 0, factors)[..., None].astype(dtype)
+
+
+def embedding_backward(
+    g: Any, indices: Any, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
+) -> Any:
+    """A table with each row of `g` added to the row that it came from.
+
+    Sorting the rows first makes the sum of each one reduction: quicker than adding one by one.
+    """
+    if padding_idx >= 0 or scale_grad_by_freq:
+        g = g * embedding_factors(indices, g.dtype, padding_idx, scale_grad_by_freq)
+    width = g.shape[-1]
+    rows, places = g.reshape(-1, width), indices.reshape(-1)
+    result = np.zeros((num_weights, width), g.dtype)
+    if not places.size:
+        return result
+    order = np.argsort(places, kind="stable")
+    ordered = places[order]
+    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    if len(starts) == len(places):
+        result[places] = rows
+    else:
+        result[ordered[starts]] = np.add.reduceat(rows[order], starts, axis=0)
+    return result

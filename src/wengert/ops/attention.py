@@ -1,0 +1,276 @@
+"""Layer 5 · ops: attention, and products of pairs of vectors."""
+
+# the functions and arguments have PyTorch's names
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.ops.arrange import repeat_interleave
+from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.dropout import dropout
+from wengert.ops.expand import broadcast_tensors
+from wengert.ops.matmul import matmul
+from wengert.ops.moments import vector_norm
+from wengert.ops.neural import softmax
+from wengert.ops.permute import transpose
+from wengert.ops.reduce import sum
+from wengert.ops.select import clamp, masked_fill
+from wengert.ops.shape import reshape
+from wengert.tape.base import new_tensor
+from wengert.tape.lift import cast
+from wengert.tape.record import T
+
+__all__ = [
+    "bilinear",
+    "cosine_similarity",
+    "pairwise_distance",
+    "scaled_dot_product_attention",
+]
+
+
+def scaled_dot_product_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Any:
+    """Means of values, weighted by how well their keys answer queries.
+
+    Parameters
+    ----------
+    query : Tensor
+        Of shape (..., l, e).
+    key, value : Tensor
+        Of shapes (..., s, e) and (..., s, v).
+    attn_mask : Tensor, optional
+        Broadcasts to (..., l, s): of bools, True where a query may see a key; or floating, added to
+        the scores.
+    dropout_p : float
+        The probability of each weight to become 0.
+    is_causal : bool
+        Whether query i sees the keys up to i only; without `attn_mask`.
+    scale : float, optional
+        The factor of the products; by default 1 / sqrt(e).
+    enable_gqa : bool
+        Whether several heads of the query share one of key and value: the third dimension from the
+        end of `query` is a multiple of theirs.
+
+    Returns
+    -------
+    Tensor
+        Of shape (..., l, v). A query that sees no key gets zeros. Differentiable, to any order, by
+        query, key, value and a floating mask.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes or dtypes do not fit, or a mask is given with ``is_causal``.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> q, k = wg.zeros(1, 2), wg.ones(3, 2)
+    >>> wg.nn.functional.scaled_dot_product_attention(q, k, wg.tensor([[1.0], [2.0], [6.0]]))
+    tensor([[3.]])
+    """
+    op = "scaled_dot_product_attention"
+    q, k, v = (
+        operand(query, op, "query"),
+        operand(key, op, "key", 2),
+        operand(value, op, "value", 3),
+    )
+    kinds = [t.payload.dtype for t in (q, k, v)]
+    if len(set(kinds)) > 1:
+        raise RuntimeError(
+            "Expected query, key, and value to have the same dtype, but got query.dtype: "
+            f"{dtype_name(q.payload)} key.dtype: {dtype_name(k.payload)} and value.dtype: "
+            f"{dtype_name(v.payload)} instead."
+        )
+    if min(t.payload.ndim for t in (q, k, v)) < 2:
+        raise RuntimeError(
+            "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
+            f"{q.payload.ndim}, key.dim: {k.payload.ndim} and value.dim: {v.payload.ndim} instead."
+        )
+    if is_causal and attn_mask is not None:
+        raise RuntimeError(
+            "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
+            "is_causal=True"
+        )
+    if enable_gqa:
+        k, v = (
+            repeat_interleave(t, q.payload.shape[-3] // t.payload.shape[-3], -3) for t in (k, v)
+        )
+    factor = 1 / math.sqrt(q.payload.shape[-1]) if scale is None else scale
+    scores = matmul(T.mul_scalar(q, other=factor), transpose(k, -2, -1))
+    hidden = None
+    if is_causal:
+        rows, columns = scores.payload.shape[-2:]
+        hidden = np.arange(rows)[:, None] < np.arange(columns)
+    elif attn_mask is not None:
+        mask = operand(attn_mask, op, "attn_mask", 4)
+        if mask.payload.dtype.kind == "b":
+            hidden = ~mask.payload
+        else:
+            if mask.payload.dtype != kinds[0]:
+                raise RuntimeError(
+                    "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
+                    f"attn_mask.dtype: {dtype_name(mask.payload)} and  query.dtype: "
+                    f"{dtype_name(q.payload)} instead."
+                )
+            scores = scores + mask
+            hidden = np.isneginf(scores.payload) if np.isneginf(mask.payload).any() else None
+    if hidden is None:
+        weights = softmax(scores, -1)
+    else:
+        weights = softmax(masked_fill(scores, new_tensor(np.asarray(hidden)), -math.inf), -1)
+        blind = np.asarray(hidden).all(-1, keepdims=True)
+        if blind.any():
+            weights = masked_fill(weights, new_tensor(blind), 0.0)
+    return matmul(dropout(weights, dropout_p) if dropout_p else weights, v)
+
+
+def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+    """The cosine of the angle between vectors.
+
+    Parameters
+    ----------
+    x1, x2 : Tensor
+        They broadcast against each other.
+    dim : int
+        The dimension of the vectors.
+    eps : float
+        The least norm: what is below counts as `eps`, and not in the derivative, as in PyTorch.
+
+    Returns
+    -------
+    Tensor
+        Without that dimension; differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not broadcast, or the dtype is no floating or complex one.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([3.0, 4.0])
+    >>> wg.nn.functional.cosine_similarity(x, wg.tensor([4.0, 3.0]), dim=0)
+    tensor(0.9600)
+    """
+    a, b = operand(x1, "cosine_similarity", "x1"), operand(x2, "cosine_similarity", "x2", 2)
+    kind = np.result_type(a.payload.dtype, b.payload.dtype)
+    if kind.kind not in "fc":
+        raise RuntimeError(
+            "expected common dtype to be floating point, yet common dtype is "
+            f"{dtype_name(np.empty(0, kind))}"
+        )
+    a, b = broadcast_tensors(cast(a, kind), cast(b, kind))
+    parts = []
+    for x in (a, b):
+        norm = vector_norm(x, 2, dim, True)
+        least = new_tensor(norm.payload)
+        parts.append(x / (norm + (clamp(least, min=eps) - least)))
+    return sum(parts[0] * parts[1], dim)
+
+
+def pairwise_distance(
+    x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Any:
+    """The norm of the difference of vectors, along the last dimension.
+
+    Parameters
+    ----------
+    x1, x2 : Tensor
+        They broadcast against each other.
+    p : float
+        The power of the norm.
+    eps : float
+        Added to the differences.
+    keepdim : bool
+        Whether to leave a dimension of size 1.
+
+    Returns
+    -------
+    Tensor
+        The distances; differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.pairwise_distance(wg.tensor([[1.0, 2.0]]), wg.tensor([[4.0, 6.0]]))
+    tensor([5.0000])
+    """
+    a = operand(x1, "pairwise_distance", "x1")
+    b = operand(x2, "pairwise_distance", "x2", 2)
+    return vector_norm(a - b + eps, p, -1, keepdim)
+
+
+def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+    """``input1 @ weight[k] @ input2`` for each k.
+
+    Parameters
+    ----------
+    input1, input2 : Tensor
+        Of shapes (..., m) and (..., n).
+    weight : Tensor
+        Of shape (k, m, n).
+    bias : Tensor, optional
+        Of shape (k,).
+
+    Returns
+    -------
+    Tensor
+        Of shape (..., k); differentiable by all.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.bilinear(wg.ones(1, 2), wg.ones(1, 3), wg.ones(4, 2, 3))
+    tensor([[6., 6., 6., 6.]])
+    """
+    x, y = operand(input1, "bilinear", "input1"), operand(input2, "bilinear", "input2", 2)
+    w = operand(weight, "bilinear", "weight", 3)
+    a, b, shape = x.payload.shape, y.payload.shape, w.payload.shape
+    if len(a) != len(b):
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {len(a)} and {len(b)}")
+    for d, (m, n) in enumerate(zip(a[:-1], b[:-1], strict=True)):
+        if m != n:
+            raise RuntimeError(
+                f"bilinear(): input batch dimensions do not match at dim {d}: got {m} and {n}"
+            )
+    for name, size, place in (("input1", a[-1], 1), ("input2", b[-1], 2)):
+        if size != shape[place]:
+            raise RuntimeError(
+                f"bilinear(): {name} size does not match weight size: got {size} but expected "
+                f"{shape[place]}"
+            )
+    if bias is not None and bias.payload.shape[0] != shape[0]:
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {bias.payload.shape[0]} but "
+            f"expected {shape[0]}"
+        )
+    rows = math.prod(a[:-1])
+    k, m, n = shape
+    flat = matmul(reshape(x, (rows, m)), reshape(transpose(w, 0, 1), (m, k * n)))
+    made = matmul(reshape(flat, (rows, k, n)), reshape(y, (rows, n, 1)))
+    made = reshape(made, (*a[:-1], k))
+    return made if bias is None else made + bias

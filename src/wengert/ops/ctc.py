@@ -1,0 +1,154 @@
+"""Layer 5 · ops: connectionist temporal classification."""
+
+# the arguments have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.base.errors import long_name
+from wengert.ops.coerce import operand
+from wengert.ops.losses import reduction_of
+from wengert.ops.reduce import mean, sum
+from wengert.ops.shape import squeeze
+from wengert.prims import ctc as _records
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.record import T
+
+__all__ = ["ctc_loss"]
+
+REQUIRES = (_records,)
+
+
+def _lengths(values: Any, name: str) -> tuple[int, ...]:
+    if isinstance(values, TensorBase):
+        if values.payload.dtype.kind not in "iu":
+            raise RuntimeError(f"{name} must be integral")
+        values = values.payload.reshape(-1).tolist()
+    return tuple([int(n) for n in values])
+
+
+def ctc_loss(
+    log_probs: Any,
+    targets: Any,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Any:
+    """Minus the logarithm of the likelihood of labels, however they are spread over time.
+
+    Parameters
+    ----------
+    log_probs : Tensor
+        Logarithms of probabilities, of shape (time, n, classes) or (time, classes).
+    targets : Tensor
+        The labels: of shape (n, s), or all one after the other; never `blank`.
+    input_lengths, target_lengths : Tensor or sequence of int
+        How many steps and how many labels each of the n sequences has.
+    blank : int
+        The class that stands for no label.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses; for the mean each is divided by its number of labels.
+    zero_infinity : bool
+        Whether a sequence that is too short for its labels counts as 0, with gradient 0.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by `log_probs`, once. PyTorch's gradient by `log_probs` has the
+        probabilities added, which makes no difference behind ``log_softmax``; this one is the
+        derivative for any `log_probs`.
+
+    Raises
+    ------
+    ValueError
+        For another reduction.
+    RuntimeError
+        If shapes, lengths, dtypes or labels do not fit.
+
+    References
+    ----------
+    A. Graves, S. Fernández, F. Gomez and J. Schmidhuber, "Connectionist Temporal Classification:
+    Labelling Unsegmented Sequence Data with Recurrent Neural Networks", ICML 2006.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> steps = wg.log_softmax(wg.zeros(3, 1, 2), 2)
+    >>> wg.nn.functional.ctc_loss(steps, wg.tensor([[1]]), [3], [1])
+    tensor(0.2877)
+    """
+    how = reduction_of(reduction)
+    x = operand(log_probs, "ctc_loss", "log_probs")
+    y = operand(targets, "ctc_loss", "targets", 2)
+    steps, counts = (
+        _lengths(input_lengths, "input_lengths"),
+        _lengths(target_lengths, "target_lengths"),
+    )
+    if x.payload.dtype.kind != "f":
+        raise RuntimeError(
+            f"\"ctc_loss_cpu\" not implemented for '{long_name(x.payload.dtype)}': log_probs must "
+            "be of a floating dtype"
+        )
+    if y.payload.dtype.kind not in "iu":
+        raise RuntimeError("targets must be of an integer dtype")
+    single = x.payload.ndim == 2
+    rows = T.unsqueeze(x, dim=1) if single else x
+    time, n, classes = rows.payload.shape
+    if not 0 <= blank < classes:
+        raise RuntimeError("blank must be in label range")
+    if len(steps) != n:
+        raise RuntimeError(f"input_lengths must be of size batch_size: {n}, not {len(steps)}")
+    if len(counts) != n:
+        raise RuntimeError(f"target_lengths must be of size batch_size: {n}, not {len(counts)}")
+    for i, length in enumerate(steps):
+        if not 0 <= length <= time:
+            raise RuntimeError(
+                f"Expected input_lengths to have value at most {time}, but got value {length} "
+                f"(while checking arguments for ctc_loss, sequence {i})"
+            )
+    labels = _padded(y.payload, counts, n, single)
+    inside = np.arange(labels.shape[1]) < np.array(counts, int).reshape(-1, 1)
+    if labels.size and ((labels >= classes) | (labels < 0))[inside].any():
+        raise RuntimeError(f"targets must be labels from 0 to {classes - 1}")
+    losses = T.ctc_loss(
+        rows,
+        new_tensor(np.where(inside, labels, 0)),
+        input_lengths=steps,
+        target_lengths=counts,
+        blank=blank,
+        zero_infinity=bool(zero_infinity),
+    )
+    if how == "mean":
+        return mean(losses / np.maximum(counts, 1).astype(x.payload.dtype))
+    if how == "sum":
+        return sum(losses)
+    return squeeze(losses, 0) if single else losses
+
+
+def _padded(values: Any, counts: tuple[int, ...], n: int, single: bool) -> Any:
+    """The labels as rows, at least as long as the longest."""
+    if values.ndim == 2 or (single and values.ndim == 1):
+        rows = values.reshape(n, -1)
+        if max(counts, default=0) > rows.shape[1]:
+            raise RuntimeError(
+                f"Expected tensor to have size at least {max(counts)} at dimension 1, but got size "
+                f"{rows.shape[1]} for argument #2 'targets' (while checking arguments for "
+                "ctc_loss)"
+            )
+        return rows
+    if values.size != int(np.sum(counts)):
+        raise RuntimeError(
+            f"Expected {int(np.sum(counts))} targets, the sum of target_lengths, but got "
+            f"{values.size}"
+        )
+    rows = np.zeros((n, max(counts, default=0)), values.dtype)
+    at = 0
+    for i, count in enumerate(counts):
+        rows[i, :count] = values[at : at + count]
+        at += count
+    return rows

@@ -1,0 +1,225 @@
+"""Layer 5 · ops: losses that compare distances, or angles, of vectors."""
+
+# the arguments have PyTorch's names
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.ops.coerce import operand
+from wengert.ops.losses import reduced, reduction_of
+from wengert.ops.moments import vector_norm
+from wengert.ops.pointwise import minimum
+from wengert.ops.reduce import sum
+from wengert.ops.select import clamp, where
+
+__all__ = ["cosine_embedding_loss", "triplet_margin_loss", "triplet_margin_with_distance_loss"]
+
+
+def cosine_embedding_loss(
+    input1: Any,
+    input2: Any,
+    target: Any,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """From the cosine of two vectors: what it lacks of 1, or has above `margin`.
+
+    Parameters
+    ----------
+    input1, input2 : Tensor
+        Vectors, of shape (n, d) or (d,).
+    target : Tensor
+        1 for vectors that should be alike, -1 for others; of shape (n,) or ().
+    margin : float
+        The largest cosine that costs nothing, of the latter.
+    size_average, reduce : bool, optional
+        Former names of `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by both vectors, to any order.
+
+    Raises
+    ------
+    ValueError
+        For another reduction.
+    RuntimeError
+        If the numbers of dimensions do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> F = wg.nn.functional
+    >>> F.cosine_embedding_loss(wg.tensor([[1.0, 0.0]]), wg.tensor([[0.0, 1.0]]), wg.tensor([1]))
+    tensor(1.)
+    """
+    how = reduction_of(reduction, size_average, reduce)
+    a = operand(input1, "cosine_embedding_loss", "input1")
+    b = operand(input2, "cosine_embedding_loss", "input2", 2)
+    y = operand(target, "cosine_embedding_loss", "target", 3)
+    ndim = y.payload.ndim
+    if ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if a.payload.ndim != ndim + 1 or b.payload.ndim != ndim + 1:
+        kind = "1D" if ndim else "0D"
+        raise RuntimeError(
+            f"{kind} target tensor expects {ndim + 1}D input tensors, but found inputs with sizes "
+            f"{list(a.payload.shape)} and {list(b.payload.shape)}."
+        )
+    # so small a number that it matters for vectors of zeros alone, as in PyTorch
+    tiny = 1e-12
+    scale = (sum(a * a, ndim) + tiny) * (sum(b * b, ndim) + tiny)
+    cosine = sum(a * b, ndim) / scale.sqrt()
+    alike = where(y == 1, 1 - cosine, 0.0)
+    return reduced(alike + where(y == -1, clamp(cosine - margin, min=0), 0.0), how)
+
+
+def _apart(positive: Any, negative: Any, swapped: Any, margin: float, how: str) -> Any:
+    if swapped is not None:
+        negative = minimum(negative, swapped)
+    return reduced(clamp(positive - negative + margin, min=0), how)
+
+
+def triplet_margin_loss(
+    anchor: Any,
+    positive: Any,
+    negative: Any,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """By how much a vector is nearer to one that it should be far from than to one like it.
+
+    Parameters
+    ----------
+    anchor, positive, negative : Tensor
+        Vectors, of shape (n, d) or (d,).
+    margin : float
+        How much farther `negative` should be than `positive`.
+    p : float
+        The power of the norm that measures distances.
+    eps : float
+        Added to differences, so that the distance 0 has a derivative.
+    swap : bool
+        Whether the distance of `negative` from `positive` counts if it is the smaller.
+    size_average, reduce : bool, optional
+        Former names of `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by all three, to any order.
+
+    Raises
+    ------
+    ValueError
+        For another reduction, or a margin that is not positive.
+    RuntimeError
+        If the numbers of dimensions differ, or the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> F = wg.nn.functional
+    >>> a, b = wg.tensor([[0.0, 0.0]]), wg.tensor([[3.0, 4.0]])
+    >>> F.triplet_margin_loss(a, a, b, margin=6.0)
+    tensor(1.0000)
+    """
+    how = reduction_of(reduction, size_average, reduce)
+    a, b, c = (
+        operand(value, "triplet_margin_loss", name, i + 1)
+        for i, (name, value) in enumerate(
+            (("anchor", anchor), ("positive", positive), ("negative", negative))
+        )
+    )
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    ndims = [t.payload.ndim for t in (a, b, c)]
+    if len(set(ndims)) > 1:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of "
+            f"dimensions, but got: anchor {ndims[0]}D, positive {ndims[1]}D, and negative "
+            f"{ndims[2]}D inputs"
+        )
+
+    def distance(x: Any, y: Any) -> Any:
+        return vector_norm(x - y + eps, p, -1)
+
+    swapped = distance(b, c) if swap else None
+    return _apart(distance(a, b), distance(a, c), swapped, margin, how)
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Any,
+    positive: Any,
+    negative: Any,
+    *,
+    distance_function: Callable[[Any, Any], Any] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Any:
+    """`triplet_margin_loss` with a function for the distance.
+
+    Parameters
+    ----------
+    anchor, positive, negative : Tensor
+        Vectors, of shape (n, d), or whatever the function takes.
+    distance_function : callable, optional
+        Takes two of them and returns distances; by default the Euclidean distance.
+    margin : float
+        How much farther `negative` should be than `positive`.
+    swap : bool
+        Whether the distance of `negative` from `positive` counts if it is the smaller.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by all three, as far as the function is.
+
+    Raises
+    ------
+    ValueError
+        For another reduction, or a margin that is not positive.
+    RuntimeError
+        If the numbers of dimensions differ.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> a, b = wg.tensor([[0.0, 0.0]]), wg.tensor([[3.0, 4.0]])
+    >>> wg.nn.functional.triplet_margin_with_distance_loss(
+    ...     a, a, b, margin=8.0, distance_function=lambda x, y: (x - y).abs().sum(-1)
+    ... )
+    tensor(1.)
+    """
+    how = reduction_of(reduction)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    ndims = [
+        operand(t, "triplet_margin_with_distance_loss").ndim for t in (anchor, positive, negative)
+    ]
+    if len(set(ndims)) > 1:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of "
+            f"dimensions, but got: anchor {ndims[0]}D, positive {ndims[1]}D, and negative "
+            f"{ndims[2]}D inputs"
+        )
+    distance = distance_function or (lambda x, y: vector_norm(x - y + 1e-6, 2, -1))
+    swapped = distance(positive, negative) if swap else None
+    return _apart(distance(anchor, positive), distance(anchor, negative), swapped, margin, how)

@@ -1,0 +1,209 @@
+"""Layer 5 · ops: dropout of channels, and dropout that keeps mean and variance.
+
+The masks are drawn from the default generator, in PyTorch's order.
+"""
+
+# the functions and arguments have PyTorch's names
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from wengert.ops.checks import real_input
+from wengert.ops.sample import draw_bernoulli
+from wengert.ops.shape import squeeze
+from wengert.prims.table import TABLE
+from wengert.tape.base import new_tensor
+from wengert.tape.inplace import write
+from wengert.tape.record import T
+
+__all__ = [
+    "alpha_dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "feature_alpha_dropout",
+    "feature_dropout",
+]
+
+# the limit of SELU far below 0, which dropped elements take: see G. Klambauer et al.,
+# "Self-Normalizing Neural Networks", 2017, section "New Dropout Technique"
+_ALPHA = 1.7580993408473766
+
+
+def _dropped(name: str, input: Any, p: float, train: bool, channels: bool, inplace: bool) -> Any:
+    """The common part: a factor for each element, or for each channel, and with it a shift."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    x = real_input(input, name, "bernoulli_scalar_cpu_", floating=True)
+    payload = np.asarray(x.payload)
+    if p == 0 or not train or payload.size == 0:
+        return x
+    if channels and payload.ndim < 2:
+        raise RuntimeError(
+            "Feature dropout requires at least 2 dimensions in the input: batch and channels, but "
+            f"the input has {payload.ndim}"
+        )
+    shape = (*payload.shape[:2], *[1] * (payload.ndim - 2)) if channels else payload.shape
+    kept = np.zeros(shape, payload.dtype)
+    if p < 1:
+        kept = draw_bernoulli(np.empty(shape, payload.dtype), 1 - p)
+    if not name.endswith("alpha_dropout"):
+        factor, shift = (kept / (1 - p) if p < 1 else kept), None
+    else:
+        a = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p)) if p < 1 else 0.0
+        shift = new_tensor(((kept - 1) * (_ALPHA * a) + _ALPHA * a * p).astype(payload.dtype))
+        factor = kept * a
+    noise = new_tensor(factor.astype(payload.dtype, copy=False))
+    if inplace:
+        made = write(TABLE["mul"], x, (noise,), {}, f"{name}_")
+        return made if shift is None else write(TABLE["add"], x, (shift,), {}, f"{name}_")
+    made = T.mul(x, noise)
+    return made if shift is None else T.add(made, shift)
+
+
+def feature_dropout(input: Any, p: float, train: bool) -> Any:
+    """Whole channels set to 0 at random, and the others scaled so that the mean stays as it is.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a floating dtype and shape (n, c, ...).
+    p : float
+        The probability of each channel to become 0.
+    train : bool
+        Whether to do anything at all.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable.
+
+    Raises
+    ------
+    ValueError
+        If `p` is not between 0 and 1.
+    RuntimeError
+        If the input has fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.feature_dropout(wg.ones(1, 2, 2), 0.5, train=False).sum()
+    tensor(4.)
+    """
+    return _dropped("feature_dropout", input, p, train, True, False)
+
+
+def _rows(name: str, dims: tuple[int, int]) -> Any:
+    def function(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+        x = real_input(input, name, "bernoulli_scalar_cpu_", floating=True)
+        ndim = x.payload.ndim
+        if not 0 <= p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        if ndim not in dims:
+            if name == "dropout1d":
+                raise RuntimeError(
+                    f"dropout1d: Expected 2D or 3D input, but received a {ndim}D input."
+                )
+            warnings.warn(
+                f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result "
+                f"in an error in a future release. Expected {dims[0]}-D or {dims[1]}-D.",
+                stacklevel=2,
+            )
+        # two-dimensional dropout takes three dimensions for (n, c, l), as PyTorch does
+        alone = ndim == dims[0] and name != "dropout2d"
+        rows = T.unsqueeze(x, dim=0) if alone else x
+        made = _dropped(name, rows, p, training, True, inplace)
+        if inplace:
+            return x
+        return squeeze(made, 0) if alone else made
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""Whole channels set to 0 at random, and the others scaled accordingly.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a floating dtype and shape (n, c, ...), of {dims[0]} (without n) or {dims[1]} dimensions.
+    p : float
+        The probability of each channel to become 0.
+    training : bool
+        Whether to do anything at all.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable.
+
+    Raises
+    ------
+    ValueError
+        If `p` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.ones({", ".join(["2"] * dims[1])})
+    >>> wg.nn.functional.{name}(x, 0.5, training=False).mean()
+    tensor(1.)
+    """
+    return function
+
+
+dropout1d = _rows("dropout1d", (2, 3))
+dropout2d = _rows("dropout2d", (3, 4))
+dropout3d = _rows("dropout3d", (4, 5))
+
+
+def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+    """Dropout for networks of SELU: dropped elements take its least value; mean and variance stay.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a floating dtype.
+    p : float
+        The probability of each element to be dropped.
+    training : bool
+        Whether to do anything at all.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable.
+
+    Raises
+    ------
+    ValueError
+        If `p` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.alpha_dropout(wg.ones(2), 0.5)
+    tensor([1., 1.])
+    """
+    return _dropped("alpha_dropout", input, p, training, False, inplace)
+
+
+def feature_alpha_dropout(
+    input: Any, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Any:
+    """`alpha_dropout` of whole channels, with the same arguments.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.feature_alpha_dropout(wg.ones(1, 2), 0.5)
+    tensor([[1., 1.]])
+    """
+    return _dropped("feature_alpha_dropout", input, p, training, True, inplace)

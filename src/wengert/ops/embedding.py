@@ -1,0 +1,254 @@
+"""Layer 5 · ops: embeddings: rows of a table, alone and in bags."""
+
+# the functions and arguments have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.gather import gather, index_add
+from wengert.ops.reduce import sum
+from wengert.ops.shape import reshape
+from wengert.prims import embedding as _records
+from wengert.prims.table import TABLE
+from wengert.tape.base import new_tensor
+from wengert.tape.inplace import write
+from wengert.tape.modes import no_grad
+from wengert.tape.record import T
+
+__all__ = ["embedding", "embedding_bag"]
+
+REQUIRES = (_records,)
+
+
+def _row(padding_idx: int | None, count: int) -> int:
+    """The row that gets no gradient, from the front; -1 for none."""
+    if padding_idx is None:
+        return -1
+    if not -count <= padding_idx < count:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    return padding_idx % count
+
+
+def _checked(input: Any, weight: Any, name: str) -> tuple[Any, Any]:
+    x, w = operand(input, name), operand(weight, name, "weight", 2)
+    if x.payload.dtype.kind not in "iu" or x.payload.dtype.itemsize < 4:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+            f"Long, Int; but got {dtype_name(x.payload)} instead (while checking arguments for "
+            f"{name})"
+        )
+    if w.payload.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    count = w.payload.shape[0]
+    if x.payload.size and (x.payload.min() < 0 or x.payload.max() >= count):
+        raise IndexError(f"index out of range in self: the table has {count} rows")
+    return x, w
+
+
+def _shorten(weight: Any, indices: Any, max_norm: float, norm_type: float) -> None:
+    """Scale down, in place, the rows in use whose norm is too large."""
+    rows = np.unique(indices)
+    used = weight.payload[rows]
+    norms = np.linalg.norm(used, norm_type, axis=1)
+    factors = np.where(norms > max_norm, max_norm / (norms + 1e-7), 1)
+    with no_grad():
+        scaled = new_tensor((used * factors[:, None]).astype(weight.payload.dtype))
+        params = {"indices": (rows,), "accumulate": False}
+        write(TABLE["index_put"], weight, (scaled,), params, "embedding_renorm_")
+
+
+def embedding(
+    input: Any,
+    weight: Any,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Any:
+    """Rows of a table.
+
+    Parameters
+    ----------
+    input : Tensor
+        The numbers of the rows, int64 or int32, of any shape.
+    weight : Tensor
+        The table, of shape (rows, d).
+    padding_idx : int, optional
+        A row that gets no gradient.
+    max_norm : float, optional
+        Rows in use that are longer are scaled down to this norm first, in place.
+    norm_type : float
+        The power of that norm.
+    scale_grad_by_freq : bool
+        Whether to divide the gradient of a row by the number of times that it occurs.
+    sparse : bool
+        Accepted for PyTorch's sake; gradients are dense.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `input` and d; differentiable by `weight`, to any order.
+
+    Raises
+    ------
+    IndexError
+        If there is no such row.
+    RuntimeError
+        If the dtype of `input` or the shape of `weight` does not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> table = wg.tensor([[0.0, 1.0], [2.0, 3.0]])
+    >>> wg.nn.functional.embedding(wg.tensor([1, 1, 0]), table)
+    tensor([[2., 3.],
+            [2., 3.],
+            [0., 1.]])
+    """
+    if not hasattr(weight, "payload") and hasattr(input, "payload"):
+        operand(weight, "embedding", "weight", 2)
+    x, w = _checked(input, weight, "embedding")
+    row = _row(padding_idx, w.payload.shape[0])
+    if max_norm is not None and x.payload.size:
+        _shorten(w, x.payload, max_norm, norm_type)
+    return T.embedding(w, x, padding_idx=row, scale_grad_by_freq=bool(scale_grad_by_freq))
+
+
+def embedding_bag(
+    input: Any,
+    weight: Any,
+    offsets: Any = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Any = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Any:
+    """Sums, means or maxima of bags of rows of a table.
+
+    Parameters
+    ----------
+    input : Tensor
+        The numbers of the rows: of shape (bags, n), or one bag after the other.
+    weight : Tensor
+        The table, of shape (rows, d).
+    offsets : Tensor, optional
+        Where each bag begins, for an `input` of one dimension.
+    max_norm, norm_type, scale_grad_by_freq, sparse
+        As for `embedding`.
+    mode : {"mean", "sum", "max"}
+        What to make of the rows of a bag; an empty one gives zeros.
+    per_sample_weights : Tensor, optional
+        A factor for each entry of `input`, for sums only.
+    include_last_offset : bool
+        Whether `offsets` ends with the length of `input`.
+    padding_idx : int, optional
+        A row that does not count, and gets no gradient.
+
+    Returns
+    -------
+    Tensor
+        Of shape (bags, d); differentiable by `weight` and `per_sample_weights`.
+
+    Raises
+    ------
+    IndexError
+        If there is no such row.
+    ValueError
+        If shapes or options do not fit together.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> table = wg.tensor([[0.0, 1.0], [2.0, 3.0]])
+    >>> wg.nn.functional.embedding_bag(wg.tensor([[0, 1], [1, 1]]), table)
+    tensor([[1., 2.],
+            [2., 3.]])
+    """
+    x, w = _checked(input, weight, "embedding_bag")
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    factors = None
+    if per_sample_weights is not None:
+        factors = operand(per_sample_weights, "embedding_bag", "per_sample_weights")
+        if factors.payload.shape != x.payload.shape:
+            raise ValueError(
+                f"embedding_bag: If per_sample_weights ({list(factors.payload.shape)}) is not None,"
+                f" then it must have the same shape as the input ({list(x.payload.shape)})"
+            )
+        if mode != "sum":
+            raise NotImplementedError(
+                "embedding_bag: per_sample_weights was not None. per_sample_weights is only "
+                f"supported for mode='sum' (got mode='{mode}')."
+            )
+    starts = _starts(x.payload, offsets, include_last_offset)
+    row = _row(padding_idx, w.payload.shape[0])
+    places = x.payload.reshape(-1)
+    if max_norm is not None and places.size:
+        _shorten(w, places, max_norm, norm_type)
+    bags = np.repeat(np.arange(len(starts)), np.diff([*starts, places.size]))
+    kept = places != row
+    flat = new_tensor(places[kept])
+    owners = bags[kept]
+    rows = T.embedding(w, flat, padding_idx=-1, scale_grad_by_freq=bool(scale_grad_by_freq))
+    if factors is not None:
+        rows = rows * reshape(reshape(factors, (-1,))[kept], (-1, 1))
+    counts = np.bincount(owners, minlength=len(starts))
+    if mode == "max":
+        return _largest(rows, owners, counts)
+    zeros = new_tensor(np.zeros((len(starts), w.payload.shape[1]), rows.payload.dtype))
+    total = index_add(zeros, 0, new_tensor(owners), rows)
+    if mode == "sum":
+        return total
+    return total / new_tensor(np.maximum(counts, 1)[:, None].astype(rows.payload.dtype))
+
+
+def _starts(places: Any, offsets: Any, include_last_offset: bool) -> Any:
+    if places.ndim == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch "
+                "of fixed length sequences. However, found offsets of type " + str(type(offsets))
+            )
+        return np.arange(places.shape[0]) * places.shape[1]
+    if places.ndim != 1:
+        raise ValueError(
+            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {places.ndim}"
+        )
+    if offsets is None:
+        raise ValueError("offsets has to be a 1D Tensor but got None")
+    starts = operand(offsets, "embedding_bag", "offsets").payload
+    if starts.ndim != 1:
+        raise ValueError("offsets has to be a 1D Tensor")
+    if starts.size and starts[0] != 0:
+        raise ValueError(
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+            f"position 0. However, got {starts[0]}"
+        )
+    if starts.size and starts[-1] > places.size:
+        raise ValueError(
+            f"offsets[-1] can not be greater than input's length({places.size}), but got "
+            f"offsets[-1] of {starts[-1]}"
+        )
+    return starts[:-1] if include_last_offset else starts
+
+
+def _largest(rows: Any, owners: Any, counts: Any) -> Any:
+    """The largest element of each column of each bag: the first of equal ones."""
+    values = rows.payload
+    if not len(values):
+        return sum(rows, 0, keepdim=True).expand(len(counts), -1)
+    places = np.zeros((len(counts), values.shape[1]), np.int64)
+    for bag in np.flatnonzero(counts):
+        own = np.flatnonzero(owners == bag)
+        places[bag] = own[values[own].argmax(0)]
+    filled = new_tensor((counts > 0)[:, None].astype(values.dtype))
+    return gather(rows, 0, new_tensor(places)) * filled

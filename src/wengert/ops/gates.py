@@ -1,0 +1,385 @@
+"""Layer 5 · ops: activations of pieces, and gates."""
+
+# the functions and arguments have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.base.shapes import normal_dim
+from wengert.ops.checks import real_input
+from wengert.ops.coerce import integer, operand
+from wengert.ops.neural import softmax
+from wengert.ops.random import rand_like
+from wengert.ops.sample import draw_uniform
+from wengert.prims import thresholds as _records
+from wengert.prims.table import TABLE
+from wengert.tape.base import new_tensor
+from wengert.tape.inplace import write
+from wengert.tape.record import T
+
+__all__ = [
+    "glu",
+    "gumbel_softmax",
+    "hardshrink",
+    "hardswish",
+    "prelu",
+    "rrelu",
+    "rrelu_",
+    "softshrink",
+    "threshold",
+    "threshold_",
+]
+
+REQUIRES = (_records,)
+
+
+def _made(name: str, x: Any, inplace: bool, **params: Any) -> Any:
+    if inplace:
+        return write(TABLE[name], x, (), params, f"{name}_")
+    return getattr(T, name)(x, **params)
+
+
+def hardswish(input: Any, inplace: bool = False) -> Any:
+    """``input * relu6(input + 3) / 6``, element by element.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real floating dtype.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable, to any order.
+
+    Raises
+    ------
+    NotImplementedError
+        If the dtype is no real floating dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.hardswish(wg.tensor([-4.0, 1.0, 4.0]))
+    tensor([-0.0000,  0.6667,  4.0000])
+    """
+    x = real_input(input, "hardswish", "hardswish_cpu", floating=True)
+    return _made("hardswish", x, inplace)
+
+
+def hardshrink(input: Any, lambd: float = 0.5) -> Any:
+    """The elements beyond `lambd` on either side of 0, and 0 for the others.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real floating dtype.
+    lambd : float
+        The limit.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable, to any order.
+
+    Raises
+    ------
+    NotImplementedError
+        If the dtype is no real floating dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.hardshrink(wg.tensor([-1.0, 0.3, 2.0]))
+    tensor([-1.,  0.,  2.])
+    """
+    return _made(
+        "hardshrink", real_input(input, "hardshrink", "hardshrink_cpu", True), False, lambd=lambd
+    )
+
+
+def softshrink(input: Any, lambd: float = 0.5) -> Any:
+    """The elements moved towards 0 by `lambd`, at most to 0.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real floating dtype.
+    lambd : float
+        How far; not negative.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable, to any order.
+
+    Raises
+    ------
+    NotImplementedError
+        If the dtype is no real floating dtype.
+    RuntimeError
+        If `lambd` is negative.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.softshrink(wg.tensor([-1.0, 0.3, 2.0]))
+    tensor([-0.5000,  0.0000,  1.5000])
+    """
+    x = real_input(input, "softshrink", "softshrink_cpu", floating=True)
+    if lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+    return _made("softshrink", x, False, lambd=lambd)
+
+
+def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
+    """The elements above a threshold, and a value for the others.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real dtype.
+    threshold, value : float
+        The threshold, and what stands for the elements that are not above it.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable, to any order.
+
+    Raises
+    ------
+    NotImplementedError
+        If the dtype is complex or bool.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.threshold(wg.tensor([-1.0, 2.0]), 0.5, 9.0)
+    tensor([9., 2.])
+    """
+    x = real_input(input, "threshold", "threshold_cpu")
+    return _made("threshold", x, inplace, threshold=threshold, value=value)
+
+
+def threshold_(input: Any, threshold: float, value: float) -> Any:
+    """`threshold`, written into the tensor, which is returned.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.threshold_(wg.tensor([-1.0, 2.0]), 0.5, 9.0)
+    tensor([9., 2.])
+    """
+    x = real_input(input, "threshold_", "threshold_cpu")
+    return _made("threshold", x, True, threshold=threshold, value=value)
+
+
+def prelu(input: Any, weight: Any) -> Any:
+    """The elements that are positive, and multiples of the others.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real floating dtype.
+    weight : Tensor
+        The factors: one, or one for each channel, the second dimension of the input.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable, to any order.
+
+    Raises
+    ------
+    NotImplementedError
+        If the dtype is no real floating dtype.
+    RuntimeError
+        If the number of factors is neither one nor that of the channels, or the dtypes differ.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.prelu(wg.tensor([-1.0, 2.0]), wg.tensor(0.25))
+    tensor([-0.2500,  2.0000])
+    """
+    x = real_input(input, "prelu", "prelu_cpu", floating=True)
+    w = operand(weight, "prelu", "weight", 2)
+    shape, own = x.payload.shape, w.payload
+    if own.dtype != x.payload.dtype:
+        raise RuntimeError(
+            f"prelu: Type promoting not supported. Got {x.dtype} and {w.dtype}: convert the weight "
+            "to the dtype of the input"
+        )
+    if own.ndim > 1 and own.size != 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {own.ndim}"
+        )
+    if own.ndim == 1 and own.size != 1:
+        if not shape:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        channels = shape[1] if len(shape) > 1 else 1
+        if channels != own.size:
+            raise RuntimeError(
+                f"Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                f"{own.size} and channel size = {channels}."
+            )
+        w = T.view(w, shape=(1, channels, *[1] * (len(shape) - 2)))
+    elif own.ndim != len(shape):
+        w = T.view(w, shape=(1,) * len(shape))
+    return T.prelu(x, w)
+
+
+def rrelu(
+    input: Any,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    training: bool = False,
+    inplace: bool = False,
+) -> Any:
+    """The elements that are positive, and random multiples of the others.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real floating dtype.
+    lower, upper : float
+        The range that the factors are drawn from, each for itself.
+    training : bool
+        Whether to draw; otherwise all factors are the middle of the range.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable, to any order.
+
+    Raises
+    ------
+    NotImplementedError
+        If the dtype is no real floating dtype.
+    RuntimeError
+        If the range is empty.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.rrelu(wg.tensor([-48.0, 2.0]))
+    tensor([-11.,   2.])
+    """
+    x = real_input(input, "rrelu", "rrelu_with_noise_out_cpu", floating=True)
+    if lower > upper:
+        raise RuntimeError(
+            f"Lower bound should be less than or equal to the upper bound, not {lower} and {upper}"
+        )
+    low = np.less_equal(x.payload, 0)
+    factors = np.where(low, (lower + upper) / 2, 1)
+    if training:
+        # one number for each of these elements, in double precision, as PyTorch draws them
+        factors[low] = draw_uniform(np.empty(int(low.sum())), lower, upper)
+    factors = np.asarray(factors, x.payload.dtype)
+    factor = new_tensor(factors)
+    return write(TABLE["mul"], x, (factor,), {}, "rrelu_") if inplace else T.mul(x, factor)
+
+
+def rrelu_(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Any:
+    """`rrelu`, written into the tensor, which is returned.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.rrelu_(wg.tensor([-48.0, 2.0]))
+    tensor([-11.,   2.])
+    """
+    return rrelu(input, lower, upper, training, True)
+
+
+def glu(input: Any, dim: int = -1) -> Any:
+    """One half of the tensor times the sigmoid of the other.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real floating dtype.
+    dim : int
+        The dimension that is halved; of even size.
+
+    Returns
+    -------
+    Tensor
+        The result; differentiable, to any order.
+
+    Raises
+    ------
+    NotImplementedError
+        If the dtype is no real floating dtype.
+    RuntimeError
+        If there is no dimension, or its size is odd.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.glu(wg.tensor([2.0, 0.0]))
+    tensor([1.])
+    """
+    x = real_input(input, "glu", "glu_cpu", floating=True)
+    if not x.payload.ndim:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    axis = normal_dim(integer(dim, "glu", "dim"), x.payload.ndim)
+    size = x.payload.shape[axis]
+    if size % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {axis} is size {size}")
+    half = size // 2
+    first = T.slice(x, dim=axis, start=0, end=half, step=1)
+    second = T.slice(x, dim=axis, start=half, end=size, step=1)
+    return first * T.sigmoid(second)
+
+
+def gumbel_softmax(
+    logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Any:
+    """A random choice that can be differentiated: `softmax` of logits with noise.
+
+    Parameters
+    ----------
+    logits : Tensor
+        Logarithms of probabilities, up to a constant; of a real floating dtype.
+    tau : float
+        The temperature: the smaller, the nearer the results are to 0 and 1.
+    hard : bool
+        Whether to return 0 and 1 themselves, with the gradient of the soft results.
+    eps : float
+        Without effect, as in PyTorch.
+    dim : int
+        The dimension of the choices.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `logits`; differentiable.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.gumbel_softmax(wg.zeros(3), hard=True).sum()
+    tensor(1.)
+    """
+    x = real_input(logits, "gumbel_softmax", "exponential_cpu", floating=True)
+    # the negative logarithm of an exponential variable has Gumbel's distribution
+    noise = -(-(1 - rand_like(x)).log()).log()
+    soft = softmax((x + noise) / tau, dim)
+    if not hard:
+        return soft
+    best = soft.payload.argmax(dim)
+    chosen = np.expand_dims(best, dim) == np.moveaxis(
+        np.arange(soft.payload.shape[dim]).reshape(-1, *[1] * (soft.payload.ndim - 1)), 0, dim
+    )
+    return new_tensor(chosen.astype(soft.payload.dtype)) - soft.detach() + soft

@@ -1,0 +1,141 @@
+"""Layer 5 · ops: losses that are negative logarithms of likelihoods."""
+
+# the arguments have PyTorch's names
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.ops.coerce import operand
+from wengert.ops.losses import reduced, reduction_of
+from wengert.ops.select import clamp, where
+from wengert.tape.base import new_tensor
+from wengert.tape.lift import is_number
+
+__all__ = ["gaussian_nll_loss", "poisson_nll_loss"]
+
+
+def poisson_nll_loss(
+    input: Any,
+    target: Any,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """The negative logarithm of the likelihood of counts, by Poisson distributions.
+
+    Parameters
+    ----------
+    input : Tensor
+        The logarithms of the expected counts, or with ``log_input=False`` the counts.
+    target : Tensor
+        The counts that were met.
+    log_input : bool
+        Whether `input` holds logarithms.
+    full : bool
+        Whether to add the term that depends on the target alone, by Stirling's approximation.
+    size_average, reduce : bool, optional
+        Former names of `reduction`.
+    eps : float
+        Added to the expected counts before their logarithm is taken.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by `input`, and by `target` but for Stirling's term.
+
+    Raises
+    ------
+    ValueError
+        For another reduction.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.poisson_nll_loss(wg.tensor([0.0, 1.0]), wg.tensor([1.0, 2.0]))
+    tensor(0.8591)
+    """
+    how = reduction_of(reduction, size_average, reduce)
+    x = operand(input, "poisson_nll_loss")
+    y = operand(target, "poisson_nll_loss", "target", 2)
+    losses = x.exp() - y * x if log_input else x - y * (x + eps).log()
+    if full:
+        stirling = y * y.log() - y + 0.5 * (2 * math.pi * y).log()
+        losses = losses + where(y <= 1, 0.0, stirling)
+    return reduced(losses, how)
+
+
+def gaussian_nll_loss(
+    input: Any,
+    target: Any,
+    var: Any,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Any:
+    """The negative logarithm of the likelihood of values, by normal distributions.
+
+    Parameters
+    ----------
+    input : Tensor
+        The expected values.
+    target : Tensor
+        The values that were met; broadcasts against `input`.
+    var : Tensor or float
+        The variances: of the shape of `input`, or with its last dimension missing or of size 1.
+    full : bool
+        Whether to add the constant, half the logarithm of 2 pi.
+    eps : float
+        The least variance; what is below it counts as `eps`, with the gradient of `var`.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by `input`, `target` and `var`.
+
+    Raises
+    ------
+    ValueError
+        For another reduction, for variances of another shape, or negative ones.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.gaussian_nll_loss(wg.tensor([0.0]), wg.tensor([2.0]), wg.tensor([4.0]))
+    tensor(1.1931)
+    """
+    x = operand(input, "gaussian_nll_loss")
+    y = operand(target, "gaussian_nll_loss", "target", 2)
+    if is_number(var):
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        var = new_tensor(np.full(x.payload.shape, var, x.payload.dtype))
+    v = operand(var, "gaussian_nll_loss", "var", 3)
+    shape, given = x.payload.shape, v.payload.shape
+    if given != shape:
+        if shape[:-1] == given:
+            v = v.unsqueeze(-1)
+        elif not (shape[:-1] == given[:-1] and given[-1:] == (1,)) and y.payload.shape != given:
+            raise ValueError("var is of incorrect size")
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(reduction + " is not valid")
+    if np.any(v.payload < 0):
+        raise ValueError("var has negative entry/entries")
+    # the floor is no part of the function, as in PyTorch: the gradient goes to `var`
+    floor = clamp(new_tensor(v.payload), min=eps) - new_tensor(v.payload)
+    v = v + floor
+    away = x - y
+    losses = 0.5 * (v.log() + away * away / v)
+    if full:
+        losses = losses + 0.5 * math.log(2 * math.pi)
+    return reduced(losses, reduction)

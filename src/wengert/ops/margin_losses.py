@@ -1,0 +1,373 @@
+"""Layer 5 · ops: losses that ask for a margin between scores."""
+
+# the arguments have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.base.errors import long_name
+from wengert.ops.activations import logsigmoid, softplus
+from wengert.ops.coerce import operand
+from wengert.ops.gather import gather
+from wengert.ops.losses import reduced, reduction_of
+from wengert.ops.reduce import mean, sum
+from wengert.ops.select import clamp, where
+from wengert.ops.shape import reshape
+from wengert.tape.base import new_tensor
+
+__all__ = [
+    "hinge_embedding_loss",
+    "margin_ranking_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
+    "soft_margin_loss",
+]
+
+
+def margin_ranking_loss(
+    input1: Any,
+    input2: Any,
+    target: Any,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """``max(0, -target * (input1 - input2) + margin)``: which of two is to rank higher.
+
+    Parameters
+    ----------
+    input1, input2 : Tensor
+        Scores, of one shape.
+    target : Tensor
+        1 where `input1` is to be the larger, -1 where `input2` is.
+    margin : float
+        By how much, at least.
+    size_average, reduce : bool, optional
+        Former names of `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by both scores, to any order.
+
+    Raises
+    ------
+    ValueError
+        For another reduction.
+    RuntimeError
+        If the numbers of dimensions differ, or the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> F = wg.nn.functional
+    >>> F.margin_ranking_loss(wg.tensor([1.0, 2.0]), wg.tensor([3.0, 1.0]), wg.tensor([1.0, 1.0]))
+    tensor(1.)
+    """
+    how = reduction_of(reduction, size_average, reduce)
+    a = operand(input1, "margin_ranking_loss", "input1")
+    b = operand(input2, "margin_ranking_loss", "input2", 2)
+    y = operand(target, "margin_ranking_loss", "target", 3)
+    if not a.payload.ndim == b.payload.ndim == y.payload.ndim:
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {a.shape}, input2: {b.shape}, target: {y.shape} "
+        )
+    return reduced(clamp(-y * (a - b) + margin, min=0), how)
+
+
+def hinge_embedding_loss(
+    input: Any,
+    target: Any,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """A distance itself where the target is 1, what it lacks of `margin` where it is -1.
+
+    Parameters
+    ----------
+    input : Tensor
+        Distances.
+    target : Tensor
+        1 for what is alike, -1 for what is not.
+    margin : float
+        How far apart the latter should be.
+    size_average, reduce : bool, optional
+        Former names of `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by the distances, to any order.
+
+    Raises
+    ------
+    ValueError
+        For another reduction.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> F = wg.nn.functional
+    >>> F.hinge_embedding_loss(wg.tensor([0.5, 0.5]), wg.tensor([1, -1]), reduction="none")
+    tensor([0.5000, 0.5000])
+    """
+    how = reduction_of(reduction, size_average, reduce)
+    x = operand(input, "hinge_embedding_loss")
+    y = operand(target, "hinge_embedding_loss", "target", 2)
+    apart = where(y != 1, clamp(margin - x, min=0), 0.0)
+    return reduced(apart + where(y != -1, x, 0.0), how)
+
+
+def soft_margin_loss(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """``ln(1 + exp(-target * input))``, without overflow.
+
+    Parameters
+    ----------
+    input : Tensor
+        Scores.
+    target : Tensor
+        1 or -1, of the same shape.
+    size_average, reduce : bool, optional
+        Former names of `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by the scores, to any order.
+
+    Raises
+    ------
+    ValueError
+        For another reduction.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> F = wg.nn.functional
+    >>> F.soft_margin_loss(wg.tensor([0.0]), wg.tensor([1.0]))
+    tensor(0.6931)
+    """
+    how = reduction_of(reduction, size_average, reduce)
+    x = operand(input, "soft_margin_loss")
+    y = operand(target, "soft_margin_loss", "target", 2)
+    return reduced(softplus(-y * x), how)
+
+
+def multilabel_soft_margin_loss(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """The binary cross entropy of several labels at once, from scores: its mean over the labels.
+
+    Parameters
+    ----------
+    input, target : Tensor
+        Scores, and 0 or 1, of shape (..., labels).
+    weight : Tensor, optional
+        A factor for each label.
+    size_average, reduce : bool, optional
+        Former names of `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by the scores, to any order.
+
+    Raises
+    ------
+    ValueError
+        For another reduction.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> F = wg.nn.functional
+    >>> F.multilabel_soft_margin_loss(wg.tensor([[0.0, 0.0]]), wg.tensor([[1.0, 0.0]]))
+    tensor(0.6931)
+    """
+    how = reduction_of(reduction, size_average, reduce)
+    x = operand(input, "multilabel_soft_margin_loss")
+    y = operand(target, "multilabel_soft_margin_loss", "target", 2)
+    losses = -(y * logsigmoid(x) + (1 - y) * logsigmoid(-x))
+    if weight is not None:
+        losses = losses * weight
+    return reduced(mean(losses, -1), how)
+
+
+def _classes(input: Any, target: Any, name: str) -> tuple[Any, Any]:
+    """Scores as rows, and the classes of each row."""
+    x, y = operand(input, name), operand(target, name, "target", 2)
+    shape, places = x.payload.shape, y.payload.shape
+    if len(shape) > 2 or 0 in shape[-1:]:
+        raise RuntimeError(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{list(shape)}"
+        )
+    several = name == "multilabel_margin_loss"
+    fitting = shape if several else shape[:-1]
+    if places != fitting and not (len(shape) < 2 and y.payload.size == 1):
+        raise RuntimeError(
+            f"inconsistent target size: {list(places)} for input of size: {list(shape)}"
+            if several
+            else "multi_margin_loss: target tensor should be 1-D with size equal to the number of "
+            f"input samples (batch size). Expected target size {list(fitting)}, but got "
+            f"{list(places)}."
+        )
+    if y.payload.dtype != np.int64:
+        raise RuntimeError(
+            f"expected scalar type Long but found {long_name(y.payload.dtype)}: the target of "
+            f"{name}() consists of classes, int64"
+        )
+    rows = x if len(shape) == 2 else reshape(x, (1, -1))
+    return rows, reshape(y, (rows.payload.shape[0], -1))
+
+
+def multi_margin_loss(
+    input: Any,
+    target: Any,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """By how much the scores of other classes come nearer to the right one than `margin`.
+
+    Parameters
+    ----------
+    input : Tensor
+        Scores, of shape (n, classes) or (classes,).
+    target : Tensor
+        The right classes, int64, of shape (n,) or ().
+    p : {1, 2}
+        The power of each lack.
+    margin : float
+        How much higher the right score should be.
+    weight : Tensor, optional
+        A factor for each class, of the right ones.
+    size_average, reduce : bool, optional
+        Former names of `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by the scores, to any order.
+
+    Raises
+    ------
+    ValueError
+        For another reduction, or of `p`.
+    RuntimeError
+        If the shapes or the dtype of the target do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> F = wg.nn.functional
+    >>> F.multi_margin_loss(wg.tensor([[0.0, 0.5, 2.0]]), wg.tensor([1]))
+    tensor(1.)
+    """
+    how = reduction_of(reduction, size_average, reduce)
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None and weight.payload.ndim != 1:
+        raise ValueError("weight must be one-dimensional")
+    x, y = _classes(input, target, "multi_margin_loss")
+    if weight is not None and len(weight) != x.payload.shape[1]:
+        raise RuntimeError(
+            f"inconsistent weight size, expected {x.payload.shape[1]} but got "
+            f"{list(weight.payload.shape)}"
+        )
+    lacks = clamp(margin - gather(x, 1, y) + x, min=0)
+    if p == 2:
+        lacks = lacks * lacks
+    if weight is not None:
+        lacks = lacks * weight[y.payload]
+    others = np.arange(x.payload.shape[1]) != y.payload
+    losses = sum(where(new_tensor(others), lacks, 0.0), 1) / x.payload.shape[1]
+    return reduced(reshape(losses, ()) if input.ndim < 2 else losses, how)
+
+
+def multilabel_margin_loss(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """By how much the scores of other classes come nearer to those of the right ones than 1.
+
+    Parameters
+    ----------
+    input : Tensor
+        Scores, of shape (n, classes) or (classes,).
+    target : Tensor
+        The right classes, int64, of the same shape: those before the first -1.
+    size_average, reduce : bool, optional
+        Former names of `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What to make of the single losses.
+
+    Returns
+    -------
+    Tensor
+        The loss; differentiable by the scores, to any order.
+
+    Raises
+    ------
+    ValueError
+        For another reduction.
+    RuntimeError
+        If the shapes or the dtype of the target do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> F = wg.nn.functional
+    >>> F.multilabel_margin_loss(wg.tensor([0.1, 0.2, 0.4, 0.8]), wg.tensor([3, 0, -1, 1]))
+    tensor(0.8500)
+    """
+    how = reduction_of(reduction, size_average, reduce)
+    x, y = _classes(input, target, "multilabel_margin_loss")
+    classes = x.payload.shape[1]
+    given = np.logical_and.accumulate(y.payload >= 0, 1)
+    chosen = np.where(given, y.payload, 0)
+    right = np.zeros((len(chosen), classes + 1), bool)
+    np.put_along_axis(right, np.where(given, y.payload, classes), True, 1)
+    counts = given[:, :, None] & ~right[:, None, :classes]
+    near = (
+        1
+        - reshape(gather(x, 1, new_tensor(chosen)), (-1, classes, 1))
+        + reshape(x, (-1, 1, classes))
+    )
+    losses = sum(where(new_tensor(counts), clamp(near, min=0), 0.0), (1, 2)) / classes
+    return reduced(reshape(losses, ()) if input.ndim < 2 else losses, how)

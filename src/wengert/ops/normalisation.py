@@ -1,0 +1,614 @@
+"""Layer 5 · ops: normalisation of layers, groups, instances and batches, and to a norm of 1."""
+
+# the arguments have PyTorch's names
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.base.errors import long_name
+from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.norms import norm
+from wengert.ops.out import into
+from wengert.ops.select import clamp_min
+from wengert.prims import normalisation
+from wengert.tape.base import new_tensor
+from wengert.tape.lift import cast
+from wengert.tape.modes import is_recording, no_grad
+from wengert.tape.record import T
+
+__all__ = [
+    "batch_norm",
+    "group_norm",
+    "instance_norm",
+    "layer_norm",
+    "normalised_batch",
+    "normalize",
+    "rms_norm",
+]
+
+# the records of what is called below
+REQUIRES = (normalisation,)
+_SINGLE = np.dtype(np.float32)
+_ONE = {dtype: new_tensor(dtype.type(1)) for dtype in (_SINGLE, np.dtype(np.float64))}
+_ZERO = {dtype: new_tensor(dtype.type(0)) for dtype in _ONE}
+
+
+# -- what all have in common ----------------------------------------------------------------------
+
+
+def _parameter(value: Any, name: str, arg: str, position: int) -> Any:
+    return None if value is None else operand(value, name, arg, position)
+
+
+def _check_dtypes(x: Any, kernel: str, *params: Any) -> None:
+    """Refuse an input that is not floating, and parameters of another dtype than the input's.
+
+    Parameters of float32 may come with an input of half precision.
+    """
+    dtype = x.payload.dtype
+    if dtype.kind in "biuc":
+        raise NotImplementedError(
+            f"\"{kernel}\" not implemented for '{dtype_name(x.payload)}': convert the input to a "
+            "real floating dtype"
+        )
+    given = [param.payload.dtype for param in params if param is not None]
+    if not given or all(own == dtype for own in given):
+        return
+    if given[0] == dtype:
+        other = next(own for own in given if own != dtype)
+        raise RuntimeError(
+            f"expected scalar type {long_name(dtype)} but found {long_name(other)}: convert the "
+            "parameters to one dtype"
+        )
+    if given[0] != _SINGLE or any(own != _SINGLE for own in given):
+        raise RuntimeError(
+            "mixed dtype (CPU): expect parameter to have scalar type of Float, or the input's, "
+            f"{long_name(dtype)}, but got {', '.join(long_name(own) for own in given)}"
+        )
+    if dtype.itemsize != 2:
+        raise RuntimeError(
+            "mixed dtype (CPU): all inputs must share same datatype. The input is "
+            f"{long_name(dtype)}, the parameters {long_name(given[0])}."
+        )
+
+
+def _wide(x: Any) -> Any:
+    """`x`, in float32 if it has two bytes."""
+    return cast(x, _SINGLE) if x.payload.dtype.itemsize == 2 else x
+
+
+def _applied(name: str, x: Any, weight: Any, bias: Any, *others: Any, **params: Any) -> Any:
+    """The record `name`; 1 and 0 take the places of a weight and a bias that are None."""
+    dtype = x.payload.dtype
+    if dtype.itemsize == 2:
+        x = cast(x, _SINGLE)
+        weight, bias, *others = [t if t is None else _wide(t) for t in (weight, bias, *others)]
+    weight = _ONE[x.payload.dtype] if weight is None else weight
+    bias = _ZERO[x.payload.dtype] if bias is None else bias
+    result = getattr(T, name)(x, weight, bias, *others, **params)
+    return result if dtype.itemsize > 2 else cast(result, dtype)
+
+
+def _check_count(param: Any, arg: str, channels: int) -> None:
+    if param is not None and param.payload.size != channels:
+        raise RuntimeError(
+            f"{arg} should contain {channels} elements not {param.payload.size}: one for each "
+            "channel, the second dimension of the input"
+        )
+
+
+# -- layers ---------------------------------------------------------------------------------------
+
+
+def _sizes(name: str, normalized_shape: Any) -> tuple[int, ...]:
+    """`normalized_shape` as a tuple of integers."""
+    if not isinstance(normalized_shape, Sequence):
+        raise TypeError(
+            f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
+            f"{type(normalized_shape).__name__}"
+        )
+    for i, size in enumerate(normalized_shape):
+        if not hasattr(size, "__index__"):
+            raise TypeError(
+                f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, but "
+                f"found element of type {type(size).__name__} at pos {i}"
+            )
+    return tuple(normalized_shape)
+
+
+def _last_dims(name: str, input: Any, normalized_shape: Any, **params: Any) -> tuple[int, ...]:
+    """The dimensions that `normalized_shape` says; the parameters must be of this shape."""
+    shape = input.payload.shape
+    last = normalized_shape if type(normalized_shape) is tuple else _sizes(name, normalized_shape)
+    if not last:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+            "element, but got normalized_shape = []"
+        )
+    for arg, param in params.items():
+        if param is not None and param.payload.shape != last:
+            raise RuntimeError(
+                f"Expected {arg} to be of same shape as normalized_shape, but got {arg} of shape "
+                f"{list(param.payload.shape)} and normalized_shape = {list(last)}"
+            )
+    if shape[-len(last) :] != last:
+        _sizes(name, last)
+        raise RuntimeError(
+            f"Given normalized_shape={list(last)}, expected input with shape "
+            f"[*, {', '.join(map(str, last))}], but got input of size{list(shape)}"
+        )
+    return tuple(range(len(shape) - len(last), len(shape)))
+
+
+def layer_norm(
+    input: Any,
+    normalized_shape: Any,
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-5,
+) -> Any:
+    """``(input - mean) / sqrt(var + eps) * weight + bias``, along the last dimensions.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (..., *normalized_shape) and of real floating dtype.
+    normalized_shape : sequence of int
+        The sizes of the dimensions that share a mean and a variance (without correction).
+    weight, bias : Tensor, optional
+        Of this shape and the input's dtype.
+    eps : float
+        Keeps the quotient finite.
+
+    Returns
+    -------
+    Tensor
+        Of the input's shape and dtype; differentiable by all tensors, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If shapes or dtypes do not fit.
+    NotImplementedError
+        If the dtype is no real floating dtype.
+
+    References
+    ----------
+    J. L. Ba, J. R. Kiros, G. E. Hinton, "Layer normalization", 2016.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.layer_norm(wg.tensor([[1.0, 2.0, 3.0]]), (3,))
+    tensor([[-1.2247,  0.0000,  1.2247]])
+    """
+    x = operand(input, "layer_norm")
+    weight = _parameter(weight, "layer_norm", "weight", 3)
+    bias = _parameter(bias, "layer_norm", "bias", 4)
+    dim = _last_dims("layer_norm", x, normalized_shape, weight=weight, bias=bias)
+    _check_dtypes(x, "LayerNormKernelImpl", weight, bias)
+    known = T.moments(_wide(x), dim=dim, eps=eps)
+    return _applied("layer_norm", x, weight, bias, known, dim=dim, eps=eps)
+
+
+def rms_norm(
+    input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None
+) -> Any:
+    """``input / sqrt(mean(input ** 2) + eps) * weight``, along the last dimensions.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (..., *normalized_shape) and of floating or complex dtype.
+    normalized_shape : sequence of int
+        The sizes of the dimensions that share a mean.
+    weight : Tensor, optional
+        Of this shape.
+    eps : float, optional
+        Keeps the quotient finite; by default the machine epsilon of the input's dtype.
+
+    Returns
+    -------
+    Tensor
+        Of the input's shape; differentiable by both tensors, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not fit.
+    NotImplementedError
+        If the dtype is an integer type or bool.
+
+    References
+    ----------
+    B. Zhang, R. Sennrich, "Root mean square layer normalization", NeurIPS 2019.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.rms_norm(wg.tensor([[3.0, 4.0]]), (2,))
+    tensor([[0.8485, 1.1314]])
+    """
+    x = operand(input, "rms_norm")
+    weight = _parameter(weight, "rms_norm", "weight", 3)
+    dim = _last_dims("rms_norm", x, normalized_shape, weight=weight)
+    dtype = x.payload.dtype
+    if dtype.kind in "biu":
+        raise NotImplementedError(
+            f"\"rms_norm\" not implemented for '{dtype_name(x.payload)}': convert the input to a "
+            "floating dtype"
+        )
+    eps = float(np.finfo(dtype).eps) if eps is None else eps
+    if weight is not None and weight.payload.dtype == dtype:
+        return T.rms_norm(x, weight, dim=dim, eps=eps)
+    result = T.rms_norm(x, new_tensor(dtype.type(1)), dim=dim, eps=eps)
+    if weight is None:
+        return result
+    result = T.mul(result, weight)
+    # half precision stays, whatever the weight is
+    return cast(result, dtype) if dtype.itemsize == 2 else result
+
+
+# -- groups and instances -------------------------------------------------------------------------
+
+
+def group_norm(
+    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Any:
+    """`layer_norm` over groups of channels of each sample, with a weight and a bias per channel.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (N, C, ...) and of real floating dtype.
+    num_groups : int
+        The number of groups; it divides C.
+    weight, bias : Tensor, optional
+        Of shape (C,) and the input's dtype.
+    eps : float
+        Keeps the quotient finite.
+
+    Returns
+    -------
+    Tensor
+        Of the input's shape and dtype; differentiable by all tensors, to any order.
+
+    Raises
+    ------
+    ValueError
+        If a group has a single element.
+    RuntimeError
+        If shapes or dtypes do not fit.
+    NotImplementedError
+        If the dtype is no real floating dtype.
+
+    References
+    ----------
+    Y. Wu, K. He, "Group normalization", ECCV 2018.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([[1.0, 3.0, 0.0, 10.0]])
+    >>> wg.nn.functional.group_norm(x, 2)
+    tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
+    """
+    name = "group_norm"
+    x = operand(input, name)
+    weight, bias = _parameter(weight, name, "weight", 3), _parameter(bias, name, "bias", 4)
+    shape = x.payload.shape
+    if len(shape) < 2:
+        raise RuntimeError(
+            f"Expected at least 2 dimensions for input tensor but received {len(shape)}: the "
+            "input's shape is (N, C, ...)"
+        )
+    n, channels = shape[:2]
+    if num_groups == 0:
+        raise ZeroDivisionError("integer division or modulo by zero: num_groups is 0")
+    if n * channels // num_groups * math.prod(shape[2:]) == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {list(shape)}"
+        )
+    if num_groups < 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    if channels % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of "
+            f"shape {list(shape)} and num_groups={num_groups}"
+        )
+    for arg, param in (("weight", weight), ("bias", bias)):
+        if param is not None and param.payload.shape != (channels,):
+            raise RuntimeError(
+                f"Expected {arg} to be a vector of size equal to the number of channels in input, "
+                f"but got {arg} of shape {list(param.payload.shape)} and input of shape "
+                f"{list(shape)}"
+            )
+    _check_dtypes(x, "GroupNormKernelImpl", weight, bias)
+    return _by_groups(x, weight, bias, int(num_groups), eps)[0]
+
+
+def _by_groups(x: Any, weight: Any, bias: Any, groups: int, eps: float) -> Any:
+    """The result, and the moments of the groups."""
+    shape = x.payload.shape
+    n, size = shape[0] * groups, math.prod(shape[1:]) // max(groups, 1)
+    with no_grad():
+        known = T.moments(T.unsafe_view(_wide(x), shape=(n, size)), dim=(1,), eps=eps)
+    return _applied("group_norm", x, weight, bias, known, groups=groups, eps=eps), known
+
+
+def instance_norm(
+    input: Any,
+    running_mean: Any = None,
+    running_var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """`batch_norm` of each sample by itself.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (N, C, ...) and of real floating dtype.
+    running_mean, running_var : Tensor, optional
+        Of shape (C,). If `use_input_stats`, they are brought up to date with the mean of what the
+        samples have; otherwise they are used.
+    weight, bias : Tensor, optional
+        Of shape (C,) and the input's dtype.
+    use_input_stats : bool
+        Whether to use the means and variances of the input.
+    momentum : float
+        The share of the new values in the running ones.
+    eps : float
+        Keeps the quotient finite.
+
+    Returns
+    -------
+    Tensor
+        Of the input's shape and dtype; differentiable by input, weight and bias, to any order.
+
+    Raises
+    ------
+    ValueError
+        If there is a single element in a channel of a sample, or only one running value is given.
+    RuntimeError
+        If shapes or dtypes do not fit.
+
+    References
+    ----------
+    D. Ulyanov, A. Vedaldi, V. Lempitsky, "Instance normalization", 2016.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.instance_norm(wg.tensor([[[1.0, 3.0], [0.0, 10.0]]]))
+    tensor([[[-1.0000,  1.0000],
+             [-1.0000,  1.0000]]])
+    """
+    name = "instance_norm"
+    x = operand(input, name)
+    shape = x.payload.shape
+    if use_input_stats and math.prod(shape[2:]) == 1:
+        raise ValueError(
+            "Expected more than 1 spatial element when training, got input size "
+            f"torch.Size({list(shape)})"
+        )
+    mean, var = _running(name, running_mean, running_var)
+    if not use_input_stats and mean is None:
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
+    weight, bias = _parameter(weight, name, "weight", 4), _parameter(bias, name, "bias", 5)
+    _check_dtypes(x, "batch_norm", weight, bias, mean, var)
+    n, channels = shape[:2]
+    for arg, param in (("weight", weight), ("bias", bias)):
+        if param is not None and param.payload.size != channels:
+            raise RuntimeError(
+                f"{arg} should contain {n * channels} elements not {n * param.payload.size}: one "
+                "for each channel of each sample"
+            )
+    _check_count(mean, "running_mean", channels)
+    _check_count(var, "running_var", channels)
+    if not use_input_stats:
+        return _with_statistics(x, weight, bias, mean, var, eps)
+    result, known = _by_groups(x, weight, bias, channels, eps)
+    if mean is not None and x.payload.size:
+        each = known.payload.reshape(3, n, channels).mean(1)
+        _update(name, mean, var, each, math.prod(shape[2:]), momentum)
+    return result
+
+
+# -- batches --------------------------------------------------------------------------------------
+
+
+def _running(name: str, running_mean: Any, running_var: Any) -> tuple[Any, Any]:
+    """The running mean and variance: both or neither, and neither in a graph."""
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    if running_mean is None:
+        return None, None
+    mean = operand(running_mean, name, "running_mean", 2)
+    var = operand(running_var, name, "running_var", 3)
+    for arg, value in (("running_mean", mean), ("running_var", var)):
+        if value.edge is not None and is_recording():
+            raise RuntimeError(
+                "The function 'native_batch_norm' is not differentiable with respect to argument "
+                f"'{arg}'. This input cannot have requires_grad True."
+            )
+    return mean, var
+
+
+def _update(name: str, mean: Any, var: Any, known: Any, count: int, momentum: float) -> None:
+    """Move the running mean and variance towards those of `count` elements each."""
+    for old, new in ((mean, known[0]), (var, known[1] * (count / (count - 1)))):
+        value = (1 - momentum) * old.payload + momentum * new
+        into(old, new_tensor(value.astype(old.payload.dtype, copy=False)), name)
+
+
+def _with_statistics(x: Any, weight: Any, bias: Any, mean: Any, var: Any, eps: float) -> Any:
+    # copies: later batches may write to the running values, which the derivative needs as they are
+    fixed = [new_tensor(value.payload.copy()) for value in (mean, var)]
+    return _applied("batch_norm_fixed", x, weight, bias, *fixed, eps=eps)
+
+
+def batch_norm(
+    input: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """``(input - mean) / sqrt(var + eps) * weight + bias``, with one mean for each channel.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (N, C, ...) and of real floating dtype.
+    running_mean, running_var : Tensor or None
+        Of shape (C,): what to use; if `training`, they are brought up to date instead, the
+        variance with Bessel's correction.
+    weight, bias : Tensor, optional
+        Of shape (C,) and the input's dtype.
+    training : bool
+        Whether to use the means and variances of the input.
+    momentum : float
+        The share of the new values in the running ones.
+    eps : float
+        Keeps the quotient finite.
+
+    Returns
+    -------
+    Tensor
+        Of the input's shape and dtype; differentiable by input, weight and bias, to any order.
+
+    Raises
+    ------
+    ValueError
+        If there is a single element in a channel when training, or one running value only.
+    RuntimeError
+        If shapes or dtypes do not fit, or nothing says the means.
+
+    References
+    ----------
+    S. Ioffe, C. Szegedy, "Batch normalization", ICML 2015.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x, mean, var = wg.tensor([[1.0], [3.0]]), wg.zeros(1), wg.ones(1)
+    >>> wg.nn.functional.batch_norm(x, mean, var, training=True)
+    tensor([[-1.0000],
+            [ 1.0000]])
+    >>> mean, var
+    (tensor([0.2000]), tensor([1.1000]))
+    """
+    name = "batch_norm"
+    x = operand(input, name)
+    shape = x.payload.shape
+    if training and shape and math.prod(shape[2:]) * shape[0] == 1:
+        raise ValueError(
+            "Expected more than 1 value per channel when training, got input size "
+            f"torch.Size({list(shape)})"
+        )
+    return normalised_batch(
+        name, x, running_mean, running_var, weight, bias, training, momentum, eps
+    )
+
+
+def normalised_batch(
+    name: str,
+    x: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any,
+    bias: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Any:
+    """`batch_norm` without a check of the number of values."""
+    shape = x.payload.shape
+    if shape == (0,):
+        return T.clone(x)
+    if len(shape) < 2:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-max(len(shape), 1)}, "
+            f"{max(len(shape), 1) - 1}], but got 1): the input needs the shape (N, C, ...), but "
+            f"has {list(shape)}"
+        )
+    mean, var = _running(name, running_mean, running_var)
+    weight, bias = _parameter(weight, name, "weight", 4), _parameter(bias, name, "bias", 5)
+    if mean is None and not training:
+        raise RuntimeError("running_mean must be defined in evaluation mode")
+    for arg, param in (
+        ("running_mean", mean),
+        ("running_var", var),
+        ("weight", weight),
+        ("bias", bias),
+    ):
+        _check_count(param, arg, shape[1])
+    _check_dtypes(x, "batch_norm", weight, bias, mean, var)
+    if not training:
+        return _with_statistics(x, weight, bias, mean, var, eps)
+    dim = (0, *range(2, len(shape)))
+    known = T.moments(_wide(x), dim=dim, eps=eps)
+    result = _applied("batch_norm", x, weight, bias, known, eps=eps)
+    if mean is not None and x.payload.size:
+        count = x.payload.size // shape[1]
+        if count > 1:
+            _update(name, mean, var, known.payload, count, momentum)
+    return result
+
+
+# -- norms ----------------------------------------------------------------------------------------
+
+
+def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
+    """The input over its norm along a dimension, which becomes 1.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of floating or complex dtype.
+    p : float
+        The exponent of the norm.
+    dim : int or tuple of int
+        The dimensions along which the norm is taken.
+    eps : float
+        The least divisor.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Of the input's shape; differentiable.
+
+    Raises
+    ------
+    IndexError
+        If the dimension is out of range.
+    RuntimeError
+        If the dtype is neither floating nor complex.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.normalize(wg.tensor([[3.0, 4.0], [0.0, 0.0]]))
+    tensor([[0.6000, 0.8000],
+            [0.0000, 0.0000]])
+    """
+    x = operand(input, "normalize")
+    length = clamp_min(norm(x, p, dim, keepdim=True), eps)
+    result = T.div(x, length)
+    return result if out is None else into(out, result, "div")

@@ -1,0 +1,58 @@
+"""Layer 2 · prims: connectionist temporal classification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.kernels import ctc as kernels
+from wengert.prims.families import general
+
+_PARAMS = ("input_lengths", "target_lengths", "blank", "zero_infinity")
+
+
+def _slope(
+    F: Any,
+    g: Any,
+    log_probs: Any,
+    targets: Any,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int,
+    zero_infinity: bool,
+) -> Any:
+    posterior = F.ctc_posterior(
+        log_probs,
+        targets,
+        input_lengths=input_lengths,
+        target_lengths=target_lengths,
+        blank=blank,
+        zero_infinity=zero_infinity,
+    )
+    return -F.view(g, shape=(1, len(target_lengths), 1)) * posterior
+
+
+def _refused(F: Any, g: Any) -> Any:
+    raise NotImplementedError(
+        "the derivative for '_ctc_loss_backward' is not implemented: ctc_loss() has no second "
+        "derivative"
+    )
+
+
+general(
+    "ctc_loss",
+    kernels.ctc_loss,
+    args=("log_probs", "targets"),
+    params=_PARAMS,
+    fixed=("targets",),
+    vjp=(_slope, None),
+    doc="minus the logarithm of the likelihood of sequences of labels",
+)
+general(
+    "ctc_posterior",
+    kernels.ctc_posterior,
+    args=("log_probs", "targets"),
+    params=_PARAMS,
+    fixed=("targets",),
+    vjp=(_refused, None),
+    doc="the probabilities of labels over time, given sequences of them",
+)

@@ -1,0 +1,73 @@
+"""Layer 2 · prims: rows of a table, and their gradients gathered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels import embedding as kernels
+from wengert.prims.families import constant, linear
+from wengert.prims.record import case
+
+
+def _indices(rng: Any) -> Any:
+    return np.array([[0, 2, 2], [1, 0, 2]])
+
+
+linear(
+    "embedding",
+    kernels.embedding,
+    args=("weight", "indices"),
+    params=("padding_idx", "scale_grad_by_freq"),
+    fixed=("indices",),
+    vjp=(
+        lambda F, g, indices, weight_shape, padding_idx, scale_grad_by_freq: F.embedding_backward(
+            g,
+            indices,
+            num_weights=weight_shape[0],
+            padding_idx=padding_idx,
+            scale_grad_by_freq=scale_grad_by_freq,
+        ),
+        None,
+    ),
+    cases=(
+        case((4, 2), _indices, padding_idx=-1, scale_grad_by_freq=False),
+        case((3, 1), lambda rng: np.array(1), padding_idx=-1, scale_grad_by_freq=False),
+    ),
+    doc="the rows of a table that indices name",
+)
+linear(
+    "embedding_backward",
+    kernels.embedding_backward,
+    args=("self", "indices"),
+    params=("num_weights", "padding_idx", "scale_grad_by_freq"),
+    fixed=("indices",),
+    vjp=(
+        lambda F, g, self_dtype, indices, padding_idx, scale_grad_by_freq: (
+            F.embedding(g, indices, padding_idx=-1, scale_grad_by_freq=False)
+            * F.embedding_factors(
+                indices,
+                dtype=self_dtype,
+                padding_idx=padding_idx,
+                scale_grad_by_freq=scale_grad_by_freq,
+            )
+        ),
+        None,
+    ),
+    node="EmbeddingDenseBackward0",
+    cases=(
+        case((2, 3, 2), _indices, num_weights=4, padding_idx=-1, scale_grad_by_freq=False),
+        case((2, 3, 2), _indices, num_weights=4, padding_idx=2, scale_grad_by_freq=True),
+    ),
+    doc="a table with rows added to those that indices name",
+)
+constant(
+    "embedding_factors",
+    kernels.embedding_factors,
+    args=("indices",),
+    params=("dtype", "padding_idx", "scale_grad_by_freq"),
+    fixed=("indices",),
+    cases=(case(_indices, dtype=np.dtype(float), padding_idx=2, scale_grad_by_freq=True),),
+    doc="what the gradients of rows of a table are multiplied by",
+)

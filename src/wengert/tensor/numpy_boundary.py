@@ -1,0 +1,237 @@
+"""Layer 6 · tensor: errors where a gradient would be lost between tensors and NumPy.
+
+NOTE [boundary]
+NumPy's functions reach tensors through its protocols, and differentiate. What reaches a tensor only
+through ``__array__`` (methods of arrays, ``np.array([t])``) or ``__float__`` (``A[0, 0] = t``,
+``math.exp(t)``) gets a copy of the values; for a tensor that needs a gradient that is an error, which
+shows the user's line and what to write instead. ``float(t)`` itself is how people log and stays
+silent: it is told apart by the instruction at which the caller stands, and by what that calls.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import os
+import sys
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from wengert.tape.base import TensorBase
+from wengert.tape.modes import is_grad_enabled
+from wengert.tape.sites import shown
+
+__all__ = ["array_lost", "check_number", "function_lost", "loses", "target_lost"]
+
+_FOREIGN = tuple(
+    os.path.join(os.path.dirname(path), "") for path in (os.path.dirname(__file__), np.__file__)
+)
+_STORE = "subscript"
+"""What the caller does when it writes to an element."""
+_VERDICTS: dict[tuple[int, int], tuple[Any, str | None]] = {}
+"""By code and instruction (with the code, to keep it alive): why no number may be made there."""
+_ASSIGN = (
+    "Make the array that is written to a tensor: wg.zeros(...) or wengert.numpy.zeros(...), in "
+    "which x[i] = t is recorded."
+)
+_CURES = {
+    "array": "Write np.stack([...]) or wengert.numpy.array([...]) for np.array([...]).",
+    "asarray": "Pass the tensor itself to NumPy's functions, which differentiate.",
+    "dot": "Write A @ x or np.dot(A, x) for A.dot(x).",
+    "fill": _ASSIGN,
+    "full": "Write wg.full(shape, 1.0) * t or np.broadcast_to(t, shape).",
+    "put": _ASSIGN,
+    "vectorize": "Write the function with NumPy's own, which take whole tensors, or "
+    "np.stack([f(v) for v in t]).",
+}
+_MATH = {
+    "acos": "np.arccos",
+    "acosh": "np.arccosh",
+    "asin": "np.arcsin",
+    "asinh": "np.arcsinh",
+    "atan": "np.arctan",
+    "atan2": "np.arctan2",
+    "atanh": "np.arctanh",
+    "comb": "scipy.special.binom",
+    "dist": "np.linalg.norm",
+    "erf": "scipy.special.erf",
+    "erfc": "scipy.special.erfc",
+    "fsum": "np.sum",
+    "gamma": "scipy.special.gamma",
+    "lgamma": "scipy.special.gammaln",
+    "pow": "np.power",
+    "sumprod": "np.dot",
+}
+
+
+def loses(value: Any) -> bool:
+    """Whether a gradient would be lost with the values of `value`, a tensor or lists of them."""
+    if isinstance(value, TensorBase):
+        return value.edge is not None and is_grad_enabled()
+    if isinstance(value, list | tuple):
+        return any(loses(part) for part in value)
+    if isinstance(value, dict):
+        return any(loses(part) for part in value.values())
+    return False
+
+
+def array_lost() -> TypeError:
+    """The error of ``__array__``."""
+    frame = _users_frame()
+    function = _callee(frame)
+    cures = [_CURES[name] for name in (_name(function),) if name in _CURES]
+    if function == _STORE:
+        cures = [_ASSIGN]
+    if not cures:
+        cures = [
+            "Write A @ x or np.dot(A, x) for A.dot(x), np.stack([...]) for np.array([...]), a "
+            "tensor for the array that is assigned to; any of NumPy's functions for an array's "
+            "method."
+        ]
+    return TypeError(
+        "a tensor that needs a gradient was about to be copied into a plain NumPy array, losing "
+        f"its gradient{_place(frame)}\n  What takes plain arrays only cannot be traced. {cures[0]} "
+        "If no gradient is wanted: x.detach()."
+    )
+
+
+def function_lost(label: str, cure: str = "") -> NotImplementedError:
+    """The error of a function that has no derivative here."""
+    cure = cure or "Use operations of wengert, or write an autograd.Function."
+    return NotImplementedError(
+        f"there is no derivative rule for {label}: called on a tensor that requires a gradient, it "
+        f"would lose it.{_place(_users_frame())}\n  {cure} If no gradient is wanted: x.detach()."
+    )
+
+
+def target_lost(label: str) -> TypeError:
+    """The error of a function that would write a tensor's values into a plain array."""
+    return TypeError(
+        f"{label} was about to write the values of a tensor that needs a gradient into a plain "
+        f"NumPy array, losing the gradient{_place(_users_frame())}\n  {_ASSIGN} Or let the "
+        "function make its result: a = a + t for a += t. If no gradient is wanted: t.detach()."
+    )
+
+
+def check_number(frame: Any) -> None:
+    """Refuse to make a Python number of a tensor that needs a gradient, where that loses it.
+
+    Parameters
+    ----------
+    frame
+        The one that asks for the number.
+
+    Raises
+    ------
+    TypeError
+        If it stores the number in an array, or calls a function of `math` or of NumPy's.
+    """
+    code, offset = frame.f_code, frame.f_lasti
+    known = _VERDICTS.get((id(code), offset))
+    if known is None:
+        if len(_VERDICTS) > 1000:
+            _VERDICTS.clear()
+        known = _VERDICTS[id(code), offset] = code, _verdict(_callee(frame))
+    if known[1] is not None:
+        raise TypeError(
+            "a tensor that needs a gradient was about to become a Python number, losing its "
+            f"gradient{_place(frame)}\n  {known[1]} If no gradient is wanted: x.detach(), or "
+            "float(x)."
+        )
+
+
+def _verdict(function: Any) -> str | None:
+    if function == _STORE:
+        return _ASSIGN
+    module = getattr(function, "__module__", None)
+    name = _name(function)
+    if module in ("math", "cmath"):
+        ours = _MATH.get(name, f"np.{name}")
+        known = not ours.startswith("np.") or hasattr(np, ours[3:]) or "linalg" in ours
+        return (
+            f"Write {ours} for {module}.{name}."
+            if known
+            else f"Write it with NumPy's functions, which differentiate: {module}.{name} does not."
+        )
+    owner = type(getattr(function, "__self__", None)).__module__ or ""
+    if isinstance(getattr(function, "__self__", None), np.ndarray):
+        return _CURES.get(name, "Write a function of NumPy's for the array's method.")
+    if owner.partition(".")[0] == "numpy" or (module or "").partition(".")[0] == "numpy":
+        return _CURES.get(name, "Write it with functions of NumPy's that take tensors.")
+    return None
+
+
+def _name(function: Any) -> str:
+    owner = getattr(function, "__self__", None)
+    if isinstance(function, np.vectorize):
+        return "vectorize"
+    name = getattr(function, "__name__", "")
+    if isinstance(owner, np.ndarray) or not isinstance(name, str):
+        return name if isinstance(name, str) else ""
+    return {"asanyarray": "asarray", "ascontiguousarray": "asarray"}.get(name, name)
+
+
+def _users_frame() -> Any:
+    """The innermost frame that is neither the library's nor NumPy's."""
+    frame: Any = sys._getframe(1)
+    while frame.f_back is not None and _is_foreign(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def _is_foreign(filename: str) -> bool:
+    return filename.startswith(_FOREIGN) or filename.startswith(("<wengert ", "<__array_function"))
+
+
+def _place(frame: Any) -> str:
+    """A line that shows where `frame` stands."""
+    where = shown(([frame.f_code, frame.f_lasti], None))
+    return f"\n  at {where}" if where else ""
+
+
+def _callee(frame: Any) -> Any:
+    """What the frame calls, `_STORE` if it writes to an element, None if that cannot be told.
+
+    A call's position in the source begins where the expression of its function begins. So the
+    instructions that load the function's name and attributes are found by their position, and the
+    name is looked up.
+    """
+    loads: list[Any] = []
+    at = None
+    for instruction in dis.get_instructions(frame.f_code):
+        if instruction.offset == frame.f_lasti:
+            at = instruction
+            break
+        loads.append(instruction)
+    if at is None:
+        return None
+    if at.opname in ("STORE_SUBSCR", "STORE_SLICE"):
+        return _STORE
+    place = at.positions
+    if not at.opname.startswith("CALL") or place is None or place.col_offset is None:
+        return None
+    start = (place.lineno, place.col_offset)
+    names = [
+        i
+        for i in loads
+        if i.positions is not None and (i.positions.lineno, i.positions.col_offset) == start
+    ]
+    names = [i for i in names if i.opname not in ("PUSH_NULL", "PRECALL", "NOP", "CACHE", "RESUME")]
+    if not names or not all(i.opname.startswith("LOAD_") for i in names):
+        return None
+    # the same expression may have been compiled more than once
+    roots = [n for n, i in enumerate(names) if not i.opname.startswith(("LOAD_ATTR", "LOAD_METHOD"))]
+    if not roots:
+        return None
+    root, *attributes = (i.argval for i in names[roots[-1] :])
+    scopes = (frame.f_locals, frame.f_globals, vars(builtins))
+    found = next((scope[root] for scope in scopes if root in scope), None)
+    for attribute in attributes:
+        if isinstance(found, ModuleType | type | np.ndarray | np.random.Generator):
+            found = getattr(found, attribute, None)
+        else:
+            # what a property of the user's would do, it shall not do here
+            found = getattr(found, "__dict__", {}).get(attribute)
+    return found

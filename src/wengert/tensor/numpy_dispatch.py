@@ -1,0 +1,99 @@
+"""Layer 6 · tensor: what stands for a function of NumPy's, found by its name.
+
+This module is imported when the first of NumPy's functions is called on a tensor, and brings in all
+counterparts but those of ``numpy.linalg`` and ``numpy.fft``, which follow when they are needed.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from wengert.tape.base import TensorBase
+from wengert.tape.record import T
+from wengert.tensor import (
+    numpy_boundary,
+    numpy_choice,
+    numpy_order,
+    numpy_polynomials,
+    numpy_products,
+    numpy_shapes,
+    numpy_spans,
+    numpy_sums,
+    numpy_writes,
+)
+from wengert.tensor.numpy_common import rule, values, wrapped
+from wengert.tensor.numpy_kinds import CONSTANT, REFUSED
+from wengert.tensor.numpy_ufuncs import into
+
+__all__ = ["COUNTERPARTS", "found", "named"]
+
+COUNTERPARTS = (
+    numpy_choice,
+    numpy_order,
+    numpy_polynomials,
+    numpy_products,
+    numpy_shapes,
+    numpy_spans,
+    numpy_sums,
+    numpy_writes,
+)
+
+
+def found(function: Any) -> Callable[..., Any]:
+    """What stands for a function of NumPy's that was called on a tensor."""
+    home = (function.__module__ or "").removeprefix("numpy").removeprefix(".")
+    return named(f"{home}.{function.__name__}" if home else function.__name__, function)
+
+
+def named(name: str, function: Any) -> Callable[..., Any]:
+    """As `found`, for the function that is called `name` within NumPy.
+
+    It is a counterpart; for a constant function one that computes on the values; and else one that
+    does so too, but refuses tensors whose gradient would be lost.
+    """
+    label = f"numpy.{name}"
+    ours = rule(name)
+    if ours is not None:
+        return _with_out(ours, function, label)
+    if name in CONSTANT:
+
+        @wraps(function)
+        def constant(*args: Any, **kwargs: Any) -> Any:
+            return wrapped(function(*values(args), **values(kwargs)))
+
+        return constant
+
+    @wraps(function)
+    def refused(*args: Any, **kwargs: Any) -> Any:
+        if numpy_boundary.loses([args, kwargs]):
+            raise numpy_boundary.function_lost(label, REFUSED.get(name, ""))
+        return wrapped(function(*values(args), **values(kwargs)))
+
+    return refused
+
+
+def _with_out(ours: Callable[..., Any], function: Any, label: str) -> Callable[..., Any]:
+    """`ours` with ``out=`` written in place; itself, if the function has no such argument."""
+    try:
+        place = list(inspect.signature(function).parameters).index("out")
+    except ValueError:
+        return ours
+
+    def with_out(*args: Any, **kwargs: Any) -> Any:
+        casting = kwargs.pop("casting", "same_kind")
+        out = kwargs.pop("out", None)
+        if len(args) > place:
+            args, out = (*args[:place], None, *args[place + 1 :]), args[place]
+        if out is None or out is np._NoValue:
+            return ours(*args, **kwargs)
+        out = out[0] if isinstance(out, tuple) else out
+        # what is written over must not be what the graph keeps
+        args = tuple(T.clone(value) if value is out and isinstance(value, TensorBase) else value for value in args)
+        return into(out, ours(*args, **kwargs), label, casting)
+
+    return with_out

@@ -1,0 +1,428 @@
+"""Layer 6 · tensor: NumPy's ufuncs on tensors: what stands for each, and their keywords.
+
+A ufunc is found by its name. Its arguments become tensors of the dtypes that NumPy itself would
+compute in; ``out=`` is written in place and recorded, if it is a tensor. The methods (``reduce``,
+...) are in `wengert.tensor.numpy_ufunc_methods`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.ops import pointwise, select
+from wengert.prims.table import TABLE
+from wengert.tape.base import TensorBase
+from wengert.tape.inplace import write
+from wengert.tape.lift import cast
+from wengert.tape.modes import current_mode, is_recording
+from wengert.tape.record import T
+from wengert.tensor import numpy_boundary, numpy_products
+from wengert.tensor.numpy_common import (
+    as_dtype,
+    common,
+    is_weak,
+    late,
+    tensor,
+    values,
+    wrapped,
+)
+
+__all__ = ["BY_VALUES", "CONSTANT", "PARTS", "RULES", "apply", "call", "into", "rule_of"]
+
+_ONE_PRIMITIVE = {
+    "absolute": "abs",
+    "add": "add",
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arctanh": "atanh",
+    "ceil": "ceil",
+    "conjugate": "conj",
+    "cos": "cos",
+    "cosh": "cosh",
+    "divide": "div",
+    "equal": "eq",
+    "exp": "exp",
+    "exp2": "exp2",
+    "expm1": "expm1",
+    "fabs": "abs",
+    "float_power": "pow",
+    "floor": "floor",
+    "floor_divide": "floor_divide",
+    "fmod": "fmod",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "hypot": "hypot",
+    "isfinite": "isfinite",
+    "isinf": "isinf",
+    "isnan": "isnan",
+    "less": "lt",
+    "less_equal": "le",
+    "log": "log",
+    "log10": "log10",
+    "log1p": "log1p",
+    "log2": "log2",
+    "logical_and": "logical_and",
+    "logical_not": "logical_not",
+    "logical_or": "logical_or",
+    "logical_xor": "logical_xor",
+    "maximum": "maximum",
+    "minimum": "minimum",
+    "multiply": "mul",
+    "negative": "neg",
+    "not_equal": "ne",
+    "power": "pow",
+    "reciprocal": "reciprocal",
+    "remainder": "remainder",
+    "rint": "round",
+    "sin": "sin",
+    "sinh": "sinh",
+    "sqrt": "sqrt",
+    "subtract": "sub",
+    "tan": "tan",
+    "tanh": "tanh",
+    "trunc": "trunc",
+}
+_ONE_FUNCTION = {
+    "copysign": "copysign",
+    "deg2rad": "deg2rad",
+    "degrees": "rad2deg",
+    "fmax": "fmax",
+    "fmin": "fmin",
+    "heaviside": "heaviside",
+    "ldexp": "ldexp",
+    "logaddexp": "logaddexp",
+    "logaddexp2": "logaddexp2",
+    "nextafter": "nextafter",
+    "rad2deg": "rad2deg",
+    "radians": "deg2rad",
+    "signbit": "signbit",
+}
+"""Those of the package whose modules are imported on demand."""
+
+_WHOLE = (
+    "bitwise_and bitwise_count bitwise_or bitwise_xor gcd invert isnat lcm left_shift right_shift "
+    "spacing"
+)
+_STEPS = (
+    "equal floor_divide greater greater_equal isfinite isinf isnan less less_equal logical_and "
+    "logical_not logical_or logical_xor nextafter not_equal signbit"
+)
+_ARITHMETIC = "add subtract multiply divide power float_power remainder floor_divide fmod"
+BY_VALUES = frozenset(_WHOLE.split())
+"""Those that NumPy computes on the values."""
+CONSTANT = BY_VALUES | frozenset(_STEPS.split())
+"""Those whose results do not depend on a gradient."""
+WITH_NUMBERS = frozenset(
+    [*_ARITHMETIC.split(), "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
+)
+"""Those in which a Python number stays one, for which there are rules of their own."""
+
+
+def _sign(x: Any) -> Any:
+    return T.sgn(x) if x.payload.dtype.kind == "c" else T.sign(x)
+
+
+def _modf(x: Any) -> tuple[Any, Any]:
+    whole = T.trunc(x)
+    # infinities have no fraction, and their difference would be NaN
+    return select.where(T.isinf(x), 0.0, x - whole), whole
+
+
+RULES: dict[str, Callable[..., Any]] = {
+    "cbrt": lambda x: _roots().cbrt(x),
+    "clip": lambda x, low, high: T.clamp_tensor(x, low, high),
+    "divmod": lambda x, y: (T.floor_divide(x, y), T.remainder(x, y)),
+    "frexp": lambda x: tuple(late("frexp")(x)),
+    "matmul": numpy_products.matmul_of,
+    "matvec": numpy_products.matvec,
+    "modf": _modf,
+    "positive": lambda x: x,
+    "sign": _sign,
+    "square": pointwise.square,
+    "vecdot": numpy_products.vecdot,
+    "vecmat": numpy_products.vecmat,
+}
+"""What stands for a ufunc, by its name; those above are added when they are first called."""
+PARTS = frozenset({"divmod", "frexp", "modf"})
+"""Those with two results."""
+
+
+def _roots() -> Any:
+    return importlib.import_module("wengert.ops.roots")
+
+
+def _primitive(name: str) -> Callable[..., Any]:
+    def rule(*args: Any) -> Any:
+        return getattr(T, name)(*args)
+
+    return rule
+
+
+def rule_of(ufunc: Any) -> Callable[..., Any] | None:
+    """What stands for `ufunc`; None if nothing does."""
+    name = ufunc.__name__
+    found = RULES.get(name) if _is_numpys(ufunc) else None
+    if found is not None:
+        return found
+    if _is_numpys(ufunc):
+        if name in _ONE_PRIMITIVE:
+            found = _primitive(_ONE_PRIMITIVE[name])
+        elif name in _ONE_FUNCTION:
+            found = late(_ONE_FUNCTION[name])
+        if found is not None:
+            RULES[name] = found
+        return found
+    if _is_scipys(ufunc):
+        special = importlib.import_module("wengert.tensor.numpy_special")
+        made: Callable[..., Any] | None = special.rule_of(name)
+        return made
+    return None
+
+
+def _is_numpys(ufunc: Any) -> bool:
+    name = ufunc.__name__
+    return getattr(np, name, None) is ufunc or (name == "clip" and ufunc.nin == 3)
+
+
+def _is_scipys(ufunc: Any) -> bool:
+    module = sys.modules.get("scipy.special")
+    return module is not None and getattr(module, ufunc.__name__, None) is ufunc
+
+
+def label_of(ufunc: Any, method: str = "__call__") -> str:
+    """The name under which users know a ufunc."""
+    home = "scipy.special" if _is_scipys(ufunc) and not _is_numpys(ufunc) else "numpy"
+    prefix = f"{home}." if _is_numpys(ufunc) or _is_scipys(ufunc) else "the ufunc "
+    return f"{prefix}{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+
+
+def apply(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What ``__array_ufunc__`` gives, for all that is not one primitive."""
+    if not all(map(_known, inputs)):
+        return NotImplemented
+    if method == "__call__":
+        return call(ufunc, *inputs, **kwargs)
+    methods = importlib.import_module("wengert.tensor.numpy_ufunc_methods")
+    return getattr(methods, method)(ufunc, *inputs, **kwargs)
+
+
+def _known(value: Any) -> bool:
+    """Whether `value` is of no class that handles ufuncs by itself in another way."""
+    if isinstance(value, TensorBase):
+        return True
+    own = getattr(type(value), "__array_ufunc__", np.ndarray.__array_ufunc__)
+    return own is np.ndarray.__array_ufunc__
+
+
+def call(
+    ufunc: Any,
+    *inputs: Any,
+    out: Any = None,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+    subok: bool = True,
+    signature: Any = None,
+    sig: Any = None,
+    **of_gufuncs: Any,
+) -> Any:
+    """``ufunc(*inputs, ...)`` on tensors, with NumPy's keywords.
+
+    `order` and `subok`, which concern the memory of arrays, have no effect.
+    """
+    if len(inputs) > ufunc.nin:
+        inputs, out = inputs[: ufunc.nin], inputs[ufunc.nin :]
+    targets = _targets(out, ufunc.nout)
+    label = label_of(ufunc)
+    given = inputs
+    if targets is not None and is_recording():
+        given = tuple(
+            T.clone(v) if any(v is t for t in targets) and isinstance(v, TensorBase) else v
+            for v in inputs
+        )
+    if where is not True:
+        where = tensor(where)
+        if where.payload.dtype.kind != "b":
+            raise TypeError(
+                f"Cannot cast array data from {where.payload.dtype!r} to dtype('bool') according "
+                f"to the rule 'safe': where= of {label} must be a mask"
+            )
+    rule = rule_of(ufunc)
+    if rule is None or ufunc.__name__ in BY_VALUES:
+        result = _by_values(ufunc, label, given, casting, dtype, signature or sig, of_gufuncs)
+    else:
+        made = resolved(ufunc, given, casting, dtype, signature or sig)
+        if all(map(_is_whole, made)):
+            result = wrapped(ufunc(*values(made), **of_gufuncs))
+        else:
+            result = rule(*made, **of_gufuncs)
+    if targets is None and where is True:
+        return result
+    results = result if isinstance(result, tuple) else (result,)
+    if targets is None:
+        targets = (None,) * len(results)
+    finished = tuple(
+        into(target, value, label, casting, where)
+        for target, value in zip(targets, results, strict=True)
+    )
+    return finished if isinstance(result, tuple) else finished[0]
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether `value` holds integers or booleans, on which NumPy itself may compute."""
+    if is_weak(value):
+        return not isinstance(value, float | complex)
+    payload = value.payload
+    mode = current_mode()
+    return (
+        isinstance(payload, np.ndarray | np.generic)
+        and payload.dtype.kind in "biu"
+        and (mode is None or not mode.dispatch)
+    )
+
+
+def _by_values(
+    ufunc: Any,
+    label: str,
+    inputs: tuple[Any, ...],
+    casting: str,
+    dtype: Any,
+    signature: Any,
+    of_gufuncs: dict[str, Any],
+) -> Any:
+    """What NumPy computes with the values of tensors.
+
+    Raises
+    ------
+    NotImplementedError
+        If that would lose a gradient.
+    """
+    if ufunc.__name__ not in CONSTANT and numpy_boundary.loses(inputs):
+        raise numpy_boundary.function_lost(label, _cure(ufunc))
+    if dtype is not None:
+        of_gufuncs = {**of_gufuncs, "dtype": _numpy_dtype(dtype)}
+    if signature is not None:
+        of_gufuncs = {**of_gufuncs, "signature": signature}
+    return wrapped(ufunc(*values(inputs), casting=casting, **of_gufuncs))
+
+
+def _cure(ufunc: Any) -> str:
+    kinds = importlib.import_module("wengert.tensor.numpy_kinds")
+    if _is_scipys(ufunc):
+        return kinds.REFUSED.get(f"special.{ufunc.__name__}", "")
+    if not _is_numpys(ufunc):
+        return (
+            "Call the Python function that it was made from on the tensor, or np.stack([f(v) for "
+            "v in t]); or write an autograd.Function."
+        )
+    return kinds.REFUSED.get(ufunc.__name__, "")
+
+
+def _numpy_dtype(kind: Any) -> Any:
+    return as_dtype(0, kind).payload.dtype
+
+
+def resolved(
+    ufunc: Any,
+    inputs: tuple[Any, ...],
+    casting: str = "same_kind",
+    dtype: Any = None,
+    signature: Any = None,
+) -> list[Any]:
+    """The arguments as tensors of the dtypes that NumPy computes in."""
+    made = [value if is_weak(value) else tensor(value) for value in inputs]
+    kinds = [value.payload.dtype for value in made if isinstance(value, TensorBase)]
+    if dtype is None and signature is None and len(kinds) == len(made):
+        first = kinds[0]
+        if first.kind in "fc" and first.itemsize > 2 and all(kind is first for kind in kinds[1:]):
+            return made
+    asked = tuple(_kind_of(value) for value in made) + (None,) * ufunc.nout
+    if dtype is not None:
+        signature = (None,) * ufunc.nin + (_numpy_dtype(dtype),) * ufunc.nout
+    full = ufunc.resolve_dtypes(asked, signature=signature, casting=casting)
+    if full[0].kind == "O":
+        raise TypeError(
+            f"{label_of(ufunc)} has no form for "
+            + ", ".join(str(getattr(k, "__name__", k)) for k in asked[: ufunc.nin])
+        )
+    weak = ufunc.__name__ in WITH_NUMBERS and len(kinds) > 0
+    return [
+        value if is_weak(value) and weak else as_dtype(value, kind)
+        for value, kind in zip(made, full, strict=False)
+    ]
+
+
+def _kind_of(value: Any) -> Any:
+    if isinstance(value, TensorBase):
+        return value.payload.dtype
+    return np.dtype(bool) if isinstance(value, bool) else type(value)
+
+
+# -- where= and out= -------------------------------------------------------------------------------
+
+
+def _targets(out: Any, count: int) -> tuple[Any, ...] | None:
+    if out is None:
+        return None
+    targets = out if isinstance(out, tuple) else (out,)
+    if all(target is None for target in targets):
+        return None
+    targets = targets + (None,) * (count - len(targets))
+    for target in targets:
+        if target is not None and not isinstance(target, TensorBase | np.ndarray):
+            raise TypeError("return arrays must be of ArrayType: out= takes a tensor or an array")
+    return targets
+
+
+def into(
+    target: Any, value: Any, label: str, casting: str = "same_kind", where: Any = True
+) -> Any:
+    """Write the result of a function of NumPy's into ``out=``, a tensor or an array, and return it.
+
+    Parameters
+    ----------
+    where
+        Where to write: a mask, as a tensor, or True. Without a target, 0 is elsewhere.
+
+    Raises
+    ------
+    TypeError
+        If `casting` does not allow for the target's dtype, or a gradient would be lost.
+    ValueError
+        If the target is too small. Nothing has been written then.
+    """
+    if target is None:
+        return value if where is True else select.where(where, value, 0)
+    plain = isinstance(target, np.ndarray)
+    memory = target if plain else target.payload
+    if not np.can_cast(value.payload.dtype, memory.dtype, casting):
+        raise TypeError(
+            f"Cannot cast output of {label} from {value.payload.dtype!r} to {memory.dtype!r} with "
+            f"casting rule '{casting}': give out= another dtype, or casting='unsafe'"
+        )
+    masks = () if where is True else (where.payload.shape,)
+    shape = np.broadcast_shapes(value.payload.shape, memory.shape, *masks)
+    if shape != memory.shape:
+        raise ValueError(
+            f"non-broadcastable output operand with shape {memory.shape} doesn't match the "
+            f"broadcast shape {shape} of {label}"
+        )
+    if plain:
+        if value.edge is not None:
+            raise numpy_boundary.target_lost(label)
+        mask = True if where is True else where.array()
+        np.copyto(target, value.array(), casting="unsafe", where=mask)
+        return target
+    if where is not True:
+        value = select.where(where, cast(value, memory.dtype), T.clone(target))
+    return write(TABLE["assign"], target, (value,), {}, f"{label}(out=)")
