@@ -43,14 +43,18 @@ def optional(name: str) -> ModuleType | None:
         return None
 
 
-def arguments(doc: str | None) -> argparse.Namespace:
-    """The switches that all benchmarks know."""
+def arguments(
+    doc: str | None, more: Callable[[argparse.ArgumentParser], None] | None = None
+) -> argparse.Namespace:
+    """The switches that all benchmarks know, and those that `more` adds."""
     parser = argparse.ArgumentParser(description=(doc or "").split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument(
         "--peers", metavar="torch,jax", help="only these peers, of those that are installed"
     )
+    if more is not None:
+        more(parser)
     return parser.parse_args()
 
 

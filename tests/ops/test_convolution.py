@@ -48,6 +48,10 @@ GEOMETRIES = [
     ((2, 5, 4, 6), (3, 5, 1, 1), (2, 2), (1, 1), (1, 1), 1),
     ((3, 2, 11, 12), (2, 1, 5, 6), (1, 1), (2, 3), (1, 1), 2),
     ((1, 2, 12, 17), (1, 2, 7, 5), (1, 1), (0, 4), (1, 2), 1),
+    ((2, 2, 40, 40), (3, 2, 1, 1), (1, 1), (0, 0), (1, 1), 1),
+    ((1, 3, 7, 6), (2, 3, 2, 3), (1, 1), (0, 0), (1, 1), 1),
+    ((2, 3, 20, 21), (3, 3, 3, 3), (1, 1), (0, 0), (1, 1), 1),
+    ((2, 3, 20, 21), (9, 3, 3, 3), (1, 1), (1, 1), (1, 1), 1),
     ((2, 2, 4, 5, 3), (3, 2, 2, 3, 2), (1, 1, 1), (1, 1, 1), (1, 1, 1), 1),
     ((2, 2, 5, 4, 6), (2, 1, 2, 2, 3), (2, 1, 2), (0, 1, 1), (1, 2, 1), 2),
 ]
@@ -78,9 +82,11 @@ def way(request, monkeypatch):
     elif request.param in ("spread", "one tap each"):
         monkeypatch.setattr(convolution, "_is_worth_turning", lambda *_: False)
         monkeypatch.setattr(fold, "_SMALL", 0 if request.param == "one tap each" else 1 << 30)
-    columns.grid_of.cache_clear()
+    for cached in (columns.grid_of, columns.parts_of):
+        cached.cache_clear()
     yield
-    columns.grid_of.cache_clear()
+    for cached in (columns.grid_of, columns.parts_of):
+        cached.cache_clear()
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)

@@ -46,10 +46,60 @@ def test_the_derivatives_of_a_product_with_a_zero():
     assert wg.autograd.gradgradcheck(product, (x, src))
 
 
-def test_the_gradient_of_a_product_with_two_zeros():
-    src = wg.tensor([0.0, 0.0, 5.0], dtype=wg.float64, requires_grad=True)
-    x = wg.tensor([7.0], dtype=wg.float64, requires_grad=True)
+@pytest.mark.parametrize("factors", [[0.0, 0.0, 5.0], [0.0, 0.0, 0.0]])
+@pytest.mark.parametrize("own", [7.0, 0.0])
+def test_the_derivatives_of_a_product_with_several_zeros(factors, own):
+    src = wg.tensor(factors, dtype=wg.float64, requires_grad=True)
+    x = wg.tensor([own], dtype=wg.float64, requires_grad=True)
     assert wg.autograd.gradcheck(product, (x, src))
+    assert wg.autograd.gradgradcheck(product, (x, src))
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_an_infinite_product_elsewhere_leaves_no_nan():
+    src = wg.tensor([float("inf"), 0.0, 2.0, 3.0], requires_grad=True)
+    made = wg.ones(2).scatter_reduce(0, wg.tensor([0, 0, 1, 1]), src, "prod")
+    made[1].backward()
+    assert src.grad[2:].tolist() == [3.0, 2.0]
+
+
+def test_what_does_not_count_is_no_tie():
+    x = wg.tensor([3.0], requires_grad=True)
+    src = wg.tensor([3.0, 1.0], requires_grad=True)
+    x.scatter_reduce(0, wg.tensor([0, 0]), src, "amax", include_self=False).sum().backward()
+    assert x.grad.tolist() == [0.0] and src.grad.tolist() == [1.0, 0.0]
+
+
+def test_an_extreme_that_is_not_a_number_has_no_gradient():
+    x = wg.tensor([1.0, 2.0], requires_grad=True)
+    src = wg.tensor([float("nan"), 5.0], requires_grad=True)
+    made = x.scatter_reduce(0, wg.tensor([0, 1]), src, "amax")
+    made.sum().backward()
+    assert made[0].isnan() and made[1] == 5.0
+    assert x.grad.tolist() == [0.0, 0.0] and src.grad.tolist() == [0.0, 1.0]
+
+
+def test_values_beyond_the_index_are_not_used():
+    src = wg.ones(2, 3, requires_grad=True)
+    for reduce in ("sum", "mean", "prod", "amax"):
+        made = wg.zeros(2, 3).scatter_reduce(1, wg.tensor([[0, 0]]), src, reduce)
+        made.sum().backward()
+        assert src.grad[1].tolist() == [0, 0, 0] and src.grad[0, 2] == 0
+
+
+def test_means_of_integers_are_rounded_down():
+    x = wg.tensor([1, 0]).scatter_reduce(0, wg.tensor([0, 0]), wg.tensor([-3, 0]), "mean")
+    assert x.tolist() == [-1, 0]
+
+
+@pytest.mark.parametrize("name", ["scatter_reduce", "index_reduce"])
+def test_results_go_to_out(name):
+    out = wg.empty(3)
+    index, src = wg.tensor([1, 1]), wg.tensor([4.0, 5.0])
+    assert getattr(wg, name)(wg.ones(3), 0, index, src, "prod", out=out) is out
+    assert out.tolist() == [1.0, 20.0, 1.0]
+    assert wg.slice_scatter(wg.zeros(3), src, end=2, out=out) is out
+    assert out.tolist() == [4.0, 5.0, 0.0]
 
 
 def test_combining_in_place_is_recorded():
@@ -92,6 +142,37 @@ def test_what_a_view_shows_is_replaced_in_a_copy():
             IndexError,
             "Index is supposed to be a vector",
         ),
+        (
+            lambda x: x.index_reduce(0, wg.tensor([3]), wg.ones(1), "mean"),
+            IndexError,
+            "index out of range in self",
+        ),
+        (
+            lambda x: x.index_reduce(0, wg.tensor([1]), wg.ones(1), "sum"),
+            RuntimeError,
+            "Expected reduce to be one of prod, mean, amax or amin but got sum",
+        ),
+        (
+            lambda x: wg.ones(2, 3).index_reduce(0, wg.tensor([1]), wg.ones(1, 2), "prod"),
+            RuntimeError,
+            "source tensor shape must match self tensor shape",
+        ),
+        (
+            lambda x: x.index_reduce(0, wg.tensor([1]), wg.ones(1).double(), "prod"),
+            RuntimeError,
+            r"self \(Float\) and source \(Double\) must have the same scalar type",
+        ),
+        (
+            lambda x: x.bool().scatter_reduce(0, wg.tensor([1]), wg.ones(1).bool(), "mean"),
+            NotImplementedError,
+            "not implemented for 'Bool'",
+        ),
+        (
+            lambda x: x.cfloat().index_reduce(0, wg.tensor([1]), wg.ones(1).cfloat(), "amin"),
+            NotImplementedError,
+            "not implemented for 'ComplexFloat'",
+        ),
+        (lambda x: wg.slice_scatter(x[0], x), IndexError, "cannot be applied to a 0-dim tensor"),
         (
             lambda x: wg.select_scatter(x, wg.ones(2), 0, 0),
             RuntimeError,

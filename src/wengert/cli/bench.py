@@ -10,7 +10,7 @@ from wengert.cli.request import BadRequest
 
 __all__ = ["bench"]
 
-SCRIPTS = ("overhead", "train", "startup", "anomaly")
+SCRIPTS = ("overhead", "train", "startup", "anomaly", "ops")
 
 
 def _folder() -> Path:
@@ -31,7 +31,7 @@ def bench(script: str | None = None, quick: bool = False, json: bool = False) ->
     Parameters
     ----------
     script
-        ``"overhead"``, ``"train"``, ``"startup"`` or ``"anomaly"``; all of them if None.
+        ``"overhead"``, ``"train"``, ``"startup"``, ``"anomaly"`` or ``"ops"``; all of them if None.
     quick
         Whether to measure fewer rounds.
     json

@@ -15,6 +15,7 @@ import wengert as wg
 from wengert.cli.bench import bench
 from wengert.cli.check import check
 from wengert.cli.demo import demo
+from wengert.cli.operations import page
 from wengert.cli.request import BadRequest
 from wengert.prims.whole import TABLE
 
@@ -92,10 +93,15 @@ def _parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("ops", help="the primitives, and what each one saves")
     command.add_argument("part", nargs="?", default="", help="only those with this in their name")
+    command.add_argument(
+        "--markdown",
+        action="store_true",
+        help="all public operations with their derivatives: the page docs/operations.md",
+    )
 
     command = commands.add_parser("bench", help="run the benchmarks of a source checkout")
     command.add_argument(
-        "script", nargs="?", help="only this one: overhead, train, startup, anomaly"
+        "script", nargs="?", help="only this one: overhead, train, startup, anomaly, ops"
     )
     command.add_argument("--quick", action="store_true", help="fewer rounds")
     command.add_argument("--json", action="store_true", help="print JSON instead of tables")
@@ -147,6 +153,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             return demo(options.epochs, options.seed)
         if options.command == "info":
             return _info()
+        if options.command == "ops" and options.markdown:
+            sys.stdout.write(page())
+            return 0
         if options.command == "ops":
             return _ops(options.part)
         if options.command == "bench":

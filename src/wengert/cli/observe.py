@@ -36,12 +36,15 @@ class Observed:
         The kinds of dtypes that it takes, of ``"bifc"``.
     scipy
         ``"needs"`` if it raises without SciPy, ``"uses"`` if it has other ways, or ``""``.
+    identity
+        Whether it returns its argument as it is.
     """
 
     def __init__(self) -> None:
         self.primitives: list[Primitive] = []
         self.kinds = ""
         self.scipy = ""
+        self.identity = False
 
 
 class _Primitives(Dispatch):
@@ -90,10 +93,13 @@ def observe(function: Callable[..., Any], names: set[str]) -> Observed:
     def watch(callee: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         with _Primitives() as log:
             result = callee(*args, **kwargs)
+            if "training" in inspect.signature(callee).parameters:
+                result = callee(*args, **{**kwargs, "training": True})
         known = {prim.name for prim in found.primitives}
         found.primitives += [prim for name, prim in log.seen.items() if name not in known]
         found.kinds = found.kinds or _kinds(callee, args, kwargs)
         found.scipy = found.scipy or _scipy(callee, args, kwargs)
+        found.identity |= any(result is x for x in (*args, getattr(callee, "__self__", None)))
         return result
 
     examples = doctest.DocTestParser().get_examples(inspect.getdoc(function) or "")

@@ -7,14 +7,12 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-
 import wengert as wg
 from wengert.cli.formulas import formula, rule_source, rules_of
-from wengert.cli.observe import KINDS, Observed, observe
+from wengert.cli.observe import Observed, observe
 from wengert.prims.record import Primitive
 from wengert.prims.whole import TABLE
-from wengert.testing.samples import supports
+from wengert.utils.dispatch import operation_name
 
 __all__ = ["page"]
 
@@ -36,11 +34,11 @@ FAMILIES = {
     "Convolution": "convolution fold",
     "Pooling": "pooling adaptive_pooling unpooling",
     "Resampling and padding": "resample grids padding",
-    "Normalisation": "normalisation normalization",
-    "Activations": "neural activations",
-    "Losses": "classes losses",
+    "Normalisation": "normalisation",
+    "Activations": "neural activations gates",
+    "Losses": "classes losses distance_losses margin_losses likelihoods ctc",
     "Embedding and attention": "embedding attention",
-    "Dropout and random numbers": "dropout random choice",
+    "Dropout and random numbers": "dropout dropouts random choice",
     "Creation and conversion": "create like ranges cast convert",
 }
 NOT_OPERATIONS = {"generator"}
@@ -163,9 +161,12 @@ def _forms(namespace: str, name: str, function: Callable[..., Any]) -> str:
 
 def _derivative(seen: Observed, shown: set[str]) -> str:
     """What a table says of the derivative of an operation."""
-    smooth = [prim for prim in seen.primitives if prim.is_differentiable]
+    found = {operation_name(prim): prim for prim in seen.primitives if prim.is_differentiable}
+    if len(found) > 1:
+        found.pop("to_copy", None)  # to a common dtype
+    smooth = [TABLE.get(name, prim) for name, prim in found.items()]
     if not smooth:
-        return "-"
+        return "returns its argument" if seen.identity else "-"
     if len(smooth) == 1:
         shown.add(smooth[0].name)
         return _rules(smooth[0])
@@ -187,15 +188,6 @@ def _rules(prim: Primitive) -> str:
 
 def _code(text: str) -> str:
     return f"`{text}`".replace("|", "\\|")
-
-
-def _kinds(prim: Primitive) -> str:
-    with np.errstate(all="ignore"):
-        return "".join(
-            kind
-            for kind, of in KINDS.items()
-            if supports(prim, wg.zeros(0, dtype=of).numpy().dtype)
-        )
 
 
 def _rest(shown: set[str]) -> str:

@@ -56,6 +56,7 @@ class Part(NamedTuple):
     """Which they are among all windows."""
 
 
+@lru_cache(maxsize=512)
 def parts_of(size: Shape, stride: Shape, unit: int) -> tuple[Part, ...]:
     """All windows, in parts of `_BLOCK` bytes, if `unit` bytes are copied for each."""
     chunk = list(size)

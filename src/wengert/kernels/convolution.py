@@ -17,10 +17,10 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from wengert.kernels.bands import correlate_in_bands, has_bands
 from wengert.kernels.columns import (
-    Part,
     all_columns,
     blocks,
     columns,
@@ -114,7 +114,7 @@ def correlate(
         self.shape, kernel, each, size, stride, padding, dilation, groups, self.itemsize, False
     )
     places = math.prod(size)
-    # one product for all arrays takes their results apart again, which is worth it if they are short
+    # one product for all arrays, whose results are then taken apart, pays if these are short
     together = count > 1 and 0.25 * grid.taps + 300 / each > 0.6 * places
     exact = grid.pitch <= size[-1]
     if grid.plain or (grid.alone and exact and not together):
@@ -127,28 +127,34 @@ def correlate(
         return _plus(result.reshape(count, -1, *size), bias)
     result = np.empty((count, groups, each, places), self.dtype)
     matrices = weight.reshape(groups, each, -1)
+    added = None if bias is None else bias.reshape(groups, each, 1)
     for images, some, part, matrix in columns(self, grid, groups, together):
+        block = result[images, some, :, part.places]
         if exact and not together:
-            np.matmul(matrices[some], matrix, out=result[images, some, :, part.places])
-            continue
-        sums = np.matmul(matrices[some], matrix)
-        if together:
-            sums = sums.reshape(*sums.shape[:2], images.stop - images.start, -1)
-            sums = sums.transpose(2, 0, 1, 3)
-        if exact:
-            result[images, some, :, part.places] = sums
+            np.matmul(matrices[some], matrix, out=block)
         else:
-            _cut(sums, result, images, some, part, grid.pitch, size[-1])
-    return _plus(result.reshape(count, -1, *size), bias)
+            sums = np.matmul(matrices[some], matrix)
+            if together:
+                sums = sums.reshape(*sums.shape[:2], images.stop - images.start, -1)
+                sums = sums.transpose(2, 0, 1, 3)
+            if exact:
+                block[...] = sums
+            else:
+                _cut(sums, block, grid.pitch, size[-1])
+        if added is not None:
+            block += added[some]
+    return result.reshape(count, -1, *size)
 
 
-def _cut(
-    sums: Any, result: Any, images: slice, some: slice, part: Part, pitch: int, length: int
-) -> None:
-    """Put sums, of which each `pitch` are a row, among the results, of which `length` are."""
-    rows = slice(part.places.start // length, part.places.stop // length)
-    target = result.reshape(*result.shape[:3], -1, length)
-    target[images, some, :, rows] = sums.reshape(*sums.shape[:3], -1, pitch)[..., :length]
+def _cut(sums: Any, target: Any, pitch: int, length: int) -> None:
+    """Put the sums into `target`, without those that are no window's.
+
+    Of each row of `pitch` sums these are the first `length`.
+    """
+    rows = target.shape[-1] // length
+    steps = (*target.strides[:-1], length * target.itemsize, target.itemsize)
+    target = as_strided(target, (*target.shape[:-1], rows, length), steps)
+    target[...] = sums.reshape(*sums.shape[:-1], rows, pitch)[..., :length]
 
 
 def _is_plain(shape: Shape, kernel: Shape, size: Shape, stride: Shape, padding: Shape) -> bool:
@@ -208,7 +214,7 @@ def _is_worth_turning(given: Shape, weight: Shape, stride: Shape, groups: int) -
     # nanoseconds, as measured
     copied = 0.3 * places * weight[0] * taps + 1.2 * math.prod(weight) + 12000 * math.prod(stride)
     elements = places * weight[1] * groups * taps
-    added = 1.5 * elements + 10000 if elements < 1 << 14 else 0.8 * elements + 3000 * taps
+    added = 20000 + (1.5 * elements if elements < 1 << 14 else 0.8 * elements + 3000 * taps)
     return copied < added
 
 
@@ -308,7 +314,7 @@ def correlate_weight(
     sizes = other.shape[2:]
     given = other.reshape(count, groups, each, -1)
     places = given.shape[-1]
-    # one product for all arrays asks for a copy, which is worth it if they are short
+    # one product for all arrays, which are copied for it, pays if they are short
     together = count > 1 and 0.6 * result.shape[-1] + 300 / each > 0.5 * places
     if not together and _is_plain(self.shape, size, sizes, stride, padding):
         plain = self.reshape(count, groups, planes, places)

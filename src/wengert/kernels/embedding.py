@@ -8,6 +8,9 @@ import numpy as np
 
 __all__ = ["embedding", "embedding_backward", "embedding_factors"]
 
+# so few places left are quicker one by one
+_FEW = 8
+
 
 def embedding(weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool) -> Any:
     """The rows of `weight` that `indices` name."""
@@ -27,7 +30,9 @@ def embedding_backward(
 ) -> Any:
     """A table with each row of `g` added to the row that it came from.
 
-    Sorting the rows first makes the sum of each one reduction: quicker than adding one by one.
+    Rows are added in rounds: the first that go to each place, then the second, and so on, so that
+    no place is named twice in a round. The last few places, which many rows may go to, take the sum
+    of the rest each.
     """
     if padding_idx >= 0 or scale_grad_by_freq:
         g = g * embedding_factors(indices, g.dtype, padding_idx, scale_grad_by_freq)
@@ -39,8 +44,13 @@ def embedding_backward(
     order = np.argsort(places, kind="stable")
     ordered = places[order]
     starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-    if len(starts) == len(places):
-        result[places] = rows
-    else:
-        result[ordered[starts]] = np.add.reduceat(rows[order], starts, axis=0)
+    targets, counts = ordered[starts], np.diff(np.append(starts, len(ordered)))
+    done = 0
+    while len(starts) > _FEW:
+        result[targets] += rows[order[starts + done]]
+        done += 1
+        more = counts > done
+        targets, starts, counts = targets[more], starts[more], counts[more]
+    for target, start, count in zip(targets, starts, counts, strict=True):
+        result[target] += rows[order[start + done : start + count]].sum(0)
     return result

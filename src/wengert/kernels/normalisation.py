@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any
 
@@ -30,6 +30,8 @@ __all__ = [
 
 Dims = tuple[int, ...]
 
+_PART = 1 << 17
+"""The number of elements that are taken at a time, so that what is made of them stays close by."""
 _SHORT = 64
 """Rows up to this length are summed sooner than BLAS is called."""
 
@@ -77,32 +79,55 @@ def _dots(self: Any, other: Any) -> Any:
     return np.add.reduce(np.vecdot(self, other), 0)
 
 
+def _parts(axes: Dims) -> Iterator[tuple[Any, slice]]:
+    """What selects parts of an array of three axes that fit into the cache, and of its means."""
+    a, k, b = axes
+    if a * k * b <= _PART:
+        yield slice(None), slice(None)
+    elif a == 1:
+        step = max(1, _PART // b)
+        for i in range(0, k, step):
+            yield (slice(None), slice(i, i + step)), slice(i, i + step)
+    else:
+        step = max(1, _PART // (k * b))
+        for i in range(0, a, step):
+            yield slice(i, i + step), slice(None)
+
+
 def _moments(self: Any, eps: float) -> Any:
     """Means, variances, and one over the roots of the variances plus `eps`, as three rows."""
     count = self.shape[0] * self.shape[2]
-    result = np.empty((3, self.shape[1]), self.dtype)
+    result = np.zeros((3, self.shape[1]), self.dtype)
+    mean, var, scale = result
     if self.size == 0:
         result.fill(np.nan)
         return result
-    mean = _sums(self) / count
-    apart = self - mean[:, None]
+    np.divide(_sums(self), count, out=mean)
+    rest = np.zeros_like(mean)
+    memory = np.empty(0, self.dtype)
+    for part, of in _parts(self.shape):
+        values = self[part]
+        if memory.size < values.size:
+            memory = np.empty(values.size, self.dtype)
+        apart = memory[: values.size].reshape(values.shape)
+        np.subtract(values, mean[of, None], out=apart)
+        rest[of] += _sums(apart)
+        var[of] += _dots(apart, apart)
     # once more, from close by: so no digits are lost where elements are close to each other, and
     # those that are all equal have no variance
-    rest = _sums(apart) / count
-    var = _dots(apart, apart) / count
+    rest /= count
+    var /= count
     var -= rest * rest
-    np.add(mean, rest, out=result[0])
-    np.maximum(var, 0, out=result[1])
-    result[2] = _scale(result[1] + eps)
+    np.maximum(var, 0, out=var)
+    mean += rest
+    np.add(var, eps, out=scale)
+    if eps or scale.all():
+        np.divide(1, np.sqrt(scale, out=scale), out=scale)
+    else:
+        # without eps, elements that are all equal give 0 / 0 by definition
+        with np.errstate(divide="ignore"):
+            np.divide(1, np.sqrt(scale, out=scale), out=scale)
     return result
-
-
-def _scale(squares: Any) -> Any:
-    if squares.all():
-        return 1 / np.sqrt(squares)
-    # without eps, elements that are all equal give 0 / 0 by definition
-    with np.errstate(divide="ignore"):
-        return 1 / np.sqrt(squares)
 
 
 @_widened
@@ -111,14 +136,16 @@ def moments(self: Any, dim: Dims, eps: float) -> Any:
     return _moments(self.reshape(_three(self.shape, dim)), eps)
 
 
+def _degenerate(eps: float) -> Any:
+    # where elements are all equal and there is no eps, the result is 0 / 0 by definition
+    return nullcontext() if eps else np.errstate(invalid="ignore")
+
+
 def _standard(self: Any, known: Any, eps: float) -> Any:
     mean, _, scale = known if known.size else _moments(self, eps)
     result = self - mean[:, None]
-    if eps:
+    with _degenerate(eps):
         result *= scale[:, None]
-    else:
-        with np.errstate(invalid="ignore"):
-            result *= scale[:, None]
     return result
 
 
@@ -129,21 +156,41 @@ def standardise(self: Any, known: Any, dim: Dims, eps: float) -> Any:
 
 
 @_widened
-def standardise_backward(self: Any, input: Any, known: Any, dim: Dims, eps: float) -> Any:
-    """The derivative of `standardise` at `input`, a symmetric matrix, times self."""
+def standardise_backward(
+    self: Any, input: Any, weight: Any, known: Any, dim: Dims, eps: float
+) -> Any:
+    """The derivative of `standardise` at `input`, a symmetric matrix, times self and weights.
+
+    The weights are those of the last dimensions, or of the second if `dim` is all but that.
+    """
     if self.size == 0:
         return self.copy()
     axes = _three(input.shape, dim)
     g, x = self.reshape(axes), input.reshape(axes)
     count = axes[0] * axes[2]
     mean, _, scale = known if known.size else _moments(x, eps)
-    sums = _sums(g)
-    # where elements are all equal and there is no eps, the derivative is infinite
-    with np.errstate(invalid="ignore") if not eps else nullcontext():
-        along = (mean * sums - _dots(g, x)) * (scale * scale * scale / count)
-        result = x * along[:, None]
-        result -= (mean * along + scale * sums / count)[:, None]
-        result += g * scale[:, None]
+    result = np.empty(axes, self.dtype)
+    memory = np.empty(0, self.dtype)
+    inside = axes[0] == 1 and weight.ndim > 0 and dim[0] == input.ndim - len(dim)
+    row = weight.reshape(-1)
+    factor = 1 if inside else weight
+    sums, dots = (_sums(g), _dots(g, x)) if axes[0] > 1 else (None, None)
+    for part, of in _parts(axes):
+        h, y, out = g[part], x[part], result[part]
+        if memory.size < h.size:
+            memory = np.empty(h.size, self.dtype)
+        scaled = memory[: h.size].reshape(h.shape)
+        if inside:
+            h = np.multiply(h, row, out=scaled)
+        if axes[0] == 1:
+            sums, dots = _sums(h), _dots(h, y)
+        with _degenerate(eps):
+            m, s = mean[of], scale[of]
+            along = (m * sums - dots) * (factor * s * s * s / count)
+            s = s * factor
+            np.multiply(y, along[:, None], out=out)
+            out -= (m * along + s * sums / count)[:, None]
+            out += np.multiply(h, s[:, None], out=scaled)
     return result.reshape(self.shape)
 
 
@@ -155,17 +202,34 @@ def standardised_sum(self: Any, input: Any, known: Any, dim: Dims, eps: float, o
     the last dimension of three, where the moments are over the last two ("last").
     """
     axes = _three(input.shape, dim)
+    if self.size == 0:
+        sizes = {"across": input.shape[dim[0] :], "within": axes[1:2], "last": input.shape[:2]}
+        return np.zeros(sizes[over], self.dtype)
     mean, _, scale = known if known.size else _moments(input.reshape(axes), eps)
-    # where elements are all equal and there is no eps, they are 0 / 0 by definition
-    with np.errstate(invalid="ignore") if not eps else nullcontext():
+    with _degenerate(eps):
         if over == "across":
-            g, x = self.reshape(axes[1:]), input.reshape(axes[1:])
-            return (scale.dot(g * x) - (scale * mean).dot(g)).reshape(input.shape[dim[0] :])
+            return _across(self.reshape(axes), input.reshape(axes), mean, scale).reshape(
+                input.shape[dim[0] :]
+            )
         if over == "within":
             g, x = self.reshape(axes), input.reshape(axes)
             return scale * (_dots(g, x) - mean * _sums(g))
         sums = self.dot(np.ones(input.shape[2], self.dtype))
         return scale[:, None] * (np.vecdot(self, input) - mean[:, None] * sums)
+
+
+def _across(self: Any, input: Any, mean: Any, scale: Any) -> Any:
+    """The sums over all rows of the products of self and the standardised input."""
+    total = np.zeros(self.shape[2], self.dtype)
+    memory = np.empty(0, self.dtype)
+    for part, of in _parts(self.shape):
+        g, x = self[part][0], input[part][0]
+        if memory.size < g.size:
+            memory = np.empty(g.size, self.dtype)
+        product = np.multiply(g, x, out=memory[: g.size].reshape(g.shape))
+        total += scale[of].dot(product)
+        total -= (scale[of] * mean[of]).dot(g)
+    return total
 
 
 def _affine(result: Any, weight: Any, bias: Any, shape: Dims) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,9 @@ def _combined(self: Any, places: Any, values: Any, reduce: str, include_self: bo
     flat = result.reshape(-1)
     if not include_self:
         flat[places] = _nothing(self.dtype, reduce)
-    _COMBINE[reduce].at(flat, places, values)
+    # NumPy takes a NaN among extremes for an invalid value here, though not elsewhere
+    with np.errstate(invalid="ignore") if reduce[0] == "a" else nullcontext():
+        _COMBINE[reduce].at(flat, places, values)
     if reduce == "mean":
         count = np.bincount(places, minlength=flat.size)
         if include_self:

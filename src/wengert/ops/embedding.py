@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.gather import gather, index_add
-from wengert.ops.reduce import sum
+from wengert.ops.reduce import mean, sum
 from wengert.ops.shape import reshape
 from wengert.prims import embedding as _records
 from wengert.prims.table import TABLE
@@ -204,6 +204,11 @@ def embedding_bag(
     counts = np.bincount(owners, minlength=len(starts))
     if mode == "max":
         return _largest(rows, owners, counts)
+    longest = int(counts.max(initial=0))
+    if longest and (counts == longest).all():
+        # as long as they all are alike, the bags are rows of one array
+        bags_of = reshape(rows, (len(starts), longest, w.payload.shape[1]))
+        return mean(bags_of, 1) if mode == "mean" else sum(bags_of, 1)
     zeros = new_tensor(np.zeros((len(starts), w.payload.shape[1]), rows.payload.dtype))
     total = index_add(zeros, 0, new_tensor(owners), rows)
     if mode == "sum":

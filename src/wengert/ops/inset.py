@@ -8,11 +8,15 @@ from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import integer, operand
 from wengert.ops.out import into
 from wengert.ops.strided import is_within, window_of
+from wengert.prims import scatter as _records
 from wengert.prims.table import TABLE
 from wengert.tape.lift import cast
 from wengert.tape.record import T
 
 __all__ = ["as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter"]
+
+# the records of what is called below
+REQUIRES = (_records,)
 
 
 def _replaced(view: str, x: Any, src: Any, params: dict[str, Any]) -> Any:

@@ -99,7 +99,13 @@ _has(
 )
 _has("gamma_methods", methods="polygamma", in_place="polygamma")
 _has("distances", functions="cdist pdist", neural="pdist")
-_has("norms", functions="dist norm renorm", methods="dist norm renorm", in_place="renorm")
+_has(
+    "norms",
+    functions="dist norm renorm",
+    neural="normalize",
+    methods="dist norm renorm",
+    in_place="renorm",
+)
 _has(
     "pooling",
     functions="avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d",
@@ -163,9 +169,18 @@ _has(
     methods="diagflat is_nonzero narrow_copy rot90",
 )
 _has(
+    "copies",
+    functions="alias_copy as_strided_copy detach_copy diagonal_copy expand_copy permute_copy "
+    "select_copy slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy "
+    "unbind_copy unfold_copy unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze_copy "
+    "view_as_complex_copy view_as_real_copy view_copy",
+    methods="unsafe_chunk unsafe_split unsafe_split_with_sizes",
+)
+_has(
     "padding",
-    functions="channel_shuffle constant_pad_nd pixel_shuffle pixel_unshuffle",
-    neural="channel_shuffle one_hot pad pixel_shuffle pixel_unshuffle",
+    functions="channel_shuffle constant_pad_nd native_channel_shuffle pixel_shuffle "
+    "pixel_unshuffle",
+    neural="channel_shuffle native_channel_shuffle one_hot pad pixel_shuffle pixel_unshuffle",
 )
 _has(
     "margin_losses",
@@ -186,7 +201,7 @@ _has(
 _has(
     "normalisation",
     functions="rms_norm",
-    neural="batch_norm group_norm instance_norm layer_norm normalize rms_norm",
+    neural="batch_norm group_norm instance_norm layer_norm rms_norm",
 )
 _has("ctc", functions="ctc_loss", neural="ctc_loss")
 _has(

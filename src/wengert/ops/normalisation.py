@@ -10,15 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.errors import long_name
 from wengert.ops.coerce import dtype_name, operand
-from wengert.ops.norms import norm
-from wengert.ops.out import into
-from wengert.ops.select import clamp_min
+from wengert.ops.normalisation_arguments import (
+    applied,
+    check_count,
+    check_dtypes,
+    parameter,
+    running,
+    update,
+    widened,
+)
 from wengert.prims import normalisation
 from wengert.tape.base import new_tensor
 from wengert.tape.lift import cast
-from wengert.tape.modes import is_recording, no_grad
+from wengert.tape.modes import no_grad
 from wengert.tape.record import T
 
 __all__ = [
@@ -27,81 +32,11 @@ __all__ = [
     "instance_norm",
     "layer_norm",
     "normalised_batch",
-    "normalize",
     "rms_norm",
 ]
 
 # the records of what is called below
 REQUIRES = (normalisation,)
-_SINGLE = np.dtype(np.float32)
-_ONE = {dtype: new_tensor(dtype.type(1)) for dtype in (_SINGLE, np.dtype(np.float64))}
-_ZERO = {dtype: new_tensor(dtype.type(0)) for dtype in _ONE}
-
-
-# -- what all have in common ----------------------------------------------------------------------
-
-
-def _parameter(value: Any, name: str, arg: str, position: int) -> Any:
-    return None if value is None else operand(value, name, arg, position)
-
-
-def _check_dtypes(x: Any, kernel: str, *params: Any) -> None:
-    """Refuse an input that is not floating, and parameters of another dtype than the input's.
-
-    Parameters of float32 may come with an input of half precision.
-    """
-    dtype = x.payload.dtype
-    if dtype.kind in "biuc":
-        raise NotImplementedError(
-            f"\"{kernel}\" not implemented for '{dtype_name(x.payload)}': convert the input to a "
-            "real floating dtype"
-        )
-    given = [param.payload.dtype for param in params if param is not None]
-    if not given or all(own == dtype for own in given):
-        return
-    if given[0] == dtype:
-        other = next(own for own in given if own != dtype)
-        raise RuntimeError(
-            f"expected scalar type {long_name(dtype)} but found {long_name(other)}: convert the "
-            "parameters to one dtype"
-        )
-    if given[0] != _SINGLE or any(own != _SINGLE for own in given):
-        raise RuntimeError(
-            "mixed dtype (CPU): expect parameter to have scalar type of Float, or the input's, "
-            f"{long_name(dtype)}, but got {', '.join(long_name(own) for own in given)}"
-        )
-    if dtype.itemsize != 2:
-        raise RuntimeError(
-            "mixed dtype (CPU): all inputs must share same datatype. The input is "
-            f"{long_name(dtype)}, the parameters {long_name(given[0])}."
-        )
-
-
-def _wide(x: Any) -> Any:
-    """`x`, in float32 if it has two bytes."""
-    return cast(x, _SINGLE) if x.payload.dtype.itemsize == 2 else x
-
-
-def _applied(name: str, x: Any, weight: Any, bias: Any, *others: Any, **params: Any) -> Any:
-    """The record `name`; 1 and 0 take the places of a weight and a bias that are None."""
-    dtype = x.payload.dtype
-    if dtype.itemsize == 2:
-        x = cast(x, _SINGLE)
-        weight, bias, *others = [t if t is None else _wide(t) for t in (weight, bias, *others)]
-    weight = _ONE[x.payload.dtype] if weight is None else weight
-    bias = _ZERO[x.payload.dtype] if bias is None else bias
-    result = getattr(T, name)(x, weight, bias, *others, **params)
-    return result if dtype.itemsize > 2 else cast(result, dtype)
-
-
-def _check_count(param: Any, arg: str, channels: int) -> None:
-    if param is not None and param.payload.size != channels:
-        raise RuntimeError(
-            f"{arg} should contain {channels} elements not {param.payload.size}: one for each "
-            "channel, the second dimension of the input"
-        )
-
-
 # -- layers ---------------------------------------------------------------------------------------
 
 
@@ -188,12 +123,12 @@ def layer_norm(
     tensor([[-1.2247,  0.0000,  1.2247]])
     """
     x = operand(input, "layer_norm")
-    weight = _parameter(weight, "layer_norm", "weight", 3)
-    bias = _parameter(bias, "layer_norm", "bias", 4)
+    weight = parameter(weight, "layer_norm", "weight", 3)
+    bias = parameter(bias, "layer_norm", "bias", 4)
     dim = _last_dims("layer_norm", x, normalized_shape, weight=weight, bias=bias)
-    _check_dtypes(x, "LayerNormKernelImpl", weight, bias)
-    known = T.moments(_wide(x), dim=dim, eps=eps)
-    return _applied("layer_norm", x, weight, bias, known, dim=dim, eps=eps)
+    check_dtypes(x, "LayerNormKernelImpl", weight, bias)
+    known = T.moments(widened(x), dim=dim, eps=eps)
+    return applied("layer_norm", x, weight, bias, known, dim=dim, eps=eps)
 
 
 def rms_norm(
@@ -235,7 +170,7 @@ def rms_norm(
     tensor([[0.8485, 1.1314]])
     """
     x = operand(input, "rms_norm")
-    weight = _parameter(weight, "rms_norm", "weight", 3)
+    weight = parameter(weight, "rms_norm", "weight", 3)
     dim = _last_dims("rms_norm", x, normalized_shape, weight=weight)
     dtype = x.payload.dtype
     if dtype.kind in "biu":
@@ -300,7 +235,7 @@ def group_norm(
     """
     name = "group_norm"
     x = operand(input, name)
-    weight, bias = _parameter(weight, name, "weight", 3), _parameter(bias, name, "bias", 4)
+    weight, bias = parameter(weight, name, "weight", 3), parameter(bias, name, "bias", 4)
     shape = x.payload.shape
     if len(shape) < 2:
         raise RuntimeError(
@@ -328,7 +263,7 @@ def group_norm(
                 f"but got {arg} of shape {list(param.payload.shape)} and input of shape "
                 f"{list(shape)}"
             )
-    _check_dtypes(x, "GroupNormKernelImpl", weight, bias)
+    check_dtypes(x, "GroupNormKernelImpl", weight, bias)
     return _by_groups(x, weight, bias, int(num_groups), eps)[0]
 
 
@@ -337,8 +272,8 @@ def _by_groups(x: Any, weight: Any, bias: Any, groups: int, eps: float) -> Any:
     shape = x.payload.shape
     n, size = shape[0] * groups, math.prod(shape[1:]) // max(groups, 1)
     with no_grad():
-        known = T.moments(T.unsafe_view(_wide(x), shape=(n, size)), dim=(1,), eps=eps)
-    return _applied("group_norm", x, weight, bias, known, groups=groups, eps=eps), known
+        known = T.moments(T.unsafe_view(widened(x), shape=(n, size)), dim=(1,), eps=eps)
+    return applied("group_norm", x, weight, bias, known, groups=groups, eps=eps), known
 
 
 def instance_norm(
@@ -400,13 +335,13 @@ def instance_norm(
             "Expected more than 1 spatial element when training, got input size "
             f"torch.Size({list(shape)})"
         )
-    mean, var = _running(name, running_mean, running_var)
+    mean, var = running(name, running_mean, running_var)
     if not use_input_stats and mean is None:
         raise RuntimeError(
             "Expected running_mean and running_var to be defined when use_input_stats is false"
         )
-    weight, bias = _parameter(weight, name, "weight", 4), _parameter(bias, name, "bias", 5)
-    _check_dtypes(x, "batch_norm", weight, bias, mean, var)
+    weight, bias = parameter(weight, name, "weight", 4), parameter(bias, name, "bias", 5)
+    check_dtypes(x, "batch_norm", weight, bias, mean, var)
     n, channels = shape[:2]
     for arg, param in (("weight", weight), ("bias", bias)):
         if param is not None and param.payload.size != channels:
@@ -414,48 +349,24 @@ def instance_norm(
                 f"{arg} should contain {n * channels} elements not {n * param.payload.size}: one "
                 "for each channel of each sample"
             )
-    _check_count(mean, "running_mean", channels)
-    _check_count(var, "running_var", channels)
+    check_count(mean, "running_mean", channels)
+    check_count(var, "running_var", channels)
     if not use_input_stats:
         return _with_statistics(x, weight, bias, mean, var, eps)
     result, known = _by_groups(x, weight, bias, channels, eps)
     if mean is not None and x.payload.size:
         each = known.payload.reshape(3, n, channels).mean(1)
-        _update(name, mean, var, each, math.prod(shape[2:]), momentum)
+        update(name, mean, var, each, math.prod(shape[2:]), momentum)
     return result
 
 
 # -- batches --------------------------------------------------------------------------------------
 
 
-def _running(name: str, running_mean: Any, running_var: Any) -> tuple[Any, Any]:
-    """The running mean and variance: both or neither, and neither in a graph."""
-    if (running_mean is None) != (running_var is None):
-        raise ValueError("running_mean and running_var must either both be None or neither be None")
-    if running_mean is None:
-        return None, None
-    mean = operand(running_mean, name, "running_mean", 2)
-    var = operand(running_var, name, "running_var", 3)
-    for arg, value in (("running_mean", mean), ("running_var", var)):
-        if value.edge is not None and is_recording():
-            raise RuntimeError(
-                "The function 'native_batch_norm' is not differentiable with respect to argument "
-                f"'{arg}'. This input cannot have requires_grad True."
-            )
-    return mean, var
-
-
-def _update(name: str, mean: Any, var: Any, known: Any, count: int, momentum: float) -> None:
-    """Move the running mean and variance towards those of `count` elements each."""
-    for old, new in ((mean, known[0]), (var, known[1] * (count / (count - 1)))):
-        value = (1 - momentum) * old.payload + momentum * new
-        into(old, new_tensor(value.astype(old.payload.dtype, copy=False)), name)
-
-
 def _with_statistics(x: Any, weight: Any, bias: Any, mean: Any, var: Any, eps: float) -> Any:
     # copies: later batches may write to the running values, which the derivative needs as they are
     fixed = [new_tensor(value.payload.copy()) for value in (mean, var)]
-    return _applied("batch_norm_fixed", x, weight, bias, *fixed, eps=eps)
+    return applied("batch_norm_fixed", x, weight, bias, *fixed, eps=eps)
 
 
 def batch_norm(
@@ -546,8 +457,8 @@ def normalised_batch(
             f"{max(len(shape), 1) - 1}], but got 1): the input needs the shape (N, C, ...), but "
             f"has {list(shape)}"
         )
-    mean, var = _running(name, running_mean, running_var)
-    weight, bias = _parameter(weight, name, "weight", 4), _parameter(bias, name, "bias", 5)
+    mean, var = running(name, running_mean, running_var)
+    weight, bias = parameter(weight, name, "weight", 4), parameter(bias, name, "bias", 5)
     if mean is None and not training:
         raise RuntimeError("running_mean must be defined in evaluation mode")
     for arg, param in (
@@ -556,59 +467,15 @@ def normalised_batch(
         ("weight", weight),
         ("bias", bias),
     ):
-        _check_count(param, arg, shape[1])
-    _check_dtypes(x, "batch_norm", weight, bias, mean, var)
+        check_count(param, arg, shape[1])
+    check_dtypes(x, "batch_norm", weight, bias, mean, var)
     if not training:
         return _with_statistics(x, weight, bias, mean, var, eps)
     dim = (0, *range(2, len(shape)))
-    known = T.moments(_wide(x), dim=dim, eps=eps)
-    result = _applied("batch_norm", x, weight, bias, known, eps=eps)
+    known = T.moments(widened(x), dim=dim, eps=eps)
+    result = applied("batch_norm", x, weight, bias, known, eps=eps)
     if mean is not None and x.payload.size:
         count = x.payload.size // shape[1]
         if count > 1:
-            _update(name, mean, var, known.payload, count, momentum)
+            update(name, mean, var, known.payload, count, momentum)
     return result
-
-
-# -- norms ----------------------------------------------------------------------------------------
-
-
-def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
-    """The input over its norm along a dimension, which becomes 1.
-
-    Parameters
-    ----------
-    input : Tensor
-        Of floating or complex dtype.
-    p : float
-        The exponent of the norm.
-    dim : int or tuple of int
-        The dimensions along which the norm is taken.
-    eps : float
-        The least divisor.
-    out : Tensor, optional
-        Where to write the result; outside the graph only.
-
-    Returns
-    -------
-    Tensor
-        Of the input's shape; differentiable.
-
-    Raises
-    ------
-    IndexError
-        If the dimension is out of range.
-    RuntimeError
-        If the dtype is neither floating nor complex.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> wg.nn.functional.normalize(wg.tensor([[3.0, 4.0], [0.0, 0.0]]))
-    tensor([[0.6000, 0.8000],
-            [0.0000, 0.0000]])
-    """
-    x = operand(input, "normalize")
-    length = clamp_min(norm(x, p, dim, keepdim=True), eps)
-    result = T.div(x, length)
-    return result if out is None else into(out, result, "div")

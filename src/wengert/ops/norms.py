@@ -10,11 +10,13 @@ from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.matrix_norms import matrix_norm
 from wengert.ops.moments import vector_norm
 from wengert.ops.options import number
+from wengert.ops.out import into
+from wengert.ops.select import clamp_min
 from wengert.prims import distances as _records
 from wengert.tape.lift import is_number
 from wengert.tape.record import T
 
-__all__ = ["dist", "norm", "renorm"]
+__all__ = ["dist", "norm", "normalize", "renorm"]
 
 REQUIRES = (_records,)
 
@@ -175,3 +177,44 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
         )
     others = tuple([d for d in range(array.ndim) if d != axis])
     return T.renorm(x, p=power, dim=others, maxnorm=most)
+
+
+def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
+    """The input over its norm along a dimension, which becomes 1.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of floating or complex dtype.
+    p : float
+        The exponent of the norm.
+    dim : int or tuple of int
+        The dimensions along which the norm is taken.
+    eps : float
+        The least divisor.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
+
+    Returns
+    -------
+    Tensor
+        Of the input's shape; differentiable.
+
+    Raises
+    ------
+    IndexError
+        If the dimension is out of range.
+    RuntimeError
+        If the dtype is neither floating nor complex.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.normalize(wg.tensor([[3.0, 4.0], [0.0, 0.0]]))
+    tensor([[0.6000, 0.8000],
+            [0.0000, 0.0000]])
+    """
+    x = operand(input, "normalize")
+    length = clamp_min(norm(x, p, dim, keepdim=True), eps)
+    result = T.div(x, length)
+    return result if out is None else into(out, result, "div")

@@ -17,6 +17,7 @@ from wengert.tape.record import T
 __all__ = [
     "channel_shuffle",
     "constant_pad_nd",
+    "native_channel_shuffle",
     "one_hot",
     "pad",
     "pixel_shuffle",
@@ -140,14 +141,19 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     >>> wg.nn.functional.pad(x, (1, 1)), wg.nn.functional.pad(x, (2, 1), mode="reflect")
     (tensor([[0., 1., 2., 3., 0.]]), tensor([[3., 2., 1., 2., 3., 2.]]))
     """
-    x = operand(input, "pad")
-    if mode == "constant":
-        return constant_pad_nd(x, pad, 0 if value is None else value)
-    widths, shape = _widths(pad), x.payload.shape
+    x, widths = operand(input, "pad"), _widths(pad)
+    shape = x.payload.shape
     if len(widths) % 2:
         raise RuntimeError(
             f"Padding length must be divisible by 2, but there are {len(widths)} widths"
         )
+    if len(widths) > 2 * len(shape):
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got "
+            f"padding length {len(widths)} and input of dimension {len(shape)}"
+        )
+    if mode == "constant":
+        return constant_pad_nd(x, widths, 0 if value is None else value)
     if mode not in _RECORDS:
         raise NotImplementedError(
             f"Unrecognised padding mode {mode}: use constant, reflect, replicate or circular"
@@ -331,6 +337,18 @@ def channel_shuffle(input: Any, groups: int) -> Any:
             f"{shape[1]} channels and {parts} groups."
         )
     return T.channel_shuffle(x, groups=parts)
+
+
+def native_channel_shuffle(input: Any, groups: int) -> Any:
+    """`channel_shuffle` by another name.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.native_channel_shuffle(wg.arange(4).reshape(1, 4, 1), 2).flatten()
+    tensor([0, 2, 1, 3])
+    """
+    return channel_shuffle(input, groups)
 
 
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:

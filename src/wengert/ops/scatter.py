@@ -132,7 +132,7 @@ def index_reduce(
     RuntimeError
         If the shapes or dtypes do not fit, or `reduce` is none of these.
     NotImplementedError
-        If the tensors are complex or of bools.
+        If values of this dtype have no order, for extremes, or no means.
 
     Examples
     --------
@@ -149,7 +149,9 @@ def index_reduce(
         )
     axis = normal_dim(integer(dim, "index_reduce", "dim"), x.payload.ndim)
     _check_positions(x.payload, where.payload, y.payload, axis)
-    _refuse(x, "index_func_", "bc", "index_reduce")
+    if reduce != "prod":
+        kernel = {"mean": "div_floor_cpu", "amax": "maximum_cpu", "amin": "minimum_cpu"}[reduce]
+        _refuse(x, kernel, "b" if reduce == "mean" else "c", "index_reduce")
     params = {"dim": axis, "reduce": reduce, "include_self": bool(include_self)}
     result = T.index_reduce(x, where, y, **params)
     return result if out is None else into(out, result, "index_reduce")

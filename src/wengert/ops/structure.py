@@ -156,10 +156,11 @@ def block_diag(*tensors: Any) -> Any:
                 f"expected Tensor as element {i} in argument 0, but got {type(value).__name__}: "
                 "block_diag() takes the tensors one by one, block_diag(*tensors)"
             )
-        if value.ndim > 2:
+        ndim = operand(value, "block_diag").payload.ndim
+        if ndim > 2:
             raise RuntimeError(
                 "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
-                f"{i} has {value.ndim} dimensions"
+                f"{i} has {ndim} dimensions"
             )
     if not tensors:
         return new_tensor(np.empty((1, 0), default_float()))
@@ -299,7 +300,14 @@ def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = Non
     >>> wg.narrow_copy(wg.tensor([1, 2, 3]), 0, 1, 2)
     tensor([2, 3])
     """
-    result = T.contiguous(narrow(input, dim, start, length))
+    x = operand(input, "narrow_copy")
+    axis = normal_dim(integer(dim, "narrow_copy", "dim"), x.payload.ndim)
+    if x.payload.ndim and integer(length, "narrow_copy", "length") < 0:
+        raise RuntimeError(
+            f"start ({start}) + length ({length}) exceeds dimension size "
+            f"({x.payload.shape[axis]}): the length must not be negative"
+        )
+    result = T.contiguous(narrow(x, axis, start, length))
     return result if out is None else into(out, result, "narrow_copy")
 
 
@@ -403,10 +411,11 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     if min(shape, default=0) < 0:
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(shape)}")
     # positions beyond the last one begin again at the first
+    places = x.payload.astype(np.int64)
     inner = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
     return tuple(
         [
-            new_tensor(np.asarray(x.payload // max(step, 1) % max(size, 1), x.payload.dtype))
+            new_tensor(np.asarray(places // max(step, 1) % max(size, 1)))
             for step, size in zip(inner, shape, strict=True)
         ]
     )

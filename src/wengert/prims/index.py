@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import index as kernels
+from wengert.kernels.select import choose
 from wengert.prims.families import constant, linear
 from wengert.prims.record import case
 
@@ -281,7 +282,7 @@ linear(
 )
 linear(
     "masked_fill",
-    lambda self, mask, value: np.where(mask, value, self),
+    lambda self, mask, value: choose(np.logical_not(mask), self, value),
     into=lambda self, mask, value: np.copyto(self, value, where=mask),
     args=("self", "mask"),
     params=("value",),

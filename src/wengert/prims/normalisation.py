@@ -56,15 +56,83 @@ constant(
 )
 
 
+def _weighed(F: Any, values: Any, weight: Any, shape: Dims, dim: Dims, ndim: int) -> Any:
+    """Values times the weights, of `shape`, of `standardise_backward`."""
+    if shape and dim[0] != ndim - len(dim):
+        weight = _column(F, weight, shape, ndim)
+    return values * weight
+
+
+def _down(F: Any, values: Any, shape: Dims, dim: Dims, ndim: int) -> Any:
+    """The transpose: the sums of the values of each weight."""
+    if shape and dim[0] != ndim - len(dim):
+        return F.sum_dim(values, dim=dim, keepdim=False)
+    return F.sum_to(values, shape=shape)
+
+
+def _column(F: Any, values: Any, shape: Dims, ndim: int) -> Any:
+    """Numbers of the channels in a shape that broadcasts with an array of `ndim` dimensions."""
+    return F.unsafe_view(values, shape=(*shape, *[1] * (ndim - 2))) if shape else values
+
+
+def _unweighed(F: Any, g: Any, input: Any, known: Any, dtype: Any, dim: Dims, eps: float) -> Any:
+    one = F.zeros(shape=(), dtype=dtype) + 1
+    return F.standardise_backward(g, input, one, known, dim=dim, eps=eps)
+
+
+def _transposed(
+    F: Any,
+    g: Any,
+    input: Any,
+    weight: Any,
+    known: Any,
+    self_shape: Dims,
+    self_dtype: Any,
+    weight_shape: Dims,
+    dim: Dims,
+    eps: float,
+) -> Any:
+    slope = _unweighed(F, g, input, known, self_dtype, dim, eps)
+    return _weighed(F, slope, weight, weight_shape, dim, len(self_shape))
+
+
+def _slope_by_weight(
+    F: Any,
+    g: Any,
+    self: Any,
+    input: Any,
+    known: Any,
+    self_shape: Dims,
+    self_dtype: Any,
+    weight_shape: Dims,
+    dim: Dims,
+    eps: float,
+) -> Any:
+    slope = _unweighed(F, g, input, known, self_dtype, dim, eps)
+    return _down(F, self * slope, weight_shape, dim, len(self_shape))
+
+
 def _curvature(
-    F: Any, g: Any, self: Any, input: Any, known: Any, result: Any, dim: Dims, eps: float
+    F: Any,
+    g: Any,
+    self: Any,
+    input: Any,
+    weight: Any,
+    known: Any,
+    result: Any,
+    self_shape: Dims,
+    self_dtype: Any,
+    weight_shape: Dims,
+    dim: Dims,
+    eps: float,
 ) -> Any:
     """The derivative of ``<g, standardise_backward(self, input)>`` by the input."""
     scale = F.rsqrt(F.var(input, dim=dim, correction=0, keepdim=True) + eps)
     standard = F.standardise(input, known, dim=dim, eps=eps)
-    other = F.standardise_backward(g, input, known, dim=dim, eps=eps)
+    other = _unweighed(F, g, input, known, self_dtype, dim, eps)
+    weighed = _weighed(F, self, weight, weight_shape, dim, len(self_shape))
     total = standard * F.mean_dim(g * result, dim=dim, keepdim=True)
-    total = total + other * F.mean_dim(self * standard, dim=dim, keepdim=True)
+    total = total + other * F.mean_dim(weighed * standard, dim=dim, keepdim=True)
     total = total + result * F.mean_dim(g * standard, dim=dim, keepdim=True)
     return -scale * total
 
@@ -76,8 +144,8 @@ general(
     args=("self", "known"),
     params=("dim", "eps"),
     vjp=(
-        lambda F, g, self, known, dim, eps: F.standardise_backward(
-            g, self, known, dim=dim, eps=eps
+        lambda F, g, self, known, self_dtype, dim, eps: _unweighed(
+            F, g, self, known, self_dtype, dim, eps
         ),
         None,
     ),
@@ -89,22 +157,21 @@ general(
     "standardise_backward",
     kernels.standardise_backward,
     refuses={"c": "\"LayerNormKernelImpl\" not implemented for '{}'"},
-    args=("self", "input", "known"),
+    args=("self", "input", "weight", "known"),
     params=("dim", "eps"),
-    vjp=(
-        lambda F, g, input, known, dim, eps: F.standardise_backward(
-            g, input, known, dim=dim, eps=eps
-        ),
-        _curvature,
-        None,
-    ),
+    vjp=(_transposed, _curvature, _slope_by_weight, None),
     fixed=("known",),
-    cases=tuple(case(shape, shape, _unknown, dim=dim, eps=0.1) for shape, dim in _STANDARDISED),
-    doc="the derivative of standardise, which is symmetric, times self",
+    cases=(
+        *[case(shape, shape, (), _unknown, dim=dim, eps=0.1) for shape, dim in _STANDARDISED],
+        case((2, 3, 2), (2, 3, 2), (3, 2), _unknown, dim=(1, 2), eps=0.1),
+        case((2, 3, 2), (2, 3, 2), (3,), _unknown, dim=(0, 2), eps=0.1),
+        case((1, 3, 2), (1, 3, 2), (3,), _unknown, dim=(0, 2), eps=0.1),
+    ),
+    doc="the derivative of standardise, a symmetric matrix, times self and weights",
 )
 
 
-def _weighed(F: Any, g: Any, shape: Dims, dim: Dims, over: str) -> Any:
+def _spread(F: Any, g: Any, shape: Dims, dim: Dims, over: str) -> Any:
     """What arrives at `standardised_sum` for each of the products that it adds up."""
     if over == "across":
         return g
@@ -120,12 +187,13 @@ def _slope_of_sum(
     input: Any,
     known: Any,
     self_shape: Dims,
+    self_dtype: Any,
     dim: Dims,
     eps: float,
     over: str,
 ) -> Any:
-    weighed = self * _weighed(F, g, self_shape, dim, over)
-    return F.standardise_backward(weighed, input, known, dim=dim, eps=eps)
+    spread = _spread(F, g, self_shape, dim, over)
+    return _unweighed(F, self * spread, input, known, self_dtype, dim, eps)
 
 
 general(
@@ -136,7 +204,7 @@ general(
     params=("dim", "eps", "over"),
     vjp=(
         lambda F, g, input, known, self_shape, dim, eps, over: (
-            F.standardise(input, known, dim=dim, eps=eps) * _weighed(F, g, self_shape, dim, over)
+            F.standardise(input, known, dim=dim, eps=eps) * _spread(F, g, self_shape, dim, over)
         ),
         _slope_of_sum,
         None,
@@ -165,7 +233,7 @@ general(
 def _slope_of_layer_norm(
     F: Any, g: Any, self: Any, weight: Any, known: Any, dim: Dims, eps: float
 ) -> Any:
-    return F.standardise_backward(g * weight, self, known, dim=dim, eps=eps)
+    return F.standardise_backward(g, self, weight, known, dim=dim, eps=eps)
 
 
 def _weights_of_layer_norm(
@@ -203,29 +271,15 @@ general(
 # -- batches --------------------------------------------------------------------------------------
 
 
-def _column(F: Any, values: Any, shape: Dims, ndim: int) -> Any:
-    """Numbers of the channels in a shape that broadcasts with an array of `ndim` dimensions."""
-    return F.unsafe_view(values, shape=(*shape, *[1] * (ndim - 2))) if shape else values
-
-
 def _apart_from_channels(ndim: int) -> Dims:
     return (0, *range(2, ndim))
 
 
 def _slope_of_batch_norm(
-    F: Any,
-    g: Any,
-    self: Any,
-    weight: Any,
-    known: Any,
-    self_shape: Dims,
-    weight_shape: Dims,
-    eps: float,
+    F: Any, g: Any, self: Any, weight: Any, known: Any, self_shape: Dims, eps: float
 ) -> Any:
-    weighed = g * _column(F, weight, weight_shape, len(self_shape))
-    return F.standardise_backward(
-        weighed, self, known, dim=_apart_from_channels(len(self_shape)), eps=eps
-    )
+    dim = _apart_from_channels(len(self_shape))
+    return F.standardise_backward(g, self, weight, known, dim=dim, eps=eps)
 
 
 def _by_channel(F: Any, values: Any, shape: Dims, ndim: int) -> Any:
@@ -320,19 +374,15 @@ def _slope_of_group_norm(
     weight: Any,
     known: Any,
     self_shape: Dims,
+    self_dtype: Any,
     weight_shape: Dims,
     groups: int,
     eps: float,
 ) -> Any:
     weighed = g * _column(F, weight, weight_shape, len(self_shape))
     rows = _rows(self_shape, groups)
-    slope = F.standardise_backward(
-        F.unsafe_view(weighed, shape=rows),
-        F.unsafe_view(self, shape=rows),
-        known,
-        dim=(1,),
-        eps=eps,
-    )
+    flat = F.unsafe_view(weighed, shape=rows), F.unsafe_view(self, shape=rows)
+    slope = _unweighed(F, *flat, known, self_dtype, (1,), eps)
     return F.unsafe_view(slope, shape=self_shape)
 
 

@@ -12,7 +12,7 @@ from wengert.prims.record import case
 
 linear(
     "where",
-    np.where,
+    kernels.choose,
     args=("condition", "self", "other"),
     vjp=(
         None,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.select import choose
 from wengert.prims.families import elementwise
 from wengert.prims.record import case
 
@@ -16,12 +17,6 @@ def _refused(kernel: str) -> dict[str, str]:
 
 def _hardswish(self: Any) -> Any:
     return self * np.clip(self + 3, 0, 6) / 6
-
-
-def _chosen(condition: Any, value: Any, self: Any) -> Any:
-    """A number where a condition holds, and self elsewhere, in the dtype of self."""
-    made: Any = np.where(condition, value, self)
-    return made.astype(self.dtype, copy=False)[()]
 
 
 def _slope_of_hardswish(F: Any, g: Any, self: Any) -> Any:
@@ -39,8 +34,8 @@ elementwise(
 )
 elementwise(
     "hardshrink",
-    lambda self, lambd: _chosen(np.less_equal(np.absolute(self), lambd), 0, self),
-    lin=lambda F, g, self, lambd: F.where(F.abs(self) <= lambd, F.zeros_like(g), g),
+    lambda self, lambd: choose(np.greater(np.absolute(self), lambd), self, 0),
+    lin=lambda F, g, self, lambd: F.where(F.abs(self) > lambd, g, 0),
     params=("lambd",),
     promote="same",
     node="HardshrinkBackward0",
@@ -51,7 +46,7 @@ elementwise(
 elementwise(
     "softshrink",
     lambda self, lambd: self - np.clip(self, -lambd, lambd),
-    lin=lambda F, g, self, lambd: F.where(F.abs(self) <= lambd, F.zeros_like(g), g),
+    lin=lambda F, g, self, lambd: F.where(F.abs(self) > lambd, g, 0),
     params=("lambd",),
     promote="same",
     refuses=_refused("softshrink_cpu"),
@@ -60,8 +55,8 @@ elementwise(
 )
 elementwise(
     "threshold",
-    lambda self, threshold, value: _chosen(np.less_equal(self, threshold), value, self),
-    lin=lambda F, g, self, threshold: F.where(self <= threshold, F.zeros_like(g), g),
+    lambda self, threshold, value: choose(np.greater(self, threshold), self, value),
+    lin=lambda F, g, self, threshold: F.where(self > threshold, g, 0),
     params=("threshold", "value"),
     promote="same",
     refuses={
@@ -77,7 +72,7 @@ elementwise(
 )
 elementwise(
     "prelu",
-    lambda self, weight: np.where(np.greater(self, 0), self, weight * self)[()],
+    lambda self, weight: choose(np.greater(self, 0), self, weight * self),
     args=("self", "weight"),
     lin=(
         lambda F, g, self, weight: F.where(self > 0, g, weight * g),

@@ -1,11 +1,12 @@
 """Layer 6 · tensor: errors where a gradient would be lost between tensors and NumPy.
 
 NOTE [boundary]
-NumPy's functions reach tensors through its protocols, and differentiate. What reaches a tensor only
-through ``__array__`` (methods of arrays, ``np.array([t])``) or ``__float__`` (``A[0, 0] = t``,
-``math.exp(t)``) gets a copy of the values; for a tensor that needs a gradient that is an error, which
-shows the user's line and what to write instead. ``float(t)`` itself is how people log and stays
-silent: it is told apart by the instruction at which the caller stands, and by what that calls.
+NumPy's functions reach tensors through its protocols, and differentiate. What reaches a tensor
+only through ``__array__`` (methods of arrays, ``np.array([t])``) or ``__float__`` (``A[0, 0] = t``,
+``math.exp(t)``) gets a copy of the values; for a tensor that needs a gradient that is an error,
+which shows the user's line and what to write instead. ``float(t)`` itself is how people log and
+stays silent: it is told apart by the instruction at which the caller stands, and by what that
+calls.
 """
 
 from __future__ import annotations
@@ -222,7 +223,9 @@ def _callee(frame: Any) -> Any:
     if not names or not all(i.opname.startswith("LOAD_") for i in names):
         return None
     # the same expression may have been compiled more than once
-    roots = [n for n, i in enumerate(names) if not i.opname.startswith(("LOAD_ATTR", "LOAD_METHOD"))]
+    roots = [
+        n for n, i in enumerate(names) if not i.opname.startswith(("LOAD_ATTR", "LOAD_METHOD"))
+    ]
     if not roots:
         return None
     root, *attributes = (i.argval for i in names[roots[-1] :])

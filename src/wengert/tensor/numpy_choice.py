@@ -149,6 +149,9 @@ def _where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     condition = tensor(condition)
     if condition.payload.dtype.kind != "b":
         condition = pointwise.ne(condition, 0)
+    plain = isinstance(x, TensorBase) and x.payload.dtype.kind == "f"
+    if plain and (y.__class__ is float or y.__class__ is int):
+        return select.where(condition, x, y)
     return select.where(condition, *common(x, y))
 
 
@@ -163,9 +166,7 @@ def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> A
         conditions.append(~np.any(conditions, axis=0))
     elif len(funclist) != len(conditions):
         n = len(conditions)
-        raise ValueError(
-            f"with {n} condition(s), either {n} or {n + 1} functions are expected"
-        )
+        raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
     made = tensor(np.zeros(x.payload.shape, x.payload.dtype))
     for condition, function in zip(conditions, funclist, strict=True):
         condition = np.broadcast_to(condition, x.payload.shape)

@@ -125,10 +125,20 @@ def wrapped(result: Any) -> Any:
 
 def common(*values: Any) -> list[Any]:
     """Tensors of the dtype that NumPy would compute in with `values`."""
-    made = [value if is_weak(value) else tensor(value) for value in values]
-    kinds = {value.payload.dtype for value in made if isinstance(value, TensorBase)}
-    if len(kinds) == 1 and len(made) == len([v for v in made if isinstance(v, TensorBase)]):
+    kind = None
+    made = []
+    for value in values:
+        if value.__class__ is np.ndarray:
+            value = new_tensor(value)
+        elif not isinstance(value, TensorBase):
+            break
+        if kind is not None and value.payload.dtype is not kind:
+            break
+        kind = value.payload.dtype
+        made.append(value)
+    if kind is not None and len(made) == len(values) and kind.kind in "biufc":
         return made
+    made = [value if is_weak(value) else tensor(value) for value in values]
     kind = np.result_type(*[v.payload.dtype if isinstance(v, TensorBase) else v for v in made])
     return [as_dtype(value, kind) for value in made]
 

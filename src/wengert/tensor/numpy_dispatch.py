@@ -6,7 +6,9 @@ counterparts but those of ``numpy.linalg`` and ``numpy.fft``, which follow when 
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -24,13 +26,14 @@ from wengert.tensor import (
     numpy_shapes,
     numpy_spans,
     numpy_sums,
+    numpy_ufuncs,
     numpy_writes,
 )
 from wengert.tensor.numpy_common import rule, values, wrapped
-from wengert.tensor.numpy_kinds import CONSTANT, REFUSED
+from wengert.tensor.numpy_kinds import APART, CONSTANT, REFUSED
 from wengert.tensor.numpy_ufuncs import into
 
-__all__ = ["COUNTERPARTS", "found", "named"]
+__all__ = ["COUNTERPARTS", "found", "kind_of", "named"]
 
 COUNTERPARTS = (
     numpy_choice,
@@ -42,6 +45,35 @@ COUNTERPARTS = (
     numpy_sums,
     numpy_writes,
 )
+
+
+def kind_of(name: str) -> str | None:
+    """The kind of a function by its name within NumPy, ``"special.erf"`` for one of SciPy's.
+
+    Returns
+    -------
+    str or None
+        ``"rule"``, ``"constant"``, ``"refused"`` or ``"apart"`` (see NOTE [kinds of functions]);
+        None for a name that is not known.
+    """
+    module, _, own = name.rpartition(".")
+    ufunc = getattr(np, name, None)
+    if module == "special":
+        special = importlib.import_module("wengert.tensor.numpy_special")
+        if own in special.RULES:
+            return "rule"
+        if own in special.CONSTANT:
+            return "constant"
+    elif isinstance(ufunc, np.ufunc):
+        if numpy_ufuncs.is_constant(ufunc):
+            return "constant"
+        return "rule" if numpy_ufuncs.rule_of(ufunc) is not None else None
+    elif rule(name) is not None:
+        return "rule"
+    for kind, names in (("constant", CONSTANT), ("refused", REFUSED), ("apart", APART)):
+        if name in names:
+            return kind
+    return None
 
 
 def found(function: Any) -> Callable[..., Any]:
@@ -79,10 +111,11 @@ def named(name: str, function: Any) -> Callable[..., Any]:
 
 def _with_out(ours: Callable[..., Any], function: Any, label: str) -> Callable[..., Any]:
     """`ours` with ``out=`` written in place; itself, if the function has no such argument."""
-    try:
-        place = list(inspect.signature(function).parameters).index("out")
-    except ValueError:
+    parameters = inspect.signature(function).parameters
+    if "out" not in parameters:
         return ours
+    by_name = parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY
+    place = sys.maxsize if by_name else list(parameters).index("out")
 
     def with_out(*args: Any, **kwargs: Any) -> Any:
         casting = kwargs.pop("casting", "same_kind")
@@ -93,7 +126,10 @@ def _with_out(ours: Callable[..., Any], function: Any, label: str) -> Callable[.
             return ours(*args, **kwargs)
         out = out[0] if isinstance(out, tuple) else out
         # what is written over must not be what the graph keeps
-        args = tuple(T.clone(value) if value is out and isinstance(value, TensorBase) else value for value in args)
+        args = tuple(
+            T.clone(value) if value is out and isinstance(value, TensorBase) else value
+            for value in args
+        )
         return into(out, ours(*args, **kwargs), label, casting)
 
     return with_out

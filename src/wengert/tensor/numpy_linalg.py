@@ -29,11 +29,11 @@ from wengert.tensor.numpy_sums import total
 
 __all__: list[str] = []
 
-_Eig = namedtuple("EigResult", "eigenvalues eigenvectors")  # noqa: PYI024  as NumPy's are
-_Eigh = namedtuple("EighResult", "eigenvalues eigenvectors")  # noqa: PYI024
-_QR = namedtuple("QRResult", "Q R")  # noqa: PYI024
-_Slogdet = namedtuple("SlogdetResult", "sign logabsdet")  # noqa: PYI024
-_SVD = namedtuple("SVDResult", "U S Vh")  # noqa: PYI024
+EigResult = namedtuple("EigResult", "eigenvalues eigenvectors")
+EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")
+QRResult = namedtuple("QRResult", "Q R")
+SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
+SVDResult = namedtuple("SVDResult", "U S Vh")
 
 
 def _square(a: Any) -> Any:
@@ -76,7 +76,7 @@ def _det(a: Any) -> Any:
 
 @counterpart("linalg.slogdet")
 def _slogdet(a: Any) -> Any:
-    return _Slogdet(*linear_systems.slogdet(_square(a)))
+    return SlogdetResult(*linear_systems.slogdet(_square(a)))
 
 
 @counterpart("linalg.tensorsolve")
@@ -110,7 +110,9 @@ def _tensorinv(a: Any, ind: int = 2) -> Any:
 def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     a, b = floating(a, b)
     if a.ndim != 2:
-        raise np.linalg.LinAlgError(f"{a.ndim}-dimensional array given. Array must be two-dimensional")
+        raise np.linalg.LinAlgError(
+            f"{a.ndim}-dimensional array given. Array must be two-dimensional"
+        )
     columns = shape.unsqueeze(b, 1) if b.ndim == 1 else b
     m, n = a.shape
     if columns.shape[0] != m:
@@ -161,7 +163,7 @@ def _qr(a: Any, mode: str = "reduced") -> Any:
             f"numpy.linalg.qr of a tensor with mode={mode!r}: reduced, complete and r are there"
         )
     q, r = spectral.qr(a, "reduced" if mode == "r" else mode)
-    return r if mode == "r" else _QR(q, r)
+    return r if mode == "r" else QRResult(q, r)
 
 
 @counterpart("linalg.svd")
@@ -180,10 +182,10 @@ def _svd(
         vectors = _picked(vectors, order[..., None, :])
         signs = pointwise.sgn(_picked(values, order))
         right = vectors * shape.unsqueeze(signs, -2)
-        return _SVD(vectors, sizes, pointwise.conj(permute.transpose(right, -2, -1)))
+        return SVDResult(vectors, sizes, pointwise.conj(permute.transpose(right, -2, -1)))
     if not compute_uv:
         return spectral.svdvals(a)
-    return _SVD(*spectral.svd(a, full_matrices))
+    return SVDResult(*spectral.svd(a, full_matrices))
 
 
 def _picked(a: Any, order: Any) -> Any:
@@ -200,7 +202,7 @@ def _svdvals(x: Any, /) -> Any:
 
 @counterpart("linalg.eigh")
 def _eigh(a: Any, UPLO: str = "L") -> Any:
-    return _Eigh(*spectral.eigh(_square(a), _half(UPLO)))
+    return EighResult(*spectral.eigh(_square(a), _half(UPLO)))
 
 
 @counterpart("linalg.eigvalsh")
@@ -220,7 +222,7 @@ def _eig(a: Any) -> Any:
     values, vectors = spectral.eig(a)
     if a.payload.dtype.kind != "c" and not np.any(values.payload.imag):
         values, vectors = pointwise.real(values), pointwise.real(vectors)
-    return _Eig(values, vectors)
+    return EigResult(values, vectors)
 
 
 @counterpart("linalg.eigvals")
@@ -251,7 +253,7 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
 
 @counterpart("linalg.matrix_norm")
 def _matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    return matrix_norms.matrix_norm(*floating(x), ord, (-2, -1), keepdims)
+    return matrix_norms.matrix_norm(floating(x)[0], ord, (-2, -1), keepdims)
 
 
 @counterpart("linalg.vector_norm")
@@ -263,7 +265,7 @@ def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: An
 
 @counterpart("linalg.cond")
 def _cond(x: Any, p: Any = None) -> Any:
-    return matrix_norms.cond(*floating(x), p)
+    return matrix_norms.cond(floating(x)[0], p)
 
 
 @counterpart("linalg.matrix_power")

@@ -77,7 +77,9 @@ def _quantile(name: str, scale: float, ignoring: bool) -> None:
         at = np.asarray(q.payload)
         if not ((at >= 0) & (at <= scale)).all():
             bounds = "[0, 1]" if scale == 1 else "[0, 100]"
-            raise ValueError(f"{name.removeprefix('nan').capitalize()}s must be in the range {bounds}")
+            raise ValueError(
+                f"{name.removeprefix('nan').capitalize()}s must be in the range {bounds}"
+            )
         q = q / scale if scale != 1 else q
         a, axis, dims = _merged(a, axis)
         keep = keepdims is not np._NoValue and bool(keepdims)
@@ -172,24 +174,24 @@ def _unique(
     return (made, *rest) if rest else made
 
 
-_UniqueAll = namedtuple("UniqueAllResult", "values indices inverse_indices counts")  # noqa: PYI024
-_UniqueCounts = namedtuple("UniqueCountsResult", "values counts")  # noqa: PYI024
-_UniqueInverse = namedtuple("UniqueInverseResult", "values inverse_indices")  # noqa: PYI024
+UniqueAllResult = namedtuple("UniqueAllResult", "values indices inverse_indices counts")
+UniqueCountsResult = namedtuple("UniqueCountsResult", "values counts")
+UniqueInverseResult = namedtuple("UniqueInverseResult", "values inverse_indices")
 
 
 @counterpart("unique_all")
 def _unique_all(x: Any, /) -> Any:
-    return _UniqueAll(*_unique(x, True, True, True, equal_nan=False))
+    return UniqueAllResult(*_unique(x, True, True, True, equal_nan=False))
 
 
 @counterpart("unique_counts")
 def _unique_counts(x: Any, /) -> Any:
-    return _UniqueCounts(*_unique(x, return_counts=True, equal_nan=False))
+    return UniqueCountsResult(*_unique(x, return_counts=True, equal_nan=False))
 
 
 @counterpart("unique_inverse")
 def _unique_inverse(x: Any, /) -> Any:
-    return _UniqueInverse(*_unique(x, return_inverse=True, equal_nan=False))
+    return UniqueInverseResult(*_unique(x, return_inverse=True, equal_nan=False))
 
 
 @counterpart("unique_values")
@@ -227,7 +229,7 @@ def _intersect1d(
 def _setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     a, b = _flat(ar1, ar2)
     both = join.cat([a, b] if assume_unique else [_unique(a), _unique(b)], 0)
-    found, first, counts = np.unique(both.payload, return_index=True, return_counts=True)
+    _, first, counts = np.unique(both.payload, return_index=True, return_counts=True)
     return taken(both, first[counts == 1], 0)
 
 
@@ -255,8 +257,8 @@ def _histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any
     a = shape.reshape(tensor(a), (-1,))
     if isinstance(bins, str):
         raise NotImplementedError(
-            f"numpy.histogram_bin_edges of a tensor with bins={bins!r}: give a number or the edges, "
-            "np.histogram_bin_edges(x.detach(), bins), if they need no gradient"
+            f"numpy.histogram_bin_edges of a tensor with bins={bins!r}: give a number or the "
+            "edges, np.histogram_bin_edges(x.detach(), bins), if they need no gradient"
         )
     if np.ndim(values(bins)):
         return tensor(bins)

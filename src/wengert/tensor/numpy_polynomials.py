@@ -33,8 +33,7 @@ def _vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     x = tensor(x)
     count = len(x) if N is None else N
     powers = [x**n for n in range(count)]
-    made = join.stack(powers if increasing else powers[::-1], 1) if powers else x[:, None][:, :0]
-    return made
+    return join.stack(powers if increasing else powers[::-1], 1) if powers else x[:, None][:, :0]
 
 
 @counterpart("polyval")

@@ -75,6 +75,7 @@ def _inner(a: Any, b: Any, /) -> Any:
 
 @counterpart("outer")
 def outer(a: Any, b: Any, out: Any = None) -> Any:
+    """``numpy.outer``."""
     a, b = common(a, b)
     return shape.reshape(a, (-1, 1)) * shape.reshape(b, (1, -1))
 
@@ -82,6 +83,8 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
 @counterpart("tensordot", "linalg.tensordot")
 def _tensordot(a: Any, b: Any, /, axes: Any = 2) -> Any:
     a, b = common(a, b)
+    first: Any
+    second: Any
     if isinstance(axes, int):
         first, second = range(a.ndim - axes, a.ndim), range(axes)
     else:
@@ -111,13 +114,13 @@ def _kron(a: Any, b: Any) -> Any:
 
 
 @counterpart("einsum")
-def _einsum(*operands: Any, out: Any = None, optimize: Any = False, **given: Any) -> Any:
-    subscripts, *arrays = operands
-    if not isinstance(subscripts, str):
-        raise NotImplementedError(
-            "numpy.einsum of tensors takes its subscripts as text: einsum('ij,jk->ik', a, b)"
-        )
-    return late("einsum")(subscripts, *common(*arrays))
+def _einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
+    if isinstance(operands[0], str):
+        return late("einsum")(operands[0], *common(*operands[1:]))
+    # arrays and the lists of their subscripts in turns, and the result's
+    count = len(operands) // 2
+    mixed = [v for pair in zip(common(*operands[: 2 * count : 2]), operands[1::2]) for v in pair]  # noqa: B905
+    return late("einsum")(*mixed, *operands[2 * count :])
 
 
 @counterpart("cross")
@@ -130,6 +133,7 @@ def cross(
     axisc: int = -1,
     axis: int | None = None,
 ) -> Any:
+    """``numpy.cross``."""
     a, b = common(a, b)
     if axis is not None:
         axisa = axisb = axisc = axis

@@ -20,7 +20,7 @@ import numpy as np
 
 from wengert.ops.matmul import matmul
 from wengert.prims.table import TABLE
-from wengert.tape.base import TensorBase
+from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.cuts import note
 from wengert.tape.modes import is_grad_enabled
 from wengert.tape.record import T, record
@@ -59,7 +59,6 @@ _BINARY: dict[Any, str] = {
     np.true_divide: "div",
     np.power: "pow",
     np.remainder: "remainder",
-    np.floor_divide: "floor_divide",
     np.equal: "eq",
     np.not_equal: "ne",
     np.less: "lt",
@@ -146,7 +145,7 @@ class NumpyProtocol:
         if method == "__call__" and not kwargs:
             name = _BINARY.get(ufunc)
             if name is not None:
-                return record(TABLE[name], inputs, {})
+                return _operation(name, *inputs)
             if self.payload.dtype.kind == "f":
                 name = _UNARY.get(ufunc)
                 if name is not None:
@@ -169,6 +168,25 @@ class NumpyProtocol:
 
 
 _ARRAYS = TensorBase | np.ndarray
+_REFLECTED = {
+    "add": "__radd__",
+    "sub": "__rsub__",
+    "mul": "__rmul__",
+    "div": "__rtruediv__",
+    "pow": "__rpow__",
+}
+
+
+def _operation(name: str, a: Any, b: Any) -> Any:
+    """A ufunc that an operator stands for."""
+    if a.__class__ is np.ndarray:
+        return getattr(T, name)(new_tensor(a), b)
+    if b.__class__ is np.ndarray:
+        return getattr(T, name)(a, new_tensor(b))
+    if isinstance(a, np.generic) and name in _REFLECTED:
+        # NumPy's scalars count as Python numbers, as they do in PyTorch
+        return getattr(b, _REFLECTED[name])(a.item())
+    return record(TABLE[name], (a, b), {})
 
 
 def _kind(value: Any) -> Any:

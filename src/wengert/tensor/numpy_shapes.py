@@ -453,10 +453,15 @@ def _angle(z: Any, deg: bool = False) -> Any:
 @counterpart("meshgrid")
 def _meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     axes = [shape.reshape(tensor(x), (-1,)) for x in xi]
-    if sparse:
-        raise NotImplementedError("numpy.meshgrid of tensors with sparse=True: reshape them")
-    if not axes:
-        return ()
-    if len(axes) == 1:
-        return (clone(axes[0]),)
-    return tuple(expand.meshgrid(*axes, indexing=indexing))
+    count = len(axes)
+    swapped = indexing == "xy" and count > 1
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    order = [1, 0, *range(2, count)] if swapped else list(range(count))
+    grids = [
+        shape.reshape(a, tuple(-1 if i == order[n] else 1 for i in range(count)))
+        for n, a in enumerate(axes)
+    ]
+    if not sparse:
+        grids = list(expand.broadcast_tensors(*grids)) if grids else []
+    return tuple(clone(grid) for grid in grids) if copy else tuple(grids)

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from wengert.ops import arrange, expand, join, permute, pointwise, reduce, select, shape
+from wengert.tape.base import TensorBase
 from wengert.tensor.numpy_common import (
     all_axes,
     as_dtype,
     common,
     counterpart,
     floating,
+    is_weak,
     late,
     normal_axis,
     tensor,
@@ -64,16 +66,21 @@ def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 def _gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     (f,) = floating(f)
     dims = all_axes(axis, f.ndim)
-    if any(np.ndim(v.payload if hasattr(v, "payload") else v) for v in varargs):
-        spacing: Any = [as_dtype(v, f.payload.dtype) for v in varargs]
-        if len(spacing) != len(dims):
-            raise TypeError("invalid number of arguments")
-    else:
-        spacing = [float(v) for v in varargs] or [1.0]
-        if len(spacing) not in (1, len(dims)):
-            raise TypeError("invalid number of arguments")
-        spacing = spacing * len(dims) if len(spacing) == 1 else spacing
-    made = late("gradient")(f, spacing=spacing, dim=dims, edge_order=edge_order)
+    steps = list(varargs) or [1.0]
+    steps = steps * len(dims) if len(steps) == 1 else steps
+    if len(steps) != len(dims):
+        raise TypeError("invalid number of arguments")
+    kind = f.payload.dtype
+    made = []
+    for dim, step in zip(dims, steps, strict=True):
+        step = step if is_weak(step) else as_dtype(step, kind)
+        if isinstance(step, TensorBase) and not step.payload.ndim:
+            # a step that may have a gradient
+            part = late("gradient")(f, spacing=1.0, dim=dim, edge_order=edge_order)[0] / step
+        else:
+            spacing = [step] if isinstance(step, TensorBase) else float(step)
+            part = late("gradient")(f, spacing=spacing, dim=dim, edge_order=edge_order)[0]
+        made.append(part)
     return made[0] if len(dims) == 1 else tuple(made)
 
 

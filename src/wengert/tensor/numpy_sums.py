@@ -184,9 +184,7 @@ def _std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, **kwargs:
     return over(moments.std, a, axis, kwargs.get("keepdims", False), correction=ddof)
 
 
-def _extreme(
-    ours: Callable[..., Any], pair: Callable[..., Any], ufunc: str
-) -> Callable[..., Any]:
+def _extreme(ours: Callable[..., Any], pair: Callable[..., Any], ufunc: str) -> Callable[..., Any]:
     def extreme(
         a: Any,
         axis: Any = None,
@@ -417,4 +415,3 @@ def _clip(
     a, *bounds = common(a, *[v for v in (low, high) if v is not None])
     low = bounds.pop(0) if low is not None else None
     return select.clamp(a, low, bounds[0] if bounds else None)
-

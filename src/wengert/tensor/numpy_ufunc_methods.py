@@ -166,9 +166,7 @@ def reduceat(
     count = a.shape[dim]
     bad = [i for i in starts if not 0 <= i < count]
     if bad:
-        raise IndexError(
-            f"index {bad[0]} out-of-bounds in {ufunc.__name__}.reduceat [0, {count})"
-        )
+        raise IndexError(f"index {bad[0]} out-of-bounds in {ufunc.__name__}.reduceat [0, {count})")
     parts = []
     for start, stop in zip(starts, [*starts[1:], count], strict=True):
         window = T.slice(a, dim=dim, start=start, end=max(stop, start + 1), step=1)

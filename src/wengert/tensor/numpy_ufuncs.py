@@ -16,7 +16,7 @@ import numpy as np
 
 from wengert.ops import pointwise, select
 from wengert.prims.table import TABLE
-from wengert.tape.base import TensorBase
+from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inplace import write
 from wengert.tape.lift import cast
 from wengert.tape.modes import current_mode, is_recording
@@ -24,7 +24,6 @@ from wengert.tape.record import T
 from wengert.tensor import numpy_boundary, numpy_products
 from wengert.tensor.numpy_common import (
     as_dtype,
-    common,
     is_weak,
     late,
     tensor,
@@ -32,7 +31,16 @@ from wengert.tensor.numpy_common import (
     wrapped,
 )
 
-__all__ = ["BY_VALUES", "CONSTANT", "PARTS", "RULES", "apply", "call", "into", "rule_of"]
+__all__ = [
+    "CONSTANT",
+    "RULES",
+    "apply",
+    "call",
+    "into",
+    "is_constant",
+    "label_of",
+    "rule_of",
+]
 
 _ONE_PRIMITIVE = {
     "absolute": "abs",
@@ -117,9 +125,7 @@ _STEPS = (
     "logical_not logical_or logical_xor nextafter not_equal signbit"
 )
 _ARITHMETIC = "add subtract multiply divide power float_power remainder floor_divide fmod"
-BY_VALUES = frozenset(_WHOLE.split())
-"""Those that NumPy computes on the values."""
-CONSTANT = BY_VALUES | frozenset(_STEPS.split())
+CONSTANT = frozenset([*_WHOLE.split(), *_STEPS.split()])
 """Those whose results do not depend on a gradient."""
 WITH_NUMBERS = frozenset(
     [*_ARITHMETIC.split(), "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
@@ -131,16 +137,21 @@ def _sign(x: Any) -> Any:
     return T.sgn(x) if x.payload.dtype.kind == "c" else T.sign(x)
 
 
+def _apart(x: Any) -> Any:
+    """`x` outside the graph."""
+    return new_tensor(x.payload)
+
+
 def _modf(x: Any) -> tuple[Any, Any]:
-    whole = T.trunc(x)
     # infinities have no fraction, and their difference would be NaN
-    return select.where(T.isinf(x), 0.0, x - whole), whole
+    finite = select.where(T.isinf(x), 0.0, x)
+    return finite - T.trunc(finite), T.trunc(x)
 
 
 RULES: dict[str, Callable[..., Any]] = {
     "cbrt": lambda x: _roots().cbrt(x),
     "clip": lambda x, low, high: T.clamp_tensor(x, low, high),
-    "divmod": lambda x, y: (T.floor_divide(x, y), T.remainder(x, y)),
+    "divmod": lambda x, y: (T.floor_divide(_apart(x), _apart(y)), T.remainder(x, y)),
     "frexp": lambda x: tuple(late("frexp")(x)),
     "matmul": numpy_products.matmul_of,
     "matvec": numpy_products.matvec,
@@ -152,8 +163,6 @@ RULES: dict[str, Callable[..., Any]] = {
     "vecmat": numpy_products.vecmat,
 }
 """What stands for a ufunc, by its name; those above are added when they are first called."""
-PARTS = frozenset({"divmod", "frexp", "modf"})
-"""Those with two results."""
 
 
 def _roots() -> Any:
@@ -194,8 +203,9 @@ def _is_numpys(ufunc: Any) -> bool:
 
 
 def _is_scipys(ufunc: Any) -> bool:
-    module = sys.modules.get("scipy.special")
-    return module is not None and getattr(module, ufunc.__name__, None) is ufunc
+    # `scipy.special.zeta` is a function that calls a ufunc of a name that is not public
+    modules = [sys.modules.get(name) for name in ("scipy.special", "scipy.special._ufuncs")]
+    return any(getattr(module, ufunc.__name__, None) is ufunc for module in modules)
 
 
 def label_of(ufunc: Any, method: str = "__call__") -> str:
@@ -258,10 +268,13 @@ def call(
                 f"to the rule 'safe': where= of {label} must be a mask"
             )
     rule = rule_of(ufunc)
-    if rule is None or ufunc.__name__ in BY_VALUES:
+    if rule is None or (is_constant(ufunc) and all(map(_is_plain, given))):
         result = _by_values(ufunc, label, given, casting, dtype, signature or sig, of_gufuncs)
     else:
         made = resolved(ufunc, given, casting, dtype, signature or sig)
+        if where is not True:
+            # what is not asked for is not computed
+            made = [v if is_weak(v) else select.where(where, v, 1) for v in made]
         if all(map(_is_whole, made)):
             result = wrapped(ufunc(*values(made), **of_gufuncs))
         else:
@@ -278,17 +291,30 @@ def call(
     return finished if isinstance(result, tuple) else finished[0]
 
 
+def is_constant(ufunc: Any) -> bool:
+    """Whether the results of `ufunc` do not depend on a gradient."""
+    if _is_numpys(ufunc):
+        return ufunc.__name__ in CONSTANT
+    if _is_scipys(ufunc):
+        special = importlib.import_module("wengert.tensor.numpy_special")
+        return ufunc.__name__ in special.CONSTANT
+    return False
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether NumPy itself may compute on `value`, since nobody follows what happens to it."""
+    if not isinstance(value, TensorBase):
+        return True
+    mode = current_mode()
+    plain = isinstance(value.payload, np.ndarray | np.generic)
+    return plain and (mode is None or not mode.dispatch)
+
+
 def _is_whole(value: Any) -> bool:
-    """Whether `value` holds integers or booleans, on which NumPy itself may compute."""
+    """Whether `value` holds integers or booleans, which have no gradient, and is plain."""
     if is_weak(value):
         return not isinstance(value, float | complex)
-    payload = value.payload
-    mode = current_mode()
-    return (
-        isinstance(payload, np.ndarray | np.generic)
-        and payload.dtype.kind in "biu"
-        and (mode is None or not mode.dispatch)
-    )
+    return value.payload.dtype.kind in "biu" and _is_plain(value)
 
 
 def _by_values(
@@ -307,7 +333,7 @@ def _by_values(
     NotImplementedError
         If that would lose a gradient.
     """
-    if ufunc.__name__ not in CONSTANT and numpy_boundary.loses(inputs):
+    if not is_constant(ufunc) and numpy_boundary.loses(inputs):
         raise numpy_boundary.function_lost(label, _cure(ufunc))
     if dtype is not None:
         of_gufuncs = {**of_gufuncs, "dtype": _numpy_dtype(dtype)}
@@ -344,12 +370,15 @@ def resolved(
     kinds = [value.payload.dtype for value in made if isinstance(value, TensorBase)]
     if dtype is None and signature is None and len(kinds) == len(made):
         first = kinds[0]
-        if first.kind in "fc" and first.itemsize > 2 and all(kind is first for kind in kinds[1:]):
+        # of complex numbers, and of half precision, there may be no form
+        quick = first.kind == "f" and first.itemsize > 2 and ufunc is not np.float_power
+        if quick and all(kind is first for kind in kinds[1:]):
             return made
     asked = tuple(_kind_of(value) for value in made) + (None,) * ufunc.nout
     if dtype is not None:
         signature = (None,) * ufunc.nin + (_numpy_dtype(dtype),) * ufunc.nout
-    full = ufunc.resolve_dtypes(asked, signature=signature, casting=casting)
+    fixed = {} if signature is None else {"signature": signature}
+    full = ufunc.resolve_dtypes(asked, casting=casting, **fixed)
     if full[0].kind == "O":
         raise TypeError(
             f"{label_of(ufunc)} has no form for "
@@ -384,9 +413,7 @@ def _targets(out: Any, count: int) -> tuple[Any, ...] | None:
     return targets
 
 
-def into(
-    target: Any, value: Any, label: str, casting: str = "same_kind", where: Any = True
-) -> Any:
+def into(target: Any, value: Any, label: str, casting: str = "same_kind", where: Any = True) -> Any:
     """Write the result of a function of NumPy's into ``out=``, a tensor or an array, and return it.
 
     Parameters
@@ -405,7 +432,8 @@ def into(
         return value if where is True else select.where(where, value, 0)
     plain = isinstance(target, np.ndarray)
     memory = target if plain else target.payload
-    if not np.can_cast(value.payload.dtype, memory.dtype, casting):
+    allowed: Any = np.can_cast
+    if not allowed(value.payload.dtype, memory.dtype, casting):
         raise TypeError(
             f"Cannot cast output of {label} from {value.payload.dtype!r} to {memory.dtype!r} with "
             f"casting rule '{casting}': give out= another dtype, or casting='unsafe'"

@@ -171,7 +171,7 @@ class Comparison:
             return str(value)
         if isinstance(value, torch.memory_format):
             return getattr(wg, str(value).removeprefix("torch."))
-        if isinstance(value, torch.Generator | torch.layout):
+        if isinstance(value, torch.Generator | torch.layout | torch.nn.Module):
             raise Unsupported(str(value))
         if isinstance(value, list):
             return [self._twin(item, inputs) for item in value]

@@ -1,0 +1,238 @@
+"""Layer 5 · ops: views as copies, and parts that share no history of writes.
+
+The functions of each family do the same to what one function of views gives, and are made by a
+loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.base.shapes import normal_dim
+from wengert.ops.arrange import diagonal
+from wengert.ops.coerce import integer, operand
+from wengert.ops.expand import expand
+from wengert.ops.out import into
+from wengert.ops.permute import permute, t, transpose
+from wengert.ops.shape import squeeze, unsqueeze, view
+from wengert.ops.split import chunk, select, split, split_with_sizes, unbind
+from wengert.ops.strided import as_strided, unfold, view_as_complex, view_as_real
+from wengert.tape.base import new_tensor
+from wengert.tape.record import T
+
+__all__ = [
+    "alias_copy",
+    "as_strided_copy",
+    "detach_copy",
+    "diagonal_copy",
+    "expand_copy",
+    "permute_copy",
+    "select_copy",
+    "slice_copy",
+    "split_copy",
+    "split_with_sizes_copy",
+    "squeeze_copy",
+    "t_copy",
+    "transpose_copy",
+    "unbind_copy",
+    "unfold_copy",
+    "unsafe_chunk",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
+    "unsqueeze_copy",
+    "view_as_complex_copy",
+    "view_as_real_copy",
+    "view_copy",
+]
+
+_DOC = """{summary}
+
+Parameters
+----------
+input : Tensor
+    The tensor.
+*args, **kwargs
+    {arguments}{out}
+
+Returns
+-------
+{returns}
+
+Raises
+------
+IndexError, RuntimeError
+    Whatever does not fit, as in the function of views.
+
+Examples
+--------
+>>> import wengert as wg
+>>> wg.{name}({example})
+{result}
+"""
+_OUT = """
+out : Tensor, optional
+    Where to write the result; outside the graph only."""
+_OUTS = """
+out : sequence of Tensor, optional
+    Where to write the parts, one tensor for each; then nothing is returned."""
+
+
+def _named(function: Callable[..., Any], name: str, **parts: str) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = _DOC.format(name=name, **parts)
+    return function
+
+
+def _copy_of(
+    made: Callable[..., Any],
+    name: str,
+    example: str,
+    result: str,
+    history: str = "Differentiable, to any order.",
+) -> Callable[..., Any]:
+    """The function whose result is a copy of the view that `made` gives."""
+
+    def function(input: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        copy = T.contiguous(made(operand(input, name), *args, **kwargs))
+        return copy if out is None else into(out, copy, name)
+
+    stem = name.removesuffix("_copy")
+    return _named(
+        function,
+        name,
+        summary=f"What `{stem}` gives, as a copy.",
+        arguments=f"What `{stem}` takes.",
+        out=_OUT,
+        returns=f"Tensor\n    In memory of its own. {history}",
+        example=example,
+        result=result,
+    )
+
+
+def _copies_of(
+    made: Callable[..., Any], name: str, example: str, result: str
+) -> Callable[..., Any]:
+    """The function whose results are copies of the parts that `made` gives."""
+
+    def function(input: Any, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        copies = [T.contiguous(part) for part in made(operand(input, name), *args, **kwargs)]
+        if out is None:
+            return tuple(copies)
+        if len(out) != len(copies):
+            raise RuntimeError(
+                f"{name}() expected an out= argument of size {len(copies)}, got size {len(out)}"
+            )
+        for target, copy in zip(out, copies, strict=True):
+            into(target, copy, name)
+        return None
+
+    stem = name.removesuffix("_copy")
+    return _named(
+        function,
+        name,
+        summary=f"The parts that `{stem}` gives, as copies.",
+        arguments=f"What `{stem}` takes.",
+        out=_OUTS,
+        returns="tuple of Tensor\n    In memory of their own. Differentiable, to any order.",
+        example=example,
+        result=result,
+    )
+
+
+def _apart(made: Callable[..., Any], name: str, example: str, result: str) -> Callable[..., Any]:
+    """The function whose results are those of `made`, to each of which may be written."""
+
+    def function(input: Any, *args: Any, **kwargs: Any) -> Any:
+        parts = made(operand(input, name), *args, **kwargs)
+        return tuple([T.contiguous(part) for part in parts])
+
+    stem = name.removeprefix("unsafe_")
+    return _named(
+        function,
+        name,
+        summary=f"The parts that `{stem}` gives, each of which may be written to.\n\n"
+        "PyTorch's parts share the memory of `input`, so that of the two only one may be written\n"
+        "to; these are copies.",
+        arguments=f"What `{stem}` takes.",
+        out="",
+        returns="tuple of Tensor\n    Differentiable, to any order.",
+        example=example,
+        result=result,
+    )
+
+
+def _slice(
+    input: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Any:
+    shape = input.payload.shape
+    if not shape:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    axis = normal_dim(integer(dim, "slice_copy", "dim"), len(shape))
+    by = integer(step, "slice_copy", "step")
+    if by <= 0:
+        raise RuntimeError(f"slice step must be positive, but it is {by}")
+    first, last, _ = slice(start, end, by).indices(shape[axis])
+    return T.slice(input, dim=axis, start=first, end=max(first, last), step=by)
+
+
+def _expand(input: Any, size: Any, *, implicit: bool = False) -> Any:
+    return expand(input, size)
+
+
+def _detach(input: Any) -> Any:
+    return new_tensor(input.payload)
+
+
+_SQUARE = "wg.tensor([[1, 2], [3, 4]])"
+_PAIR = "(tensor([1, 2]), tensor([3, 4]))"
+
+alias_copy = _copy_of(lambda input: input, "alias_copy", "wg.tensor([1, 2])", "tensor([1, 2])")
+as_strided_copy = _copy_of(
+    as_strided, "as_strided_copy", f"{_SQUARE}, (2,), (3,)", "tensor([1, 4])"
+)
+detach_copy = _copy_of(
+    _detach,
+    "detach_copy",
+    "wg.tensor([1.0], requires_grad=True)",
+    "tensor([1.])",
+    history="Outside the graph.",
+)
+diagonal_copy = _copy_of(diagonal, "diagonal_copy", _SQUARE, "tensor([1, 4])")
+expand_copy = _copy_of(_expand, "expand_copy", "wg.tensor([1]), (3,)", "tensor([1, 1, 1])")
+permute_copy = _copy_of(
+    permute, "permute_copy", f"{_SQUARE}, (1, 0)", "tensor([[1, 3],\n        [2, 4]])"
+)
+select_copy = _copy_of(select, "select_copy", f"{_SQUARE}, 1, 0", "tensor([1, 3])")
+slice_copy = _copy_of(_slice, "slice_copy", "wg.tensor([1, 2, 3]), 0, 1", "tensor([2, 3])")
+squeeze_copy = _copy_of(squeeze, "squeeze_copy", "wg.tensor([[1, 2]])", "tensor([1, 2])")
+t_copy = _copy_of(t, "t_copy", _SQUARE, "tensor([[1, 3],\n        [2, 4]])")
+transpose_copy = _copy_of(
+    transpose, "transpose_copy", f"{_SQUARE}, 0, 1", "tensor([[1, 3],\n        [2, 4]])"
+)
+unfold_copy = _copy_of(
+    unfold,
+    "unfold_copy",
+    "wg.tensor([1, 2, 3]), 0, 2, 1",
+    "tensor([[1, 2],\n        [2, 3]])",
+)
+unsqueeze_copy = _copy_of(unsqueeze, "unsqueeze_copy", "wg.tensor([1, 2]), 0", "tensor([[1, 2]])")
+view_as_complex_copy = _copy_of(
+    view_as_complex, "view_as_complex_copy", "wg.tensor([[1.0, 2.0]])", "tensor([1.+2.j])"
+)
+view_as_real_copy = _copy_of(
+    view_as_real, "view_as_real_copy", "wg.tensor([1 + 2j])", "tensor([[1., 2.]])"
+)
+view_copy = _copy_of(view, "view_copy", f"{_SQUARE}, (4,)", "tensor([1, 2, 3, 4])")
+
+split_copy = _copies_of(split, "split_copy", "wg.tensor([1, 2, 3, 4]), 2", _PAIR)
+split_with_sizes_copy = _copies_of(
+    split_with_sizes, "split_with_sizes_copy", "wg.tensor([1, 2, 3, 4]), [2, 2]", _PAIR
+)
+unbind_copy = _copies_of(unbind, "unbind_copy", _SQUARE, _PAIR)
+
+unsafe_chunk = _apart(chunk, "unsafe_chunk", "wg.tensor([1, 2, 3, 4]), 2", _PAIR)
+unsafe_split = _apart(split, "unsafe_split", "wg.tensor([1, 2, 3, 4]), 2", _PAIR)
+unsafe_split_with_sizes = _apart(
+    split_with_sizes, "unsafe_split_with_sizes", "wg.tensor([1, 2, 3, 4]), [2, 2]", _PAIR
+)

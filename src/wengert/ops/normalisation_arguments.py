@@ -1,0 +1,122 @@
+"""Layer 5 · ops: what the functions of normalisation have in common."""
+
+# the arguments have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.base.errors import long_name
+from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.out import into
+from wengert.tape.base import new_tensor
+from wengert.tape.lift import cast
+from wengert.tape.modes import is_recording
+from wengert.tape.record import T
+
+__all__ = [
+    "parameter",
+    "check_dtypes",
+    "widened",
+    "applied",
+    "check_count",
+    "running",
+    "update",
+    "SINGLE",
+    "ONE",
+    "ZERO",
+]
+
+SINGLE = np.dtype(np.float32)
+ONE = {dtype: new_tensor(dtype.type(1)) for dtype in (SINGLE, np.dtype(np.float64))}
+ZERO = {dtype: new_tensor(dtype.type(0)) for dtype in ONE}
+
+
+def parameter(value: Any, name: str, arg: str, position: int) -> Any:
+    """A parameter as a tensor, if there is one."""
+    return None if value is None else operand(value, name, arg, position)
+
+
+def check_dtypes(x: Any, kernel: str, *params: Any) -> None:
+    """Refuse an input that is not floating, and parameters of another dtype than the input's.
+
+    Parameters of float32 may come with an input of half precision.
+    """
+    dtype = x.payload.dtype
+    if dtype.kind in "biuc":
+        raise NotImplementedError(
+            f"\"{kernel}\" not implemented for '{dtype_name(x.payload)}': convert the input to a "
+            "real floating dtype"
+        )
+    given = [param.payload.dtype for param in params if param is not None]
+    if not given or all(own == dtype for own in given):
+        return
+    if given[0] == dtype:
+        other = next(own for own in given if own != dtype)
+        raise RuntimeError(
+            f"expected scalar type {long_name(dtype)} but found {long_name(other)}: convert the "
+            "parameters to one dtype"
+        )
+    if given[0] != SINGLE or any(own != SINGLE for own in given):
+        raise RuntimeError(
+            "mixed dtype (CPU): expect parameter to have scalar type of Float, or the input's, "
+            f"{long_name(dtype)}, but got {', '.join(long_name(own) for own in given)}"
+        )
+    if dtype.itemsize != 2:
+        raise RuntimeError(
+            "mixed dtype (CPU): all inputs must share same datatype. The input is "
+            f"{long_name(dtype)}, the parameters {long_name(given[0])}."
+        )
+
+
+def widened(x: Any) -> Any:
+    """`x`, in float32 if it has two bytes."""
+    return cast(x, SINGLE) if x.payload.dtype.itemsize == 2 else x
+
+
+def applied(name: str, x: Any, weight: Any, bias: Any, *others: Any, **params: Any) -> Any:
+    """The record `name`; 1 and 0 take the places of a weight and a bias that are None."""
+    dtype = x.payload.dtype
+    if dtype.itemsize == 2:
+        x = cast(x, SINGLE)
+        wide = [t if t is None else widened(t) for t in (weight, bias, *others)]
+        weight, bias, others = wide[0], wide[1], tuple(wide[2:])
+    weight = ONE[x.payload.dtype] if weight is None else weight
+    bias = ZERO[x.payload.dtype] if bias is None else bias
+    result = getattr(T, name)(x, weight, bias, *others, **params)
+    return result if dtype.itemsize > 2 else cast(result, dtype)
+
+
+def check_count(param: Any, arg: str, channels: int) -> None:
+    """Refuse a parameter that has not one element for each channel."""
+    if param is not None and param.payload.size != channels:
+        raise RuntimeError(
+            f"{arg} should contain {channels} elements not {param.payload.size}: one for each "
+            "channel, the second dimension of the input"
+        )
+
+
+def running(name: str, running_mean: Any, running_var: Any) -> tuple[Any, Any]:
+    """The running mean and variance: both or neither, and neither in a graph."""
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    if running_mean is None:
+        return None, None
+    mean = operand(running_mean, name, "running_mean", 2)
+    var = operand(running_var, name, "running_var", 3)
+    for arg, value in (("running_mean", mean), ("running_var", var)):
+        if value.edge is not None and is_recording():
+            raise RuntimeError(
+                "The function 'native_batch_norm' is not differentiable with respect to argument "
+                f"'{arg}'. This input cannot have requires_grad True."
+            )
+    return mean, var
+
+
+def update(name: str, mean: Any, var: Any, known: Any, count: int, momentum: float) -> None:
+    """Move the running mean and variance towards those of `count` elements each."""
+    for old, new in ((mean, known[0]), (var, known[1] * (count / (count - 1)))):
+        value = (1 - momentum) * old.payload + momentum * new
+        into(old, new_tensor(value.astype(old.payload.dtype, copy=False)), name)

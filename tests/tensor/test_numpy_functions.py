@@ -1,0 +1,263 @@
+"""NumPy's functions on tensors: each is classified, and those that differentiate do so rightly."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.tensor.numpy_dispatch import kind_of
+from wengert.tensor.numpy_kinds import APART, CONSTANT, REFUSED
+from wengert.testing.numpy_samples import SAMPLES
+from wengert.testing.numpy_ufunc_samples import SPECIAL, UFUNCS
+
+special = pytest.importorskip("scipy.special")
+HOMES = {"": np, "linalg.": np.linalg, "fft.": np.fft}
+
+
+def public(home):
+    for name in dir(home):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # names that are on their way out
+            value = getattr(home, name)
+        if not name.startswith("_") and callable(value) and not isinstance(value, type):
+            yield name, value
+
+
+NAMES = [
+    prefix + (value.__name__ if isinstance(value, np.ufunc) else name)
+    for prefix, home in HOMES.items()
+    for name, value in public(home)
+    if not isinstance(value, np.vectorize)
+]
+SCIPY = sorted({v.__name__ for _, v in public(special) if isinstance(v, np.ufunc)})
+
+
+def function_of(name):
+    home, _, own = name.rpartition(".")
+    return getattr({**HOMES, "special.": special}[home + "." if home else ""], own)
+
+
+def exists(name):
+    try:
+        function_of(name)
+    except AttributeError:
+        return False
+    return True
+
+
+def leaves(result):
+    if isinstance(result, list | tuple):
+        return [leaf for part in result for leaf in leaves(part)]
+    return [result]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_function_of_numpy_is_of_one_kind(name):
+    assert kind_of(name) is not None, f"numpy.{name} is not classified"
+
+
+@pytest.mark.parametrize("name", SCIPY)
+def test_every_ufunc_of_scipy_is_of_one_kind(name):
+    assert kind_of(f"special.{name}") is not None, f"scipy.special.{name} is not classified"
+
+
+def test_no_function_is_of_two_kinds():
+    rules = {name for name in (*NAMES, *SAMPLES) if kind_of(name) == "rule"}
+    for first, second in (
+        (rules, CONSTANT), (rules, REFUSED), (rules, APART),
+        (CONSTANT, REFUSED), (CONSTANT, APART), (set(REFUSED), APART),
+    ):  # fmt: skip
+        assert not set(first) & set(second)
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES, *(f"special.{n}" for n in SCIPY)}))
+def test_every_rule_has_samples(name):
+    writes = {"copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"}
+    if kind_of(name) == "rule" and name not in writes:
+        own = name.rpartition(".")[2]
+        assert name in SAMPLES or name in UFUNCS or (name[:8] == "special." and own in SPECIAL)
+
+
+CALLS = [
+    pytest.param(name, call, id=f"{name}({call})"[:80])
+    for table, prefix in ((SAMPLES, ""), (UFUNCS, ""), (SPECIAL, "special."))
+    for name, calls in ((prefix + own, calls) for own, calls in table.items())
+    if exists(name)
+    for call in calls
+]
+# what a rule of NumPy's older versions computes otherwise
+STEPS = {"all", "any"}
+
+
+@pytest.mark.parametrize(("name", "call"), CALLS)
+def test_a_rule_gives_numpys_values_and_right_derivatives(name, call):
+    function = function_of(name)
+    arrays = call.arrays()
+    if not arrays:
+        pytest.skip("no tensor among the arguments")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = leaves(call.run(function, arrays))
+    tensors = [wg.tensor(array, requires_grad=True) for array in arrays]
+    results = leaves(call.run(function, tensors))
+    assert len(results) == len(expected)
+    for result, value in zip(results, expected, strict=True):
+        if isinstance(result, int):
+            assert result == value
+            continue
+        assert isinstance(result, wg.Tensor)
+        assert result.detach().numpy().dtype == value.dtype
+        np.testing.assert_allclose(result.detach().numpy(), value, rtol=1e-9, atol=1e-11)
+
+    def differentiable(*tensors):
+        return tuple(
+            leaf
+            for leaf in leaves(call.run(function, list(tensors)))
+            if isinstance(leaf, wg.Tensor) and leaf.requires_grad
+        )
+
+    if not differentiable(*tensors):
+        assert name in STEPS or name == "histogram_bin_edges"
+        return
+    assert wg.autograd.gradcheck(differentiable, tuple(tensors))
+    assert wg.autograd.gradgradcheck(differentiable, tuple(tensors))
+
+
+REFUSING = {
+    "histogram2d": lambda f, t: f(t, t),
+    "histogramdd": lambda f, t: f(t),
+    "savetxt": lambda f, t: f("x.txt", t),
+    "save": lambda f, t: f("x.npy", t),
+    "savez": lambda f, t: f("x.npz", t),
+    "savez_compressed": lambda f, t: f("x.npz", t),
+    "special.agm": lambda f, t: f(t, t),
+    "special.ellipj": lambda f, t: f(t, 0.5),
+    "special.kolmogi": lambda f, t: f(t),
+}
+
+
+@pytest.mark.parametrize("name", REFUSING)
+def test_a_refused_function_says_what_to_write(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    t = wg.tensor([0.3, 0.5], dtype=wg.float64, requires_grad=True)
+    with pytest.raises(NotImplementedError) as caught:
+        REFUSING[name](function_of(name), t)
+    text = str(caught.value)
+    assert text.startswith(f"there is no derivative rule for {'scipy.' * ('special' in name)}")
+    assert REFUSED[name] in text
+    assert "test_numpy_functions.py:" in text
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", [n for n in REFUSING if not n.startswith("save")])
+def test_without_a_gradient_it_computes_on_the_values(name):
+    values = np.array([0.3, 0.5])
+    call = REFUSING[name]
+    results = leaves(call(function_of(name), wg.tensor(values)))
+    expected = leaves(call(function_of(name), values))
+    for result, value in zip(results, expected, strict=True):
+        assert isinstance(result, wg.Tensor)
+        np.testing.assert_allclose(result.numpy(), value)
+
+
+def test_a_user_defined_ufunc_is_refused():
+    t = wg.tensor([1.0], requires_grad=True)
+    with pytest.raises(NotImplementedError, match="Call the Python function"):
+        np.frompyfunc(lambda v: v + 1, 1, 1)(t)
+
+
+CONSTANTS = {
+    "allclose": lambda np, t: np.allclose(t, t),
+    "argmax": lambda np, t: np.argmax(t),
+    "argmin": lambda np, t: np.argmin(t, axis=0),
+    "argpartition": lambda np, t: np.argpartition(t, 1),
+    "argsort": lambda np, t: np.argsort(t),
+    "argwhere": lambda np, t: np.argwhere(t),
+    "array2string": lambda np, t: np.array2string(t),
+    "array_equal": lambda np, t: np.array_equal(t, t),
+    "array_repr": lambda np, t: np.array_repr(t),
+    "count_nonzero": lambda np, t: np.count_nonzero(t),
+    "digitize": lambda np, t: np.digitize(t, [0.0, 1.0]),
+    "isclose": lambda np, t: np.isclose(t, 0.3),
+    "isin": lambda np, t: np.isin(t, [0.3]),
+    "iscomplexobj": lambda np, t: np.iscomplexobj(t),
+    "lexsort": lambda np, t: np.lexsort((t, t)),
+    "ndim": lambda np, t: np.ndim(t),
+    "nonzero": lambda np, t: np.nonzero(t),
+    "result_type": lambda np, t: np.result_type(t, np.float32),
+    "searchsorted": lambda np, t: np.searchsorted(t, 0.4),
+    "shape": lambda np, t: np.shape(t),
+    "size": lambda np, t: np.size(t),
+    "zeros_like": lambda np, t: np.zeros_like(t),
+    "ones_like": lambda np, t: np.ones_like(t, dtype=np.float32),
+    "full_like": lambda np, t: np.full_like(t, 2),
+    "linalg.matrix_rank": lambda np, t: np.linalg.matrix_rank(np.outer(t, t)),
+    "floor_divide": lambda np, t: np.floor_divide(t, 0.2),
+    "greater": lambda np, t: np.greater(t, 0.4),
+    "signbit": lambda np, t: np.signbit(t),
+    "spacing": lambda np, t: np.spacing(t),
+}
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_a_constant_function_computes_on_the_values(name):
+    assert kind_of(name) == "constant"
+    values = np.array([0.3, 0.5])
+    t = wg.tensor(values, requires_grad=True)
+    results = leaves(CONSTANTS[name](np, t))
+    for result, value in zip(results, leaves(CONSTANTS[name](np, values)), strict=True):
+        if isinstance(result, wg.Tensor):
+            assert not result.requires_grad
+            result = result.numpy()
+        assert np.array_equal(result, value)
+
+
+def test_out_is_written_and_recorded():
+    t = wg.tensor([1.0, 2.0], dtype=wg.float64, requires_grad=True)
+    for call in (
+        lambda out: np.cumsum(t, out=out),
+        lambda out: np.clip(t, 0, 1.5, out),
+        lambda out: np.concatenate([t[:1], t[1:]], out=out),
+        lambda out: np.mean(np.stack([t, t]), axis=0, out=out),
+    ):
+        out = wg.zeros(2, dtype=wg.float64)
+        assert call(out) is out
+        assert out.requires_grad
+    with pytest.raises(TypeError, match="plain NumPy array"):
+        np.sum(np.stack([t, t]), axis=0, out=np.zeros(2))
+
+
+def test_clipping_in_place_keeps_what_the_graph_needs():
+    leaf = wg.tensor([-2.0, 0.5, 3.0], dtype=wg.float64, requires_grad=True)
+    x = leaf * 2
+    np.clip(x, -1, 1.5, out=x)
+    x.sum().backward()
+    assert leaf.grad.tolist() == [0.0, 2.0, 0.0]
+
+
+def test_arrays_and_tensors_meet_in_numpys_common_dtype():
+    t = wg.ones(2, dtype=wg.float32)
+    assert np.stack([t, np.ones(2)]).dtype is wg.float64
+    assert np.dot(np.arange(2), t).dtype is wg.float64
+    assert np.where(t > 0, t, 2.5).dtype is wg.float32
+    assert np.mean(wg.arange(3)).dtype is wg.float64
+    assert np.sqrt(wg.arange(3)).dtype is wg.float64
+
+
+def test_numpys_errors_stay():
+    t = wg.ones(2, 2, dtype=wg.float64)
+    with pytest.raises(np.exceptions.AxisError):
+        np.sum(t, axis=2)
+    with pytest.raises(np.linalg.LinAlgError):
+        np.linalg.inv(wg.ones(2, 3))
+    with pytest.raises(ValueError, match="zero-size array"):
+        np.max(wg.ones(0))
+
+
+def test_another_librarys_class_is_asked():
+    class Other:
+        def __array_function__(self, function, types, args, kwargs):
+            return "theirs"
+
+    assert np.concatenate([wg.ones(2), Other()]) == "theirs"
