@@ -86,7 +86,7 @@ def _attributes_of(variable, code):
                 if isinstance(instruction.argval, tuple)
                 else (instruction.argval,)
             )
-            before = names[-1]
+            before = names[-1] if names else None
         elif instruction.opname not in {"PUSH_NULL", "PRECALL", "CACHE", "NOP"}:
             before = None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.out import into
 from wengert.ops.shape import reshape
 from wengert.tape.base import new_tensor
-from wengert.tape.lift import is_number
+from wengert.tape.lift import held, is_number
 from wengert.tape.record import T
 
 __all__ = [
@@ -93,10 +94,16 @@ def along(input: Any, dim: Any, index: Any, op: str) -> tuple[Any, Any, int]:
     axis = normal_dim(integer(dim, op, "dim"), x.payload.ndim)
     where = _index_array(index, op)
     shape, places = x.payload.shape, where.payload.shape
+    if not where.payload.size:
+        # an empty index fits every tensor
+        if shape and len(places) != len(shape):
+            where = new_tensor(np.zeros((0,) * len(shape), np.int64))
+        return x, where, axis
     if (len(shape) or 1) != (len(places) or 1):
         raise RuntimeError(
-            "Index tensor must have the same number of dimensions as input tensor, but has "
-            f"{len(places)}, not {len(shape)}"
+            "Index tensor must have the same number of dimensions as "
+            f"{'input' if op == 'gather' else 'self'} tensor, but has {len(places)}, not "
+            f"{len(shape)}"
         )
     for d, (size, count) in enumerate(zip(shape, places, strict=False)):
         if d != axis and count > size:
@@ -104,7 +111,8 @@ def along(input: Any, dim: Any, index: Any, op: str) -> tuple[Any, Any, int]:
                 f"Size does not match at dimension {d} expected index {list(places)} to be no "
                 f"larger than self {list(shape)} apart from dimension {axis}"
             )
-    _check_bounds(where.payload, shape[axis] if shape else 1, axis)
+    if op == "gather":
+        _check_bounds(where.payload, shape[axis] if shape else 1, axis)
     return x, where, axis
 
 
@@ -142,7 +150,14 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
             [4]])
     """
     x, where, axis = along(input, dim, index, "gather")
+    if out is not None and operand(out, "gather", "out").payload.dtype != x.payload.dtype:
+        raise RuntimeError(
+            f"Expected out tensor to have dtype {dtype_name(x.payload).lower()}, but got "
+            f"{dtype_name(out.payload).lower()} instead"
+        )
     result = T.gather(x, where, dim=axis)
+    if not where.payload.size:
+        result = T.view(result, shape=tuple(index.shape))
     return result if out is None else into(out, result, "gather")
 
 
@@ -237,7 +252,14 @@ def take(input: Any, index: Any, *, out: Any = None) -> Any:
 
 
 def scatter(
-    input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: Any = None
+    input: Any,
+    dim: int,
+    index: Any,
+    src: Any = None,
+    *,
+    value: Any = None,
+    reduce: Any = None,
+    out: Any = None,
 ) -> Any:
     """A copy with other values at the positions of a dimension that `index` names.
 
@@ -251,14 +273,16 @@ def scatter(
         The positions, int64 or int32; no larger than `input` apart from `dim`.
     src : Tensor or number
         The values; a tensor of at least the shape of `index` (a number also as `value`).
-    reduce : {"add"}, optional
-        Whether to add to what is there.
+    reduce : {"add", "multiply"}, optional
+        Whether to add to what is there, or multiply by it.
+    out : Tensor, optional
+        Where to write the result; outside the graph only.
 
     Returns
     -------
     Tensor
-        Differentiable with respect to `input` and `src`, to any order, as long as no position is
-        named twice.
+        Differentiable with respect to `input` and `src`, to any order; without `reduce` as long as
+        no position is named twice.
 
     Raises
     ------
@@ -273,16 +297,25 @@ def scatter(
     """
     x, where, axis = along(input, dim, index, "scatter")
     source = value if src is None else src
-    if reduce not in (None, "add"):
-        raise RuntimeError(f"reduce argument must be 'add' or None, but got {reduce!r}")
+    if reduce not in (None, "add", "multiply"):
+        raise RuntimeError(f"reduce argument must be either add or multiply, but got {reduce!r}")
     if is_number(source):
-        if reduce == "add":
-            added = np.full(where.payload.shape, source, x.payload.dtype)
-            return T.scatter_add(x, where, added, dim=axis)
-        return T.scatter_value(x, where, dim=axis, value=source)
-    source = source_of(x, where, source, axis, "scatter")
-    made = T.scatter if reduce is None else T.scatter_add
-    return made(x, where, source, dim=axis)
+        _check_bounds(where.payload, x.payload.shape[axis] if x.payload.ndim else 1, axis)
+        if reduce is None:
+            result = T.scatter_value(x, where, dim=axis, value=source)
+            return result if out is None else into(out, result, "scatter")
+        number = held(source, x.payload.dtype)
+        source = new_tensor(np.full(where.payload.shape, number, x.payload.dtype))
+    else:
+        source = source_of(x, where, source, axis, "scatter")
+    if reduce == "multiply":
+        # the record is one of those that are imported when they are first used
+        importlib.import_module("wengert.prims.scatter")
+        result = T.scatter_reduce(x, where, source, dim=axis, reduce="prod", include_self=True)
+    else:
+        made = T.scatter if reduce is None else T.scatter_add
+        result = made(x, where, source, dim=axis)
+    return result if out is None else into(out, result, "scatter")
 
 
 def scatter_add(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
@@ -331,12 +364,20 @@ def source_of(x: Any, where: Any, src: Any, axis: int, op: str) -> Any:
             "scatter(): Expected self.dtype to be equal to src.dtype, but got "
             f"{dtype_name(x.payload)} and {dtype_name(a)}"
         )
-    if a.ndim != b.ndim or any(m > n for m, n in zip(b.shape, a.shape, strict=True)):
+    if not b.size and a.ndim != b.ndim:
+        return new_tensor(np.zeros(b.shape, a.dtype))
+    if (a.ndim or 1) != (b.ndim or 1):
+        raise RuntimeError(
+            "Index tensor must have the same number of dimensions as src tensor, but has "
+            f"{b.ndim}, not {a.ndim}"
+        )
+    if any(m > n for m, n in zip(b.shape, a.shape, strict=False)):
         raise RuntimeError(
             f"Expected index {list(b.shape)} to be no larger than self {list(x.payload.shape)} "
             f"apart from dimension {axis} and to be no larger size than src {list(a.shape)}"
         )
-    return source
+    _check_bounds(b, x.payload.shape[axis] if x.payload.ndim else 1, axis)
+    return source if a.ndim == b.ndim else T.view(source, shape=b.shape)
 
 
 def index_add(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.shapes import normal_dim
-from wengert.ops.coerce import integer, operand, sizes_of
+from wengert.ops.coerce import dtype_name, integer, operand, sizes_of
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
@@ -101,6 +101,11 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if isinstance(start, TensorBase):
         start = start.payload
+        if start.ndim or start.dtype.kind not in "iu":
+            raise RuntimeError(
+                f"start must be an 0-dim integral Tensor, not one of shape {list(start.shape)} and "
+                f"dtype {dtype_name(start)}"
+            )
     axis = normal_dim(dim, len(shape))
     start, length = integer(start, "narrow", "start"), integer(length, "narrow", "length")
     size = shape[axis]

@@ -44,10 +44,17 @@ linear(
     vjp=(
         lambda F, g, index, dim: F.index_fill(g, index, dim=dim, value=0),
         None,
-        lambda F, g, index, dim: F.sum(F.index_select(g, index, dim=dim)),
+        # once, where a position is named several times
+        lambda F, g, index, dim: F.sum(
+            F.where(F.index_fill(F.zeros_like(g), index, dim=dim, value=1) == 1, g, 0)
+        ),
     ),
     node="IndexFillBackward1",
-    cases=(case((2, 3), _whole(2, 0), (), dim=1), case((3,), _whole(1), (), dim=0)),
+    cases=(
+        case((2, 3), _whole(2, 0), (), dim=1),
+        case((3,), _whole(1), (), dim=0),
+        case((3, 2), _whole(1, 1, 0), (), dim=0),
+    ),
     doc="self with a value without dimensions at positions of a dimension",
 )
 linear(
