@@ -103,6 +103,8 @@ def page() -> str:
 
 
 def _is_function(name: str) -> bool:
+    if name == "bfloat16":
+        return True  # like the other dtypes, though it is found only with `ml_dtypes`
     return hasattr(wg, name.removesuffix("_")) or hasattr(wg, name)
 
 
