@@ -27,7 +27,6 @@ __all__ = [
     "dropout2d",
     "dropout3d",
     "feature_alpha_dropout",
-    "feature_dropout",
 ]
 
 # the limit of SELU far below 0, which dropped elements take: see G. Klambauer et al.,
@@ -35,7 +34,7 @@ __all__ = [
 _ALPHA = 1.7580993408473766
 
 
-def _dropped(name: str, input: Any, p: float, train: bool, channels: bool, inplace: bool) -> Any:
+def dropped(name: str, input: Any, p: float, train: bool, channels: bool, inplace: bool) -> Any:
     """The common part: a factor for each element, or for each channel, and with it a shift."""
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
@@ -66,39 +65,6 @@ def _dropped(name: str, input: Any, p: float, train: bool, channels: bool, inpla
     return made if shift is None else T.add(made, shift)
 
 
-def feature_dropout(input: Any, p: float, train: bool) -> Any:
-    """Whole channels set to 0 at random, and the others scaled so that the mean stays as it is.
-
-    Parameters
-    ----------
-    input : Tensor
-        Of a floating dtype and shape (n, c, ...).
-    p : float
-        The probability of each channel to become 0.
-    train : bool
-        Whether to do anything at all.
-
-    Returns
-    -------
-    Tensor
-        The result; differentiable.
-
-    Raises
-    ------
-    ValueError
-        If `p` is not between 0 and 1.
-    RuntimeError
-        If the input has fewer than two dimensions.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> wg.feature_dropout(wg.ones(1, 2, 2), 0.5, train=False).sum()
-    tensor(4.)
-    """
-    return _dropped("feature_dropout", input, p, train, True, False)
-
-
 def _rows(name: str, dims: tuple[int, int]) -> Any:
     def function(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
         x = real_input(input, name, "bernoulli_scalar_cpu_", floating=True)
@@ -118,7 +84,7 @@ def _rows(name: str, dims: tuple[int, int]) -> Any:
         # two-dimensional dropout takes three dimensions for (n, c, l), as PyTorch does
         alone = ndim == dims[0] and name != "dropout2d"
         rows = T.unsqueeze(x, dim=0) if alone else x
-        made = _dropped(name, rows, p, training, True, inplace)
+        made = dropped(name, rows, p, training, True, inplace)
         if inplace:
             return x
         return squeeze(made, 0) if alone else made
@@ -192,7 +158,7 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
     >>> wg.nn.functional.alpha_dropout(wg.ones(2), 0.5)
     tensor([1., 1.])
     """
-    return _dropped("alpha_dropout", input, p, training, False, inplace)
+    return dropped("alpha_dropout", input, p, training, False, inplace)
 
 
 def feature_alpha_dropout(
@@ -206,4 +172,4 @@ def feature_alpha_dropout(
     >>> wg.nn.functional.feature_alpha_dropout(wg.ones(1, 2), 0.5)
     tensor([[1., 1.]])
     """
-    return _dropped("feature_alpha_dropout", input, p, training, True, inplace)
+    return dropped("feature_alpha_dropout", input, p, training, True, inplace)

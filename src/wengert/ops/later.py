@@ -213,7 +213,6 @@ _has(
 )
 _has(
     "dropouts",
-    functions="alpha_dropout feature_alpha_dropout feature_dropout",
     neural="alpha_dropout dropout1d dropout2d dropout3d feature_alpha_dropout",
 )
 _has(
@@ -221,4 +220,10 @@ _has(
     functions="bilinear cosine_similarity pairwise_distance",
     neural="bilinear cosine_similarity pairwise_distance scaled_dot_product_attention",
 )
-_has("embedding", functions="embedding", neural="embedding embedding_bag")
+_has(
+    "layers",
+    functions="alpha_dropout alpha_dropout_ batch_norm celu celu_ dropout dropout_ embedding "
+    "feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ group_norm "
+    "instance_norm layer_norm selu selu_",
+)
+_has("embedding", neural="embedding embedding_bag")

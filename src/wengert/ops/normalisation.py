@@ -37,6 +37,11 @@ __all__ = [
 
 # the records of what is called below
 REQUIRES = (normalisation,)
+_TOO_FEW = (
+    "Dimension out of range (expected to be in range of [-1, 0], but got 1): the input needs the "
+    "shape (N, C, ...), but has {}"
+)
+
 # -- layers ---------------------------------------------------------------------------------------
 
 
@@ -59,7 +64,9 @@ def _sizes(name: str, normalized_shape: Any) -> tuple[int, ...]:
 def _last_dims(name: str, input: Any, normalized_shape: Any, **params: Any) -> tuple[int, ...]:
     """The dimensions that `normalized_shape` says; the parameters must be of this shape."""
     shape = input.payload.shape
-    last = normalized_shape if type(normalized_shape) is tuple else _sizes(name, normalized_shape)
+    last = normalized_shape
+    if type(last) is not tuple or not all(type(size) is int for size in last):
+        last = _sizes(name, last)
     if not last:
         raise RuntimeError(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
@@ -72,7 +79,6 @@ def _last_dims(name: str, input: Any, normalized_shape: Any, **params: Any) -> t
                 f"{list(param.payload.shape)} and normalized_shape = {list(last)}"
             )
     if shape[-len(last) :] != last:
-        _sizes(name, last)
         raise RuntimeError(
             f"Given normalized_shape={list(last)}, expected input with shape "
             f"[*, {', '.join(map(str, last))}], but got input of size{list(shape)}"
@@ -233,8 +239,19 @@ def group_norm(
     >>> wg.nn.functional.group_norm(x, 2)
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
+    x = operand(input, "group_norm")
+    shape = x.payload.shape
+    groups = len(shape) > 1 and num_groups
+    if groups and shape[0] * shape[1] // num_groups * math.prod(shape[2:]) == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {list(shape)}"
+        )
+    return normalised_groups(x, num_groups, weight, bias, eps)
+
+
+def normalised_groups(x: Any, num_groups: int, weight: Any, bias: Any, eps: float) -> Any:
+    """`group_norm` without a check of the number of values."""
     name = "group_norm"
-    x = operand(input, name)
     weight, bias = parameter(weight, name, "weight", 3), parameter(bias, name, "bias", 4)
     shape = x.payload.shape
     if len(shape) < 2:
@@ -242,13 +259,9 @@ def group_norm(
             f"Expected at least 2 dimensions for input tensor but received {len(shape)}: the "
             "input's shape is (N, C, ...)"
         )
-    n, channels = shape[:2]
+    channels = shape[1]
     if num_groups == 0:
         raise ZeroDivisionError("integer division or modulo by zero: num_groups is 0")
-    if n * channels // num_groups * math.prod(shape[2:]) == 1:
-        raise ValueError(
-            f"Expected more than 1 value per channel when training, got input size {list(shape)}"
-        )
     if num_groups < 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
     if channels % num_groups:
@@ -327,14 +340,31 @@ def instance_norm(
     tensor([[[-1.0000,  1.0000],
              [-1.0000,  1.0000]]])
     """
-    name = "instance_norm"
-    x = operand(input, name)
+    x = operand(input, "instance_norm")
     shape = x.payload.shape
     if use_input_stats and math.prod(shape[2:]) == 1:
         raise ValueError(
             "Expected more than 1 spatial element when training, got input size "
             f"torch.Size({list(shape)})"
         )
+    return normalised_instances(
+        x, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
+    )
+
+
+def normalised_instances(
+    x: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any,
+    bias: Any,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+) -> Any:
+    """`instance_norm` without a check of the number of values."""
+    name = "instance_norm"
+    shape = x.payload.shape
     mean, var = running(name, running_mean, running_var)
     if not use_input_stats and mean is None:
         raise RuntimeError(
@@ -342,6 +372,8 @@ def instance_norm(
         )
     weight, bias = parameter(weight, name, "weight", 4), parameter(bias, name, "bias", 5)
     check_dtypes(x, "batch_norm", weight, bias, mean, var)
+    if len(shape) < 2:
+        raise IndexError(_TOO_FEW.format(list(shape)))
     n, channels = shape[:2]
     for arg, param in (("weight", weight), ("bias", bias)):
         if param is not None and param.payload.size != channels:
@@ -353,7 +385,7 @@ def instance_norm(
     check_count(var, "running_var", channels)
     if not use_input_stats:
         return _with_statistics(x, weight, bias, mean, var, eps)
-    result, known = _by_groups(x, weight, bias, channels, eps)
+    result, known = _by_groups(x, weight, bias, max(channels, 1), eps)
     if mean is not None and x.payload.size:
         each = known.payload.reshape(3, n, channels).mean(1)
         update(name, mean, var, each, math.prod(shape[2:]), momentum)
@@ -452,11 +484,7 @@ def normalised_batch(
     if shape == (0,):
         return T.clone(x)
     if len(shape) < 2:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-max(len(shape), 1)}, "
-            f"{max(len(shape), 1) - 1}], but got 1): the input needs the shape (N, C, ...), but "
-            f"has {list(shape)}"
-        )
+        raise IndexError(_TOO_FEW.format(list(shape)))
     mean, var = running(name, running_mean, running_var)
     weight, bias = parameter(weight, name, "weight", 4), parameter(bias, name, "bias", 5)
     if mean is None and not training:

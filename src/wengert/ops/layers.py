@@ -1,0 +1,283 @@
+"""Layer 5 · ops: functions of networks as the package itself has them.
+
+They do what their namesakes in ``nn.functional`` do, with PyTorch's signatures for the package: no
+``inplace`` argument but a form in place, a flag for cuDNN that nothing depends on, and the table of
+`embedding` before the indices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.ops import activations, dropouts, normalisation
+from wengert.ops import dropout as elements
+from wengert.ops import embedding as tables
+from wengert.ops.coerce import operand
+
+__all__ = [
+    "alpha_dropout",
+    "alpha_dropout_",
+    "batch_norm",
+    "celu",
+    "celu_",
+    "dropout",
+    "dropout_",
+    "embedding",
+    "feature_alpha_dropout",
+    "feature_alpha_dropout_",
+    "feature_dropout",
+    "feature_dropout_",
+    "group_norm",
+    "instance_norm",
+    "layer_norm",
+    "selu",
+    "selu_",
+]
+
+# -- normalisation --------------------------------------------------------------------------------
+
+
+def layer_norm(
+    input: Any,
+    normalized_shape: Any,
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> Any:
+    """`nn.functional.layer_norm`; `cudnn_enable` changes nothing.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.layer_norm(wg.tensor([[1.0, 2.0, 3.0]]), (3,))
+    tensor([[-1.2247,  0.0000,  1.2247]])
+    """
+    return normalisation.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def group_norm(
+    input: Any,
+    num_groups: int,
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> Any:
+    """`nn.functional.group_norm`, also of groups of one element; `cudnn_enabled` changes nothing.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.group_norm(wg.tensor([[1.0, 3.0, 0.0, 10.0]]), 2)
+    tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
+    """
+    return normalisation.normalised_groups(
+        operand(input, "group_norm"), num_groups, weight, bias, eps
+    )
+
+
+def batch_norm(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Any:
+    """`nn.functional.batch_norm`, also of one element a channel; `cudnn_enabled` changes nothing.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([[1.0], [3.0]])
+    >>> wg.batch_norm(x, None, None, wg.zeros(1), wg.ones(1), True, 0.1, 1e-5, False)
+    tensor([[-1.0000],
+            [ 1.0000]])
+    """
+    x = operand(input, "batch_norm")
+    return normalisation.normalised_batch(
+        "batch_norm", x, running_mean, running_var, weight, bias, training, momentum, eps
+    )
+
+
+def instance_norm(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Any:
+    """`nn.functional.instance_norm`, also of single elements; `cudnn_enabled` changes nothing.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.instance_norm(wg.tensor([[[1.0, 3.0]]]), None, None, None, None, True, 0.1, 1e-5, False)
+    tensor([[[-1.0000,  1.0000]]])
+    """
+    x = operand(input, "instance_norm")
+    return normalisation.normalised_instances(
+        x, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
+    )
+
+
+# -- tables ---------------------------------------------------------------------------------------
+
+
+def embedding(
+    weight: Any,
+    indices: Any,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Any:
+    """`nn.functional.embedding` with the table first.
+
+    Parameters
+    ----------
+    weight : Tensor
+        The table, of shape (rows, d).
+    indices : Tensor
+        The numbers of the rows, int64 or int32, of any shape.
+    padding_idx : int
+        A row that gets no gradient; none if negative.
+    scale_grad_by_freq : bool
+        Whether to divide the gradient of a row by the number of times that it occurs.
+    sparse : bool
+        Accepted for PyTorch's sake; gradients are dense.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.embedding(wg.tensor([[0.0, 1.0], [2.0, 3.0]]), wg.tensor([1, 0]))
+    tensor([[2., 3.],
+            [0., 1.]])
+    """
+    w, x = operand(weight, "embedding", "weight"), operand(indices, "embedding", "indices", 2)
+    inside = 0 <= padding_idx < len(w.payload)
+    return tables.embedding(
+        x, w, padding_idx if inside else None, scale_grad_by_freq=scale_grad_by_freq
+    )
+
+
+# -- dropout and activations, with forms in place -------------------------------------------------
+
+
+def _pair(
+    name: str, function: Callable[..., Any], example: str, result: str
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """A dropout of the package, and its form in place."""
+
+    def call(input: Any, p: float, train: bool) -> Any:
+        return function(_checked(input, p), p, train)
+
+    def write(input: Any, p: float, train: bool) -> Any:
+        return function(_checked(input, p), p, train, True)
+
+    def _checked(input: Any, p: float) -> Any:
+        x = operand(input, name)
+        if not 0 <= p <= 1:
+            raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
+        return x
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"""`nn.functional.{function.__name__}` of a tensor that is left as it is.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a floating dtype.
+    p : float
+        The probability to be dropped.
+    train : bool
+        Whether to do anything at all.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.{name}({example}, 0.0, True)
+    {result}
+    """
+    write.__name__ = write.__qualname__ = f"{name}_"
+    write.__doc__ = f"""`{name}`, written into the tensor, which is returned.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.{name}_({example}, 0.0, True)
+    {result}
+    """
+    return call, write
+
+
+def _feature_dropout(input: Any, p: float, train: bool, inplace: bool = False) -> Any:
+    return dropouts.dropped("feature_dropout", input, p, train, True, inplace)
+
+
+dropout, dropout_ = _pair("dropout", elements.dropout, "wg.ones(2)", "tensor([1., 1.])")
+alpha_dropout, alpha_dropout_ = _pair(
+    "alpha_dropout", dropouts.alpha_dropout, "wg.ones(2)", "tensor([1., 1.])"
+)
+feature_dropout, feature_dropout_ = _pair(
+    "feature_dropout", _feature_dropout, "wg.ones(1, 2)", "tensor([[1., 1.]])"
+)
+feature_alpha_dropout, feature_alpha_dropout_ = _pair(
+    "feature_alpha_dropout", dropouts.feature_alpha_dropout, "wg.ones(1, 2)", "tensor([[1., 1.]])"
+)
+
+
+def celu(input: Any, alpha: float = 1.0) -> Any:
+    """`nn.functional.celu` of a tensor that is left as it is.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.celu(wg.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
+    return activations.celu(input, alpha)
+
+
+def celu_(input: Any, alpha: float = 1.0) -> Any:
+    """`celu`, written into the tensor, which is returned.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.celu_(wg.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
+    return activations.celu(input, alpha, True)
+
+
+def selu(input: Any) -> Any:
+    """`nn.functional.selu` of a tensor that is left as it is.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.selu(wg.tensor([-1.0, 2.0]))
+    tensor([-1.1113,  2.1014])
+    """
+    return activations.selu(input)
+
+
+def selu_(input: Any) -> Any:
+    """`selu`, written into the tensor, which is returned.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.selu_(wg.tensor([-1.0, 2.0]))
+    tensor([-1.1113,  2.1014])
+    """
+    return activations.selu(input, True)
