@@ -93,8 +93,10 @@ def observe(function: Callable[..., Any], names: set[str]) -> Observed:
     def watch(callee: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         with _Primitives() as log:
             result = callee(*args, **kwargs)
-            if "training" in inspect.signature(callee).parameters:
-                result = callee(*args, **{**kwargs, "training": True})
+            given = inspect.signature(callee).bind(*args, **kwargs)
+            if "training" in given.signature.parameters:
+                given.arguments["training"] = True
+                result = callee(*given.args, **given.kwargs)
         known = {prim.name for prim in found.primitives}
         found.primitives += [prim for name, prim in log.seen.items() if name not in known]
         found.kinds = found.kinds or _kinds(callee, args, kwargs)

@@ -1,11 +1,8 @@
 """Layer 5 · ops: normalisation of layers, groups, instances and batches, and to a norm of 1."""
 
-# the arguments have PyTorch's names
-
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +12,7 @@ from wengert.ops.normalisation_arguments import (
     applied,
     check_count,
     check_dtypes,
+    last_dims,
     parameter,
     running,
     update,
@@ -32,6 +30,8 @@ __all__ = [
     "instance_norm",
     "layer_norm",
     "normalised_batch",
+    "normalised_groups",
+    "normalised_instances",
     "rms_norm",
 ]
 
@@ -43,47 +43,6 @@ _TOO_FEW = (
 )
 
 # -- layers ---------------------------------------------------------------------------------------
-
-
-def _sizes(name: str, normalized_shape: Any) -> tuple[int, ...]:
-    """`normalized_shape` as a tuple of integers."""
-    if not isinstance(normalized_shape, Sequence):
-        raise TypeError(
-            f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
-            f"{type(normalized_shape).__name__}"
-        )
-    for i, size in enumerate(normalized_shape):
-        if not hasattr(size, "__index__"):
-            raise TypeError(
-                f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, but "
-                f"found element of type {type(size).__name__} at pos {i}"
-            )
-    return tuple(normalized_shape)
-
-
-def _last_dims(name: str, input: Any, normalized_shape: Any, **params: Any) -> tuple[int, ...]:
-    """The dimensions that `normalized_shape` says; the parameters must be of this shape."""
-    shape = input.payload.shape
-    last = normalized_shape
-    if type(last) is not tuple or not all(type(size) is int for size in last):
-        last = _sizes(name, last)
-    if not last:
-        raise RuntimeError(
-            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
-            "element, but got normalized_shape = []"
-        )
-    for arg, param in params.items():
-        if param is not None and param.payload.shape != last:
-            raise RuntimeError(
-                f"Expected {arg} to be of same shape as normalized_shape, but got {arg} of shape "
-                f"{list(param.payload.shape)} and normalized_shape = {list(last)}"
-            )
-    if shape[-len(last) :] != last:
-        raise RuntimeError(
-            f"Given normalized_shape={list(last)}, expected input with shape "
-            f"[*, {', '.join(map(str, last))}], but got input of size{list(shape)}"
-        )
-    return tuple(range(len(shape) - len(last), len(shape)))
 
 
 def layer_norm(
@@ -131,7 +90,7 @@ def layer_norm(
     x = operand(input, "layer_norm")
     weight = parameter(weight, "layer_norm", "weight", 3)
     bias = parameter(bias, "layer_norm", "bias", 4)
-    dim = _last_dims("layer_norm", x, normalized_shape, weight=weight, bias=bias)
+    dim = last_dims("layer_norm", x, normalized_shape, weight=weight, bias=bias)
     check_dtypes(x, "LayerNormKernelImpl", weight, bias)
     known = T.moments(widened(x), dim=dim, eps=eps)
     return applied("layer_norm", x, weight, bias, known, dim=dim, eps=eps)
@@ -177,7 +136,7 @@ def rms_norm(
     """
     x = operand(input, "rms_norm")
     weight = parameter(weight, "rms_norm", "weight", 3)
-    dim = _last_dims("rms_norm", x, normalized_shape, weight=weight)
+    dim = last_dims("rms_norm", x, normalized_shape, weight=weight)
     dtype = x.payload.dtype
     if dtype.kind in "biu":
         raise NotImplementedError(
@@ -241,7 +200,7 @@ def group_norm(
     """
     x = operand(input, "group_norm")
     shape = x.payload.shape
-    groups = len(shape) > 1 and num_groups
+    groups = len(shape) > 1 and num_groups != 0
     if groups and shape[0] * shape[1] // num_groups * math.prod(shape[2:]) == 1:
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {list(shape)}"
@@ -341,15 +300,14 @@ def instance_norm(
              [-1.0000,  1.0000]]])
     """
     x = operand(input, "instance_norm")
-    shape = x.payload.shape
+    shape = list(x.payload.shape)
     if use_input_stats and math.prod(shape[2:]) == 1:
         raise ValueError(
             "Expected more than 1 spatial element when training, got input size "
-            f"torch.Size({list(shape)})"
+            f"torch.Size({shape})"
         )
-    return normalised_instances(
-        x, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
-    )
+    statistics = running_mean, running_var
+    return normalised_instances(x, *statistics, weight, bias, use_input_stats, momentum, eps)
 
 
 def normalised_instances(
@@ -463,9 +421,8 @@ def batch_norm(
             "Expected more than 1 value per channel when training, got input size "
             f"torch.Size({list(shape)})"
         )
-    return normalised_batch(
-        name, x, running_mean, running_var, weight, bias, training, momentum, eps
-    )
+    statistics = running_mean, running_var
+    return normalised_batch(name, x, *statistics, weight, bias, training, momentum, eps)
 
 
 def normalised_batch(

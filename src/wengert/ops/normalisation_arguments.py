@@ -1,9 +1,8 @@
 """Layer 5 · ops: what the functions of normalisation have in common."""
 
-# the arguments have PyTorch's names
-
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from wengert.tape.record import T
 __all__ = [
     "parameter",
     "check_dtypes",
+    "last_dims",
     "widened",
     "applied",
     "check_count",
@@ -120,3 +120,44 @@ def update(name: str, mean: Any, var: Any, known: Any, count: int, momentum: flo
     for old, new in ((mean, known[0]), (var, known[1] * (count / (count - 1)))):
         value = (1 - momentum) * old.payload + momentum * new
         into(old, new_tensor(value.astype(old.payload.dtype, copy=False)), name)
+
+
+def _sizes(name: str, normalized_shape: Any) -> tuple[int, ...]:
+    """`normalized_shape` as a tuple of integers."""
+    if not isinstance(normalized_shape, Sequence):
+        raise TypeError(
+            f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
+            f"{type(normalized_shape).__name__}"
+        )
+    for i, size in enumerate(normalized_shape):
+        if not hasattr(size, "__index__"):
+            raise TypeError(
+                f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, but "
+                f"found element of type {type(size).__name__} at pos {i}"
+            )
+    return tuple(normalized_shape)
+
+
+def last_dims(name: str, input: Any, normalized_shape: Any, **params: Any) -> tuple[int, ...]:
+    """The dimensions that `normalized_shape` says; the parameters must be of this shape."""
+    shape = input.payload.shape
+    last = normalized_shape
+    if type(last) is not tuple or not all(type(size) is int for size in last):
+        last = _sizes(name, last)
+    if not last:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+            "element, but got normalized_shape = []"
+        )
+    for arg, param in params.items():
+        if param is not None and param.payload.shape != last:
+            raise RuntimeError(
+                f"Expected {arg} to be of same shape as normalized_shape, but got {arg} of shape "
+                f"{list(param.payload.shape)} and normalized_shape = {list(last)}"
+            )
+    if shape[-len(last) :] != last:
+        raise RuntimeError(
+            f"Given normalized_shape={list(last)}, expected input with shape "
+            f"[*, {', '.join(map(str, last))}], but got input of size{list(shape)}"
+        )
+    return tuple(range(len(shape) - len(last), len(shape)))
