@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from wengert.autograd.context import FunctionCtx as FunctionCtx
+from wengert.autograd.levels import applied_at, level_of
 from wengert.autograd.once import once_differentiable as once_differentiable
 from wengert.autograd.probe import Suspects
 from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_of
-from wengert.tape.inplace import bump, check_writable, write_through_view
+from wengert.tape.inplace import bump, write_through_view
 from wengert.tape.modes import current_mode, is_recording, no_grad
 from wengert.tape.node import USER_CODE, Node, edge_of, next_sequence, sites_of
 from wengert.tape.record import T
@@ -26,6 +27,7 @@ from wengert.tape.views import (
     move_edge,
     refresh_views,
 )
+from wengert.tape.write_checks import check_writable
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
@@ -118,6 +120,10 @@ class FunctionNode(Node, FunctionCtx):
         return self.apply(g, keep, edges) if raw else self.apply_in(g, keep, edges)
 
     def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        parts = g if self.several else [g]
+        if not any(isinstance(part, TensorBase) for part in parts):
+            # values of a transform
+            return self.apply(g, keep, edges)
         if self._suspects is not None and self._saved is not None:
             self._suspects.warn(self.function, self)
         return self._backward(self._cotangents(g, lambda part: part), edges)
@@ -289,6 +295,14 @@ class Function:
             "forward mode AD."
         )
 
+    generate_vmap_rule = False
+    """Accepted for PyTorch's sake: without a method `vmap`, operations run on the whole batch."""
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
+        """The outputs for a whole batch, of ``info.batch_size``, and its dimensions in them."""
+        raise NotImplementedError("define vmap, or leave it out")
+
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` on `args` and record the call as one node.
@@ -299,6 +313,16 @@ class Function:
             context = (None,) if cls.setup_context is Function.setup_context else ()
             bound = inspect.signature(cls.forward).bind(*context, *args, **kwargs)
             args = bound.args[len(context) :]
+        mode = current_mode()
+        if mode is not None and mode.levels:
+            level = level_of(cls, args)
+            if level is not None:
+                return applied_at(level, cls, args)
+        return cls._applied(args)[0]
+
+    @classmethod
+    def _applied(cls, args: tuple[Any, ...]) -> tuple[Any, FunctionNode]:
+        """The outputs, and the node that they are tied to if the call is recorded."""
         recording = is_recording()
         needs = tuple(isinstance(a, TensorBase) and a.edge is not None for a in args)
         recorded = recording and any(needs)
@@ -312,7 +336,7 @@ class Function:
             node.edges = tuple([edge_of(a) for a in args if isinstance(a, TensorBase)])
         with no_grad():
             output = cls._call_forward(node, args)
-        return _finish(node, args, output, recorded)
+        return _finish(node, args, output, recorded), node
 
     @classmethod
     def _call_forward(cls, node: FunctionNode, args: tuple[Any, ...]) -> Any:

@@ -1,20 +1,33 @@
 """Layer 3 · interp: which namespace computes with which values.
 
 NOTE [choice of F]
-A namespace gives every primitive a meaning: K computes on raw arrays, T records on the tape. Each
-kind of value but the raw array carries its namespace (``value.namespace``) and its level
-(``value.level``). A rule runs in the namespace of the highest-levelled value among its cotangent
-*and everything saved*, since any of them may be the one that a transform follows. At one level a
-tensor stands above the payload that it wraps. Every namespace takes the values of every lower one.
+A namespace gives every primitive a meaning: K computes on raw arrays, T records on the tape, B maps
+over a batch and D carries tangents along. Each kind of value but the raw array carries its
+namespace (``value.namespace``) and its level (``value.level``). A rule runs in the namespace of the
+highest-levelled value among its cotangent *and everything saved*, since any of them may be the one
+that a transform follows. At one level a tensor stands above the payload that it wraps. Every
+namespace takes the values of every lower one.
+
+NOTE [levels]
+Each `vmap` and each `jvp` that is under way is a `Level`. They are numbered in the order in which
+they begin, so that an inner one has the higher number, and none has that of another that has ended:
+a backward pass may go through the levels that a graph was recorded in inside of others. What it works with are `Lifted` values, payloads of tensors: `Batched` in
+`wengert.interp.batched`, `Dual` in `wengert.interp.dual`. They wrap *contents*: raw arrays, or
+values of lower levels. A value that has nothing to do with a level is not wrapped at that level.
+There is one tape for all levels, and no tensor inside of a payload: how a gradient enters and
+leaves a level is a matter of nodes (see `wengert.tape.levels`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
+
+import numpy as np
 
 from wengert.interp.eager import K
 
-__all__ = ["Namespace", "Value", "namespace_of"]
+__all__ = ["Level", "Lifted", "Namespace", "UnderWay", "Value", "is_plain", "levels_of", "namespace_of"]
 
 
 class Namespace(Protocol):
@@ -45,3 +58,140 @@ def namespace_of(*values: Any) -> Namespace:
             if rank > height:
                 best, height = own, rank
     return best
+
+
+class Level:
+    """One transform that is under way.
+
+    Attributes
+    ----------
+    number
+        Which one it is, in the order in which they begin.
+    size
+        For `vmap` the size of the batch, otherwise None.
+    randomness
+        What `vmap` is to do with random numbers.
+    """
+
+    __slots__ = ("number", "randomness", "size")
+
+    def __init__(self, number: int, size: int | None = None, randomness: str = "error") -> None:
+        self.number = number
+        self.size = size
+        self.randomness = randomness
+
+    def __repr__(self) -> str:
+        return f"<level {self.number} of {'jvp' if self.size is None else 'vmap'}>"
+
+
+class UnderWay:
+    """Which levels are under way here and now; the tape, which knows, says so."""
+
+    levels: Callable[[], Iterable[Level]] = staticmethod(lambda: ())
+
+
+class Lifted:
+    """A payload of a transform: contents with a meaning of their own.
+
+    It has the attributes of an array that the operations ask for; `shape` and its like are those
+    that the function under the transform sees.
+    """
+
+    __slots__ = ("owner",)
+    owner: Level
+    wraps = False
+    # NumPy's operators and functions leave values of transforms to these
+    __array_ufunc__ = None
+    shape: tuple[int, ...]
+
+    @property
+    def level(self) -> int:
+        """The number of the level."""
+        return self.owner.number
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the elements.
+
+        Every operation asks for it: so this is where a value is refused whose level has ended.
+        """
+        if self.owner not in UnderWay.levels():
+            what = "jvp" if self.owner.size is None else "vmap"
+            raise RuntimeError(
+                f"a value of a {what} that has ended was used outside of it (level "
+                f"{self.owner.number}): return it from the function that {what} calls, and neither "
+                "keep it elsewhere nor write it to a tensor of the outside"
+            )
+        return next(iter(self.contents())).dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        size = 1
+        for count in self.shape:
+            size *= count
+        return size
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a 0-d tensor")
+        return self.shape[0]
+
+    def contents(self) -> Iterable[Any]:
+        """What is wrapped."""
+        raise NotImplementedError
+
+    @property
+    def flags(self) -> Any:
+        """How the values lie in memory: NumPy's flags of the array below."""
+        return next(iter(self.contents())).flags
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The steps in memory from one element to the next, in bytes."""
+        below: tuple[int, ...] = next(iter(self.contents())).strides
+        return below[len(below) - self.ndim :]
+
+    def astype(self, dtype: Any, copy: bool = True) -> Any:
+        """The values in another dtype."""
+        F: Any = self.namespace
+        return F.to_copy(self, dtype=np.dtype(dtype))
+
+    def copy(self) -> Any:
+        """The values in memory of their own."""
+        F: Any = self.namespace
+        return F.clone(self)
+
+    def reshape(self, *shape: Any) -> Any:
+        """The values in another shape."""
+        F: Any = self.namespace
+        sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+        if -1 in sizes:
+            known = 1
+            for size in sizes:
+                known *= size if size >= 0 else 1
+            sizes = tuple(self.size // max(known, 1) if size < 0 else size for size in sizes)
+        return F.unsafe_view(self, shape=tuple(sizes))
+
+    namespace: Any
+
+
+def levels_of(*payloads: Any) -> dict[int, Level]:
+    """The levels that `payloads` belong to, by number."""
+    found: dict[int, Level] = {}
+    stack = [p for p in payloads if isinstance(p, Lifted)]
+    while stack:
+        value = stack.pop()
+        found[value.owner.number] = value.owner
+        stack += [part for part in value.contents() if isinstance(part, Lifted)]
+    return found
+
+
+def is_plain(payload: Any) -> bool:
+    """Whether a payload is an array or a scalar of NumPy."""
+    return isinstance(payload, np.ndarray | np.generic)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, new_tensor, version_of
 from wengert.tape.node import is_leaf_edge
 from wengert.tape.record import T
@@ -75,7 +76,10 @@ _ALONE = _references([(None, np.empty(1))])
 
 
 def private(g: Any) -> Any:
-    """A copy of a raw array, for a tensor of its own."""
+    """A copy of a payload, for a tensor of its own."""
+    if isinstance(g, Lifted):
+        F: Any = g.namespace
+        return F.clone(g)
     return np.array(g, copy=True, order="K")
 
 

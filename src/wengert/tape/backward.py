@@ -13,6 +13,7 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
+from wengert.interp.levels import Lifted
 from wengert.tape.accumulate import add_gradients, private
 from wengert.tape.anomaly import AnomalyWatch
 from wengert.tape.base import OutputEdge, TensorBase, new_tensor
@@ -149,6 +150,8 @@ class _Walk:
         self.seeds = seeds
         self.keep = keep
         self.raw = not create_graph
+        # nodes have quicker rules for arrays
+        self.direct = self.raw and not any(isinstance(g, Lifted) for _, g in seeds)
         self.captured: dict[tuple[Any, int], Any] = {}
 
     def run(self, targets: set[Any] | None, accumulate: bool) -> None:
@@ -188,7 +191,7 @@ class _Walk:
             if seen:
                 self.targets = targets
                 CURRENT.set(self)
-            pending = walk(self.seeds, self.keep or postponed, self.raw, wanted, look)
+            pending = walk(self.seeds, self.keep or postponed, self.direct, wanted, look)
         finally:
             if seen:
                 CURRENT.set(above)
@@ -220,7 +223,7 @@ class _Walk:
             CURRENT.set(watch)
             # what was saved is let go of at the end only, so that a walk that a hook broke off can
             # be repeated
-            walk(self.seeds, True, self.raw, wanted, watch)
+            walk(self.seeds, True, self.direct, wanted, watch)
         except BaseException:
             watch.undo()
             raise

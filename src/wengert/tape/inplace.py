@@ -15,35 +15,41 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wengert.base import errors
-from wengert.base.dtypes import category, is_differentiable, promote
-from wengert.base.shapes import broadcast
+from wengert.base.dtypes import is_differentiable
 from wengert.interp.eager import K
-from wengert.interp.levels import namespace_of
+from wengert.interp.levels import Lifted, namespace_of
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
-from wengert.tape.base import LEAF, TensorBase, new_tensor
-from wengert.tape.lift import cast, check_dtypes, is_number
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.levels import brought, check_levels
+from wengert.tape.lift import are_wider, check_dtypes, is_number
+from wengert.tape.lifted_writes import elevate, store
 from wengert.tape.modes import current_mode
-from wengert.tape.node import Node, edge_of, is_leaf_edge, next_sequence
+from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.record import T, make_node, save_result
 from wengert.tape.saving import keeps_aside
 from wengert.tape.specialise import noter
-from wengert.tape.versions import InferenceCell, refuse_inference_write
+from wengert.tape.versions import InferenceCell
 from wengert.tape.views import (
     Step,
     move_edge,
     push,
     refresh_views,
     replayed,
-    write_refused,
+)
+from wengert.tape.write_checks import (
+    check_apart,
+    check_cast,
+    check_overlap,
+    check_recordable,
+    check_shape,
+    check_writable,
+    lift_others,
 )
 
 __all__ = [
     "CopySlices",
     "bump",
-    "check_apart",
-    "check_cast",
-    "check_writable",
     "write",
     "write_result",
     "write_through_view",
@@ -77,7 +83,7 @@ def write(
     number = None
     form = prim
     if prim.name in YIELD_BOOLS:
-        return _write_bools(prim, tensor, others, name)
+        return _write_converted(prim, tensor, others, params, name)
     if prim.refuses:
         check_dtypes(prim, (tensor, *others), params)
     others = tuple(other.item() if isinstance(other, np.generic) else other for other in others)
@@ -92,18 +98,22 @@ def write(
     else:
         if not others and tensor.payload.dtype.kind in "biu" and prim.promote is not None:
             check_cast(prim, tensor, [])
-        lifted = [tensor, *_lift_others(form, tensor, others)]
+        lifted = [tensor, *lift_others(form, tensor, others)]
+    mode = current_mode()
+    if mode is not None and mode.levels:
+        return _write_lifted(form, tensor, lifted, params, name, mode)
     payload = tensor.array()
     payloads = [payload, *[other.payload for other in lifted[1:]]]
     if form.broadcasts:
-        _check_shape(payload, payloads[1:])
+        check_shape(payload, payloads[1:])
         if form.name not in FROM_ONE_VALUE:
             for other in payloads[1:]:
-                _check_overlap(payload, other)
+                check_overlap(payload, other)
+        if payload.dtype.kind in "iu" and are_wider(prim, payload, others):
+            return _write_converted(prim, tensor, others, params, name)
     elif form.name in PLACES:
         for other in payloads[1:]:
             check_apart(payload, other)
-    mode = current_mode()
     recording = (mode is None or mode.records) and (
         any(t.edge is not None for t in lifted) or _base_requires_grad(tensor)
     )
@@ -154,6 +164,55 @@ def write(
     return tensor
 
 
+def _write_lifted(
+    prim: Primitive,
+    tensor: Any,
+    values: list[Any],
+    params: dict[str, Any],
+    name: str,
+    mode: Any,
+) -> Any:
+    """As `write`, where transforms are under way (see NOTE [writing values of transforms])."""
+    recording = mode.records and is_differentiable(tensor.payload.dtype)
+    recording = recording and (
+        any(value.edge is not None for value in values) or _base_requires_grad(tensor)
+    )
+    if recording:
+        check_recordable(tensor)
+    if prim.broadcasts:
+        check_shape(tensor.payload, [value.payload for value in values[1:]])
+    found = check_levels([value.payload for value in values])
+    order = [found[number] for number in sorted(found)]
+    if recording:
+        values = [
+            value if value is tensor or value.edge is None else brought(value, order)
+            for value in values
+        ]
+    elevate(tensor, order)
+    payload = tensor.array()
+    payloads = [payload if value is tensor else value.payload for value in values]
+    F: Any = namespace_of(*[p for p in payloads if isinstance(p, Lifted)])
+    result = getattr(F, prim.name)(*payloads, **params)
+    node: Any = None
+    if recording and prim.is_differentiable:
+        old = tensor
+        if _old_value_needed(prim, values):
+            old = new_tensor(payload.copy(), tensor.edge)
+        sources = [old if value is tensor else value for value in values]
+        node = make_node(prim, sources, payloads, params, payload)
+        if node.edges[0] is not None:
+            node.edges = (edge_of(tensor), *node.edges[1:])
+    if result.dtype != payload.dtype:
+        result = F.to_copy(result, dtype=payload.dtype)
+    store(payload, result)
+    bump(tensor, name)
+    if node is not None:
+        _set_history(tensor, node, "result" in prim.saved)
+    elif tensor.ext is not None:
+        refresh_views(tensor, None)
+    return tensor
+
+
 def write_result(tensor: Any, result: Any, before: Any, name: str) -> Any:
     """Put `result`, that of an operation on a copy of `tensor`, into it, as that operation's write.
 
@@ -168,9 +227,11 @@ def write_result(tensor: Any, result: Any, before: Any, name: str) -> Any:
         tensor.payload.dtype,
     )
     alone = isinstance(node, Node) and node.edges[0] is edge_of(before)
-    check_writable(tensor, node is not None)
     mode = current_mode()
-    if not fits or not alone or (mode is not None and mode.mutation is not None):
+    if mode is not None and (mode.levels or mode.mutation is not None):
+        return write(TABLE["assign"], tensor, (result,), {}, name)
+    check_writable(tensor, node is not None)
+    if not fits or not alone:
         return write(TABLE["assign"], tensor, (result,), {}, name)
     np.copyto(tensor.payload, result.payload)
     bump(tensor, name)
@@ -178,11 +239,17 @@ def write_result(tensor: Any, result: Any, before: Any, name: str) -> Any:
     return tensor
 
 
-def _write_bools(prim: Primitive, tensor: Any, others: tuple[Any, ...], name: str) -> Any:
-    """Write a comparison, made in the common dtype, over the tensor that is compared."""
+def _write_converted(
+    prim: Primitive, tensor: Any, others: tuple[Any, ...], params: dict[str, Any], name: str
+) -> Any:
+    """Write a result that has no history, made in the common dtype, over its first argument."""
     values = [new_tensor(v.payload) if isinstance(v, TensorBase) else v for v in others]
-    result = getattr(T, prim.name)(new_tensor(tensor.array()), *values)
-    constant = new_tensor(np.asarray(result.payload).astype(tensor.payload.dtype))
+    result = getattr(T, prim.name)(new_tensor(tensor.array()), *values, **params)
+    dtype = tensor.payload.dtype
+    if isinstance(result.payload, Lifted):
+        constant = new_tensor(result.payload.astype(dtype))
+    else:
+        constant = new_tensor(np.asarray(result.payload).astype(dtype))
     return write(TABLE["assign"], tensor, (constant,), {}, name)
 
 
@@ -228,144 +295,6 @@ def bump(tensor: Any, name: str) -> None:
         vc[2:] = [mode.anomaly.site()]
     elif len(vc) > 2:
         del vc[2:]
-
-
-def check_cast(prim: Primitive, tensor: Any, scalars: list[Any], *arrays: Any) -> None:
-    """Refuse an operation on `tensor` and other values whose result is of a wider kind."""
-    have = tensor.payload.dtype
-    result = promote([tensor.payload, *arrays], scalars, prim.promote == "float")
-    if category(result) > category(have):
-        raise errors.cannot_cast(result, have)
-
-
-def _lift_others(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> list[Any]:
-    """The other arguments as tensors of the dtype of `tensor` (masks and indices as they are)."""
-    dtype = tensor.payload.dtype
-    lifted: list[Any] = []
-    for i, (arg, value) in enumerate(zip(prim.args[1:], others, strict=True)):
-        if is_number(value):
-            check_cast(prim, tensor, [value])
-            lifted.append(new_tensor(np.asarray(value).astype(dtype)[()]))
-            continue
-        if isinstance(value, np.ndarray | np.generic):
-            value = new_tensor(value)
-        elif not isinstance(value, TensorBase):
-            raise TypeError(
-                f"{prim.name}_(): argument '{arg}' (position {i + 1}) must be Tensor, not "
-                f"{type(value).__name__}"
-            )
-        if arg not in prim.fixed and prim.promote is not None:
-            check_cast(prim, tensor, [], value.payload)
-            value = cast(value, dtype)
-        elif arg not in prim.fixed and prim.broadcasts:
-            value = cast(value, dtype)
-        lifted.append(value)
-    return lifted
-
-
-def _check_shape(payload: Any, others: list[Any]) -> None:
-    shapes = [other.shape for other in others if other.ndim and other.shape != payload.shape]
-    if not shapes:
-        return
-    common = broadcast(payload.shape, *shapes)
-    if common != payload.shape:
-        raise RuntimeError(
-            f"output with shape {list(payload.shape)} doesn't match the broadcast shape "
-            f"{list(common)}: an in-place operation cannot enlarge the tensor that it writes to"
-        )
-
-
-def _check_overlap(target: Any, source: Any) -> None:
-    """Refuse, as PyTorch does, to read an array that shares some but not all of the memory."""
-    if (
-        target is source
-        or not isinstance(source, np.ndarray)
-        or not np.may_share_memory(target, source)
-        or not (_is_dense(target) and _is_dense(source))
-    ):
-        return
-    same_place = target.ctypes.data == source.ctypes.data
-    if not (same_place and target.size == source.size and target.strides == source.strides):
-        raise _overlapping()
-
-
-def check_apart(target: Any, source: Any) -> None:
-    """Refuse to read values for some places of an array from the array itself."""
-    if (
-        isinstance(source, np.ndarray)
-        and source.size
-        and target.size
-        and np.may_share_memory(target, source)
-        and _is_dense(target)
-        and _is_dense(source)
-    ):
-        raise _overlapping()
-
-
-def _overlapping() -> RuntimeError:
-    return RuntimeError(
-        "unsupported operation: some elements of the input tensor and the written-to tensor "
-        "refer to a single memory location. Please clone() the tensor before performing the "
-        "operation."
-    )
-
-
-def _is_dense(array: Any) -> bool:
-    return bool(array.flags.c_contiguous or array.flags.f_contiguous)
-
-
-def check_writable(tensor: Any, recording: bool, may_overlap: bool = False) -> None:
-    """Refuse a write that PyTorch refuses.
-
-    Parameters
-    ----------
-    recording
-        Whether the write would be part of the graph.
-    may_overlap
-        Whether the operation may write to one place several times.
-    """
-    if recording:
-        _check_recordable(tensor)
-    payload = tensor.array()
-    if 0 in payload.strides and not may_overlap and _repeats(payload):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a "
-            "single memory location. Please clone() the tensor before performing the operation."
-        )
-    if not payload.flags.writeable:
-        raise RuntimeError(
-            "the tensor shares the memory of a NumPy array that is read-only: clone() it first"
-        )
-    if tensor.vc.__class__ is InferenceCell:
-        mode = current_mode()
-        if mode is None or mode.inference is None:
-            raise refuse_inference_write()
-
-
-def _check_recordable(tensor: Any) -> None:
-    """Refuse to record a write to a leaf, or to a view that cannot follow one."""
-    ext = tensor.ext
-    if ext is not None and ext.base is not None:
-        if ext.no_write is not None:
-            raise write_refused(tensor)
-        if tensor.edge is not None and is_leaf_edge(ext.base.edge):
-            raise RuntimeError(
-                "a view of a leaf Variable that requires grad is being used in an in-place "
-                "operation.\n  To update a parameter, write under no_grad(); to differentiate "
-                "through the write, clone() the leaf first."
-            )
-    if tensor.edge is LEAF:
-        raise RuntimeError(
-            "a leaf Variable that requires grad is being used in an in-place operation.\n"
-            "  To update a parameter, write under no_grad():  with no_grad(): w -= lr * w.grad\n"
-            "  To differentiate through the write, clone() the leaf first."
-        )
-
-
-def _repeats(array: Any) -> bool:
-    return array.size > 0 and any(
-        step == 0 and size > 1 for step, size in zip(array.strides, array.shape, strict=True)
-    )
 
 
 def _set_history(tensor: Any, node: Any, saves_result: bool) -> None:
@@ -437,6 +366,8 @@ class CopySlices(Node):
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """The inner node's gradients; for the base, all but what the view showed passes through."""
+        if isinstance(g, Lifted):
+            return self.apply_in(g, keep, edges)
         inner = self._inner()
         if g.__class__ is not np.ndarray:
             g = np.asarray(g)

@@ -14,7 +14,16 @@ from wengert.base.errors import long_name
 from wengert.prims.record import Primitive
 from wengert.tape.base import TensorBase, new_tensor
 
-__all__ = ["cast", "cast_for_number", "check_dtypes", "held", "is_number", "lift", "public"]
+__all__ = [
+    "are_wider",
+    "cast",
+    "cast_for_number",
+    "check_dtypes",
+    "held",
+    "is_number",
+    "lift",
+    "public",
+]
 
 _HALF_MAX = 65504.0
 """The largest number that every floating dtype holds."""
@@ -64,7 +73,7 @@ def held(value: Any, dtype: np.dtype[Any]) -> Any:
         return bool(value)
     if kind == "f" and -_HALF_MAX <= value.real <= _HALF_MAX and not value.imag:
         return value.real
-    fits = True
+    fits, given = True, value
     if kind in "fiu" and isinstance(value, complex):
         fits, value = not value.imag, value.real
     if kind in "iu":
@@ -79,11 +88,19 @@ def held(value: Any, dtype: np.dtype[Any]) -> Any:
     if not fits:
         raise RuntimeError(
             f"value cannot be converted to type {dtype.name} without overflow: the tensor cannot "
-            f"hold {value}"
+            f"hold {given}"
         )
     if kind == "u" and value < 0:
         value += 2 ** (8 * dtype.itemsize)
     return value
+
+
+def are_wider(prim: Primitive, payload: Any, others: tuple[Any, ...]) -> bool:
+    """Whether an operation on integers is to be computed in a wider dtype than it is written in."""
+    arrays = [getattr(other, "payload", other) for other in others if not is_number(other)]
+    if prim.promote is None or all(array.dtype is payload.dtype for array in arrays):
+        return False
+    return promote([payload, *arrays], []) != payload.dtype
 
 
 def lift(prim: Primitive, values: Sequence[Any]) -> list[Any]:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, TensorBase
 
 __all__ = [
@@ -96,6 +97,9 @@ def holds_nan(value: Any) -> bool:
     """Whether there is NaN among the elements of a tensor that operations have made."""
     if not isinstance(value, TensorBase) or value.edge is None or value.edge is LEAF:
         return False
+    if isinstance(value.payload, Lifted):
+        F: Any = value.payload.namespace
+        return bool(F.isnan(value.payload).any())
     size = np.vdot(value.payload, value.payload)
     return bool(size != size)
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
+from wengert.interp.levels import Level, UnderWay
 from wengert.tape.cuts import note_switch
 
 __all__ = [
@@ -63,6 +64,8 @@ class Mode:
     dispatch
         What computes operations in place of their kernels; the last one counts, and may have the
         others compute (see `wengert.tape.record.run`).
+    levels
+        The transforms that are under way (see NOTE [levels] in `wengert.interp.levels`).
     records, observed, special, inner, below
         What follows: whether operations are recorded, whether they take the common way and are
         looked at afterwards, what computes them if not the common way, the mode in which that
@@ -77,6 +80,7 @@ class Mode:
         "hooks",
         "inference",
         "inner",
+        "levels",
         "multithreading",
         "mutation",
         "observed",
@@ -95,6 +99,7 @@ class Mode:
         mutation: Any = None,
         multithreading: bool = True,
         dispatch: tuple[Any, ...] = (),
+        levels: tuple[Level, ...] = (),
     ) -> None:
         self.grad = grad
         self.inference = inference
@@ -104,6 +109,7 @@ class Mode:
         self.mutation = mutation
         self.multithreading = multithreading
         self.dispatch = dispatch
+        self.levels = levels
         self.records = grad and inference is None
         self.special = inference if anomaly is None else anomaly
         self.observed = (
@@ -112,6 +118,7 @@ class Mode:
             and mutation is None
             and not hooks
             and not dispatch
+            and not levels
         )
         self.below = changed(self, dispatch=dispatch[:-1]) if dispatch else None
         self.inner: Mode | None = None
@@ -134,6 +141,7 @@ _FIELDS = (
     "mutation",
     "multithreading",
     "dispatch",
+    "levels",
 )
 _DEFAULT = Mode()
 _DEFAULT_FIELDS = _DEFAULT.fields()
@@ -142,6 +150,14 @@ NO_GRAD = Mode(grad=False)
 
 MODE: ContextVar[Mode | None] = ContextVar("wengert_mode", default=None)
 current_mode = MODE.get
+
+
+def _under_way() -> tuple[Level, ...]:
+    mode = current_mode()
+    return () if mode is None else mode.levels
+
+
+UnderWay.levels = staticmethod(_under_way)
 
 
 def full_mode() -> Mode:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from wengert.base import errors
+from wengert.interp.levels import Lifted
 from wengert.prims.record import Primitive
 from wengert.tape.base import (
     FREED,
@@ -126,6 +127,9 @@ class Node:
             if not keep:
                 self.release()
             return (None,) * len(edges)
+        if raw and isinstance(g, Lifted | list | tuple):
+            parts = [g] if isinstance(g, Lifted) else g
+            raw = not any(isinstance(part, Lifted) for part in parts)
         return self.apply(g, keep, edges) if raw else self.apply_in(g, keep, edges)
 
     def release(self) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
+from wengert.tape.base import TensorBase
 from wengert.tape.masked import INVALID, mark, unmasked
 from wengert.tape.node import Node, unpack
 
@@ -28,7 +29,7 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
     parts = [part for part in g if part is not None] if several else [g]
     if not parts:
         return Node.step(node, None, keep, edges, True)
-    raw = not any(hasattr(part, "namespace") for part in parts)
+    raw = not any(isinstance(part, TensorBase) for part in parts)
     wanted = [e is not None for e in edges]
     if not any(wanted):
         return Node.step(node, None, keep, edges, True)

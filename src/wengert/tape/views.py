@@ -112,7 +112,7 @@ def window(tensor: Any, steps: Sequence[tuple[str, dict[str, Any]]]) -> Any:
     for name, params in steps:
         prim = TABLE[name]
         chain.append(Step(prim, params, payload.shape))
-        payload = prim.kernel(payload, **params)
+        payload = getattr(namespace_of(payload), prim.name)(payload, **params)
     view = new_tensor(payload, tensor.edge, tensor.share_version())
     ext = view.ext = Extra()
     if own is None or own.base is None:

@@ -1,0 +1,108 @@
+"""Layer 7 · autograd: derivatives taken inside a derivative, by what is at hand there alone.
+
+NOTE [local derivatives]
+A rule that calls a function of the user's again differentiates it by tensors that have histories of
+their own, and one history may lead to another of these tensors, or to one that the function closes
+over. What counts there is how the function's result depends on each by itself; what comes before is
+the business of the walk that called the rule. So the function is given the tensors behind *gates*:
+other tensors over the same memory, whose history ends at a node without edges as long as the local
+derivative is taken. Then the gates are opened for good: their edges lead on, so that the result can
+be differentiated through them like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from wengert.tape.backward import run_grad
+from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor
+from wengert.tape.node import Node, Unrecorded, edge_of, next_sequence
+
+__all__ = ["Gates", "closed_over", "leaf", "products"]
+
+
+class Gate(Node):
+    """The node of a gate: it passes its cotangent on, and leads nowhere while it is shut."""
+
+    __slots__ = ()
+    label: ClassVar[str] = "Gate"
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (g,)
+
+    apply_in = apply
+
+
+class Gates:
+    """Gates before some tensors, shut until they are opened together."""
+
+    __slots__ = ("_shut",)
+
+    def __init__(self) -> None:
+        self._shut: list[tuple[Gate, Any]] = []
+
+    def before(self, tensors: Iterable[Any]) -> list[Any]:
+        """Copies of `tensors` behind gates; those without history as they are."""
+        return [t if t.edge is None else self._gated(t) for t in tensors]
+
+    def _gated(self, tensor: Any) -> Any:
+        gate: Any = object.__new__(Gate)
+        gate.edges = (None,)
+        gate.seq = next_sequence()
+        gate.ext = gate.versions = None
+        self._shut.append((gate, edge_of(tensor)))
+        return new_tensor(tensor.array(), gate, tensor.share_version())
+
+    def open(self) -> None:
+        """Let gradients pass from now on."""
+        while self._shut:
+            gate, edge = self._shut.pop()
+            gate.edges = (edge,)
+
+
+def leaf(tensor: Any, wanted: bool = True) -> Any:
+    """A new leaf over the memory of `tensor`, which requires a gradient if it is `wanted`."""
+    made = new_tensor(tensor.array(), None, tensor.share_version())
+    if wanted:
+        made.edge = LEAF
+    return made
+
+
+def products(
+    outputs: Sequence[Any],
+    inputs: Sequence[Any],
+    vectors: Sequence[Any],
+    create_graph: bool = False,
+) -> list[Any]:
+    """The products of `vectors` with the Jacobian of `outputs`, None where nothing depends.
+
+    Outputs without history contribute nothing, inputs without one get None. The graph is kept.
+    """
+    pairs = [(o, v) for o, v in zip(outputs, vectors, strict=True) if o.edge is not None]
+    wanted = [t for t in inputs if t.edge is not None]
+    if not pairs or not wanted:
+        return [None] * len(inputs)
+    sources, seeds = zip(*pairs, strict=True)
+    grads = iter(run_grad(sources, wanted, seeds, True, create_graph))
+    return [None if t.edge is None else next(grads) for t in inputs]
+
+
+def closed_over(outputs: Iterable[Any], own: Iterable[Any]) -> list[Any]:
+    """The leaves that the history of `outputs` leads to, other than those of `own`."""
+    known = {id(tensor) for tensor in own}
+    stack = [edge_of(tensor) for tensor in outputs]
+    seen: set[int] = set()
+    found: list[Any] = []
+    while stack:
+        edge = stack.pop()
+        if isinstance(edge, OutputEdge):
+            edge = edge.node
+        if edge is None or edge.__class__ is Unrecorded or id(edge) in seen or id(edge) in known:
+            continue
+        seen.add(id(edge))
+        if isinstance(edge, TensorBase):
+            found.append(edge)
+        else:
+            stack += edge.edges
+    return found

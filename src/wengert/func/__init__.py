@@ -1,0 +1,31 @@
+"""Layer 7 · func: transforms of functions: gradients, tangents, batches, Jacobians.
+
+Every transform takes a function and gives one, so they nest, in any order. The names and
+signatures are those of ``torch.func``; `value_and_grad`, `jacobian`, `hvp`, `hessian_diag` and
+`laplacian` are further ones.
+"""
+
+from wengert.func.batch import vmap
+from wengert.func.custom import custom_jvp, custom_vjp
+from wengert.func.forward import jvp, linearize
+from wengert.func.jacobians import hessian, hessian_diag, hvp, jacfwd, jacobian, jacrev, laplacian
+from wengert.func.reverse import grad, grad_and_value, value_and_grad, vjp
+
+__all__ = [
+    "custom_jvp",
+    "custom_vjp",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "hessian_diag",
+    "hvp",
+    "jacfwd",
+    "jacobian",
+    "jacrev",
+    "jvp",
+    "laplacian",
+    "linearize",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+]

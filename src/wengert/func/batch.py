@@ -1,0 +1,257 @@
+"""Layer 7 · func: `vmap`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.base.containers import flatten
+from wengert.func.inputs import Entered, as_tensor
+from wengert.interp.levels import levels_of
+from wengert.ops.join import cat
+from wengert.ops.permute import movedim
+from wengert.tape.base import TensorBase
+from wengert.tape.levels import check_levels, move
+from wengert.tape.record import T
+
+__all__ = ["vmap"]
+
+_RANDOMNESS = ("error", "different", "same")
+
+
+def _dims(dims: Any, value: Any, name: str) -> Iterator[Any]:
+    """The mapped dimension of each leaf of `value`."""
+    if dims is None or (isinstance(dims, int) and not isinstance(dims, bool)):
+        for _ in flatten(value)[0]:
+            yield dims
+        return
+    if isinstance(value, dict) and isinstance(dims, dict) and value.keys() == dims.keys():
+        for key, part in value.items():
+            yield from _dims(dims[key], part, name)
+        return
+    if (
+        isinstance(value, list | tuple)
+        and isinstance(dims, list | tuple)
+        and len(value) == len(dims)
+    ):
+        for dim, part in zip(dims, value, strict=True):
+            yield from _dims(dim, part, name)
+        return
+    raise ValueError(
+        f"{name}: in_dims is not compatible with the structure of inputs: {dims!r} for an input "
+        f"of type {type(value).__name__}. It is an int, None, or has the inputs' own structure."
+    )
+
+
+def _mapped(args: tuple[Any, ...], in_dims: Any, name: str) -> tuple[list[Any], list[Any], int]:
+    """The leaves of the arguments, their mapped dimensions, counted from 0, and the size."""
+    if not isinstance(in_dims, int | tuple | list) or isinstance(in_dims, bool):
+        raise ValueError(
+            f"{name}: expected `in_dims` to be int or a (potentially nested) tuple matching the "
+            f"structure of inputs, got: {type(in_dims).__name__}"
+        )
+    if not args:
+        raise ValueError(
+            f"{name}: got no inputs. Maybe you forgot to add inputs, or you are trying to vmap "
+            "over a function with no inputs. The latter is unsupported."
+        )
+    leaves, _ = flatten(args)
+    dims = list(_dims(tuple(in_dims) if isinstance(in_dims, list) else in_dims, args, name))
+    sizes = []
+    for i, (leaf, dim) in enumerate(zip(leaves, dims, strict=True)):
+        if dim is None:
+            continue
+        if isinstance(leaf, np.ndarray):
+            leaf = leaves[i] = as_tensor(leaf, name, "inputs")
+        if not isinstance(leaf, TensorBase):
+            raise ValueError(
+                f"{name}: Got in_dim={dim} for an input but the input is of type {type(leaf)}. We "
+                "cannot vmap over non-Tensor arguments, please use None as the respective in_dim"
+            )
+        ndim = leaf.payload.ndim
+        if not -ndim <= dim < ndim:
+            raise ValueError(
+                f"{name}: Got in_dim={dim} for some input, but that input is a Tensor of "
+                f"dimensionality {ndim} so expected in_dim to satisfy -{ndim} <= in_dim < {ndim}."
+            )
+        dims[i] = dim % ndim
+        sizes.append(leaf.payload.shape[dims[i]])
+    if not sizes:
+        raise ValueError(
+            f"{name}: at least one input must be mapped, but in_dims names no dimension of any"
+        )
+    if len(set(sizes)) > 1:
+        raise ValueError(
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+            f"{sizes} for the mapped dimension"
+        )
+    return leaves, dims, sizes[0]
+
+
+def vmap(
+    func: Callable[..., Any],
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """The function that maps `func` over a dimension of its arguments, all at once.
+
+    Inside, `func` sees tensors without the mapped dimension; each operation on them is one
+    operation on the whole batch.
+
+    Parameters
+    ----------
+    func : callable
+        Takes and returns tensors, or nested containers of them.
+    in_dims : int, or nested structure of int and None
+        The dimension of each argument that is mapped; None: each element gets the whole argument.
+    out_dims : int, or nested structure of int and None
+        Where the mapped dimension goes in the results; None for what does not depend on it.
+    randomness : {"error", "different", "same"}
+        Whether random operations raise, draw for each element anew, or once for all.
+    chunk_size : int, optional
+        How many elements to compute at once; all by default.
+
+    Returns
+    -------
+    callable
+        Takes arguments with the mapped dimension, and returns results with it.
+
+    Raises
+    ------
+    ValueError
+        If `in_dims` or `out_dims` does not match, or mapped dimensions differ in size.
+    RuntimeError
+        If `func` decides on values of a mapped tensor, reads them, or calls an operation whose
+        result would have another shape for each element.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.arange(6.0).view(2, 3)
+    >>> wg.func.vmap(wg.dot)(x, x)
+    tensor([ 5., 50.])
+    >>> wg.func.vmap(wg.func.grad(lambda v: (v**2).sum()))(x)
+    tensor([[ 0.,  2.,  4.],
+            [ 6.,  8., 10.]])
+    """
+    name = f"vmap({getattr(func, '__name__', 'f')}, in_dims={in_dims}, ...)(<inputs>)"
+    if randomness not in _RANDOMNESS:
+        raise RuntimeError(
+            "Only allowed values for randomness are 'error', 'different', or 'same'. Got "
+            f"{randomness}"
+        )
+    if chunk_size is not None and chunk_size < 1:
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
+    # not all that is called has the attributes of a function
+    @functools.wraps(func, functools.WRAPPER_ASSIGNMENTS, ())
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        leaves, dims, size = _mapped(args, in_dims, name)
+        _, rebuild = flatten(args)
+        keywords, rebuild_keywords = flatten(kwargs)
+        # keyword arguments are mapped over their first dimension
+        for i, value in enumerate(keywords):
+            if isinstance(value, TensorBase):
+                leaves.append(value)
+                dims.append(0)
+                if not value.payload.ndim or value.payload.shape[0] != size:
+                    raise ValueError(
+                        f"{name}: keyword arguments are mapped over their first dimension, which "
+                        f"must have the size {size}, but one has the shape "
+                        f"{list(value.payload.shape)}"
+                    )
+                keywords[i] = len(leaves) - 1
+
+        def call(part: list[Any]) -> Any:
+            count = len(part) - (len(leaves) - positional)
+            named = [
+                part[k] if isinstance(keywords[i], int) and i in moved else keywords[i]
+                for i, k in enumerate(keywords)
+            ]
+            return func(*rebuild(part[:count]), **rebuild_keywords(named))
+
+        positional = len(flatten(args)[0])
+        moved = {i for i, value in enumerate(flatten(kwargs)[0]) if isinstance(value, TensorBase)}
+        if chunk_size is None or chunk_size >= size:
+            return _run(call, leaves, dims, size, out_dims, randomness, name)
+        chunks = []
+        for start in range(0, size, chunk_size):
+            count = min(chunk_size, size - start)
+            part = [
+                leaf
+                if dim is None
+                else T.slice(leaf, dim=dim, start=start, end=start + count, step=1)
+                for leaf, dim in zip(leaves, dims, strict=True)
+            ]
+            chunks.append(_run(call, part, dims, count, out_dims, randomness, name))
+        return _rejoined(chunks, out_dims, name)
+
+    return mapped
+
+
+def _run(
+    call: Callable[[list[Any]], Any],
+    leaves: list[Any],
+    dims: list[Any],
+    size: int,
+    out_dims: Any,
+    randomness: str,
+    name: str,
+) -> Any:
+    fronted = [
+        leaf if not dim else movedim(leaf, dim, 0) for leaf, dim in zip(leaves, dims, strict=True)
+    ]
+    with Entered(size, randomness) as level:
+        inside = [
+            leaf if dim is None else move("wrap", leaf, level)
+            for leaf, dim in zip(fronted, dims, strict=True)
+        ]
+        result = call(inside)
+        outputs, rebuild = flatten(result)
+        places = list(_dims(out_dims, result, name.replace("in_dims", "out_dims")))
+        made = []
+        for out, place in zip(outputs, places, strict=True):
+            if not isinstance(out, TensorBase):
+                raise ValueError(
+                    f"{name}: `f` must only return Tensors, got type {type(out)} as a return."
+                )
+            check_levels([out.payload])
+            if place is None:
+                if level.number in levels_of(out.payload):
+                    raise ValueError(
+                        f"{name}: `f` can not return a BatchedTensor when out_dim is None: the "
+                        "result differs from one element to the next"
+                    )
+                made.append(out)
+                continue
+            whole = move("unwrap", out, level)
+            ndim = whole.payload.ndim
+            if not -ndim <= place < ndim:
+                raise ValueError(
+                    f"{name}: out_dims={place} is not a dimension of a result with {ndim}"
+                )
+            made.append(whole)
+    return rebuild(
+        [
+            out if not place else movedim(out, 0, place)
+            for out, place in zip(made, places, strict=True)
+        ]
+    )
+
+
+def _rejoined(chunks: list[Any], out_dims: Any, name: str) -> Any:
+    first, rebuild = flatten(chunks[0])
+    places = list(_dims(out_dims, chunks[0], name))
+    rows = [flatten(chunk)[0] for chunk in chunks]
+    return rebuild(
+        [
+            first[i] if place is None else cat([row[i] for row in rows], dim=place)
+            for i, place in enumerate(places)
+        ]
+    )

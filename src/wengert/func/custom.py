@@ -1,0 +1,258 @@
+"""Layer 7 · func: functions with derivatives of their own: `custom_vjp` and `custom_jvp`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from wengert.autograd.function import Function
+from wengert.base.containers import flatten
+from wengert.func.reverse import vjp
+from wengert.ops.like import zeros_like
+from wengert.tape.base import TensorBase
+from wengert.tape.modes import is_recording
+
+__all__ = ["custom_jvp", "custom_vjp"]
+
+
+class _Call:
+    """One call of a function with a rule: its arguments taken apart, and what its rule left."""
+
+    def __init__(self, args: tuple[Any, ...], fixed: tuple[int, ...]) -> None:
+        self.args = args
+        self.fixed = fixed
+        moving = tuple(arg for i, arg in enumerate(args) if i not in fixed)
+        leaves, self.rebuild_moving = flatten(moving)
+        self.leaves = leaves
+        self.places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, TensorBase)]
+        self.tensors = [leaves[i] for i in self.places]
+        self.structure: Callable[[list[Any]], Any] = tuple
+        self.kept: Any = None
+
+    def arguments(self, tensors: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments with other tensors in place of theirs."""
+        leaves = list(self.leaves)
+        for place, tensor in zip(self.places, tensors, strict=True):
+            leaves[place] = tensor
+        moving = iter(self.rebuild_moving(leaves))
+        return tuple(arg if i in self.fixed else next(moving) for i, arg in enumerate(self.args))
+
+    def flat(self, value: Any, what: str) -> list[Any]:
+        """Gradients or tangents, of the structure of the moving arguments, as those of tensors."""
+        parts = value if isinstance(value, tuple) else (value,)
+        moving = tuple(arg for i, arg in enumerate(self.args) if i not in self.fixed)
+        if len(parts) != len(moving):
+            raise TypeError(
+                f"{what} must return one gradient for each argument that is differentiated, None "
+                f"where there is none: {len(moving)}, not {len(parts)}"
+            )
+        found: list[Any] = []
+        for part, arg in zip(parts, moving, strict=True):
+            leaves, _ = flatten(arg)
+            given = [None] * len(leaves) if part is None else flatten(part)[0]
+            if len(given) != len(leaves):
+                raise TypeError(
+                    f"{what} returned a gradient of another structure than its argument: "
+                    f"{len(given)} tensors for {len(leaves)}"
+                )
+            found += given
+        return [found[i] for i in self.places]
+
+
+class _Reverse(Function):
+    """What `custom_vjp` records."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(owner: Any, call: Any, *tensors: Any) -> Any:
+        """Compute the outputs, and what the rule needs."""
+        leaves, call.structure = flatten(owner.compute(call, call.arguments(tensors)))
+        return tuple(leaves)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Keep the call, and save its tensors."""
+        ctx.owner, ctx.call, *tensors = inputs
+        ctx.save_for_backward(*tensors)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        """The user's rule."""
+        call = ctx.call
+        if is_recording():
+            # once more, since derivatives go through what the rule needs, too
+            call = _Call(call.arguments(ctx.saved_tensors), call.fixed)
+            ctx.owner.compute(call, call.args)
+        grads = ctx.owner.pulled(call, ctx.call.structure(list(cotangents)))
+        return (None, None, *ctx.call.flat(grads, f"the reverse rule of {ctx.owner.name}"))
+
+
+class _Forward(_Reverse):
+    """What `custom_jvp` records."""
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        """The transpose of the user's rule."""
+        call, owner, tensors = ctx.call, ctx.owner, ctx.saved_tensors
+
+        def pushed(*tangents: Any) -> Any:
+            return owner.pushed(call, tensors, tangents)
+
+        _, pull = vjp(pushed, *map(zeros_like, tensors))
+        return (None, None, *pull(tuple(cotangents)))
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        """The user's rule."""
+        tensors = ctx.saved_tensors
+        directions = [
+            zeros_like(x) if t is None else t for x, t in zip(tensors, tangents[2:], strict=True)
+        ]
+        return ctx.owner.pushed(ctx.call, tensors, directions)
+
+
+class custom_vjp:
+    """A function whose reverse-mode derivative is given, as a decorator.
+
+    The rule is used at every order and under every transform, and what it computes is recorded, so
+    that second derivatives are those of the rule. Forward mode transposes it.
+
+    Parameters
+    ----------
+    func : callable
+        Takes and returns tensors or nested containers of them.
+    nondiff_argnums : sequence of int
+        Positional arguments without a derivative; the rules get them first.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> @wg.func.custom_vjp
+    ... def clipped(x):
+    ...     return x
+    >>> clipped.defvjp(lambda x: (x, None), lambda kept, g: (g.clamp(-1, 1),))
+    >>> wg.func.grad(lambda x: 5 * clipped(x))(wg.tensor(2.0))
+    tensor(1.)
+    """
+
+    def __init__(self, func: Callable[..., Any], nondiff_argnums: Any = ()) -> None:
+        functools.update_wrapper(self, func)
+        self.func = func
+        self.name = getattr(func, "__name__", "f")
+        self.fixed = tuple(nondiff_argnums)
+        self.fwd: Callable[..., Any] | None = None
+        self.bwd: Callable[..., Any] | None = None
+
+    def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
+        """Give the rule.
+
+        Parameters
+        ----------
+        fwd : callable
+            Takes what the function takes, and returns ``(output, kept)``.
+        bwd : callable
+            ``bwd(*nondiff, kept, cotangent)`` returns a tuple with a gradient for each other
+            argument, None where it is zero.
+        """
+        self.fwd, self.bwd = fwd, bwd
+
+    def compute(self, call: Any, args: tuple[Any, ...]) -> Any:
+        """The output; what the rule needs is left in `call`."""
+        assert self.fwd is not None
+        made = self.fwd(*args)
+        if not (isinstance(made, tuple) and len(made) == 2):
+            raise TypeError(
+                f"the forward rule of {self.name} must return a pair (output, kept), not "
+                f"{type(made).__name__}"
+            )
+        output, call.kept = made
+        return output
+
+    def pulled(self, call: Any, cotangents: Any) -> Any:
+        """The gradients."""
+        assert self.bwd is not None
+        fixed = [call.args[i] for i in self.fixed]
+        return self.bwd(*fixed, call.kept, cotangents)
+
+    def __call__(self, *args: Any) -> Any:
+        """The function's value."""
+        if self.fwd is None or self.bwd is None:
+            raise AttributeError(
+                f"No VJP defined for custom_vjp function {self.name} using defvjp."
+            )
+        call = _Call(args, self.fixed)
+        made = _Reverse.apply(self, call, *call.tensors)
+        return call.structure(list(made))
+
+
+class custom_jvp:
+    """A function whose forward-mode derivative is given, as a decorator.
+
+    Reverse mode transposes the rule, which must be linear in the tangents.
+
+    Parameters
+    ----------
+    func : callable
+        Takes and returns tensors or nested containers of them.
+    nondiff_argnums : sequence of int
+        Positional arguments without a derivative; the rule gets them first.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> @wg.func.custom_jvp
+    ... def half_slope(x):
+    ...     return x.sin()
+    >>> @half_slope.defjvp
+    ... def rule(primals, tangents):
+    ...     (x,), (t,) = primals, tangents
+    ...     return half_slope(x), 0.5 * x.cos() * t
+    >>> wg.func.grad(half_slope)(wg.tensor(0.0))
+    tensor(0.5000)
+    """
+
+    def __init__(self, func: Callable[..., Any], nondiff_argnums: Any = ()) -> None:
+        functools.update_wrapper(self, func)
+        self.func = func
+        self.name = getattr(func, "__name__", "f")
+        self.fixed = tuple(nondiff_argnums)
+        self.rule: Callable[..., Any] | None = None
+
+    def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Give the rule: ``rule(*nondiff, primals, tangents)`` returns ``(output, tangent)``."""
+        self.rule = rule
+        return rule
+
+    def compute(self, call: Any, args: tuple[Any, ...]) -> Any:
+        """The output."""
+        return self.func(*args)
+
+    def pushed(self, call: Any, tensors: Any, tangents: Any) -> tuple[Any, ...]:
+        """The tangents of the outputs, from those of the tensors among the arguments."""
+        assert self.rule is not None
+        args = call.arguments(tensors)
+        directions = call.arguments(tangents)
+        moving = [i for i in range(len(args)) if i not in self.fixed]
+        made = self.rule(
+            *[args[i] for i in self.fixed],
+            tuple(args[i] for i in moving),
+            tuple(directions[i] for i in moving),
+        )
+        if not (isinstance(made, tuple) and len(made) == 2):
+            raise TypeError(
+                f"the forward rule of {self.name} must return a pair (output, tangent), not "
+                f"{type(made).__name__}"
+            )
+        return tuple(flatten(made[1])[0])
+
+    def __call__(self, *args: Any) -> Any:
+        """The function's value."""
+        if self.rule is None:
+            raise AttributeError(
+                f"No JVP defined for custom_jvp function {self.name} using defjvp."
+            )
+        call = _Call(args, self.fixed)
+        made = _Forward.apply(self, call, *call.tensors)
+        return call.structure(list(made))

@@ -1,0 +1,190 @@
+"""Layer 7 · func: forward mode: `jvp` and `linearize`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.base.containers import flatten
+from wengert.base.dtypes import is_differentiable
+from wengert.func.inputs import Entered, shown, tensors_of, with_aux
+from wengert.func.reverse import vjp
+from wengert.interp.dual import Dual
+from wengert.interp.levels import Level
+from wengert.ops.like import zeros_like
+from wengert.tape.backward import run_grad
+from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.levels import move
+from wengert.tape.modes import enable_grad, is_recording
+from wengert.tape.record import T
+
+__all__ = ["jvp", "linearize"]
+
+
+def joined(primal: Any, tangent: Any, level: Level) -> Any:
+    """A tensor of a value and its tangent."""
+    if is_recording() and (primal.edge is not None or tangent.edge is not None):
+        return T.add(move("constant", primal, level), move("infinitesimal", tangent, level))
+    return new_tensor(Dual(primal.payload, tangent.payload, level), None, primal.share_version())
+
+
+def _check_pair(primal: Any, tangent: Any, name: str) -> None:
+    p, t = primal.payload, tangent.payload
+    if not is_differentiable(p.dtype):
+        raise RuntimeError(
+            f"{name}: a primal must be of a floating or complex dtype, not {p.dtype}: it has no "
+            "derivative; let the function use it from outside"
+        )
+    if tuple(p.shape) != tuple(t.shape):
+        raise RuntimeError(
+            f"{name}: Expected tangent to have the shape of its primal, {list(p.shape)}, but got "
+            f"{list(t.shape)}"
+        )
+
+
+def jvp(
+    func: Callable[..., Any],
+    primals: Any,
+    tangents: Any,
+    *,
+    strict: bool = False,
+    has_aux: bool = False,
+) -> tuple[Any, ...]:
+    """The value of `func` and its derivative in a direction, in one pass.
+
+    Parameters
+    ----------
+    func : callable
+        Takes `primals`, and returns a tensor or a nested container of tensors.
+    primals : tuple
+        The arguments of `func`: tensors, or nested containers of them.
+    tangents : tuple
+        The direction: of the structure and shapes of `primals`.
+    strict : bool
+        Whether an output that does not depend on the primals is an error; otherwise its derivative
+        is zero.
+    has_aux : bool
+        Whether `func` returns ``(output, aux)``.
+
+    Returns
+    -------
+    output, jvp_out
+        What `func` returned, and its derivative, of the same structure.
+    aux
+        With `has_aux`.
+
+    Raises
+    ------
+    RuntimeError
+        If the tangents do not match the primals; for what `strict` refuses; and if `func` returns
+        anything but tensors.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 2.0])
+    >>> wg.func.jvp(lambda x: (x * x).sum(), (x,), (wg.tensor([1.0, 0.0]),))
+    (tensor(5.), tensor(2.))
+    """
+    name = "jvp(f, primals, tangents)"
+    if not isinstance(primals, tuple) or not primals:
+        raise RuntimeError(
+            f"{name}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+        )
+    parts = [tensors_of(primal, name, "primals") for primal in primals]
+    flat = [tensor for tensors, _ in parts for tensor in tensors]
+    directions, _ = tensors_of(tangents, name, "tangents")
+    if not isinstance(tangents, tuple) or len(directions) != len(flat):
+        raise RuntimeError(
+            f"{name}: Expected primals and tangents to have the same python structure: "
+            f"{len(flat)} tensors in a tuple, but there are {len(directions)} tangents"
+        )
+    for primal, tangent in zip(flat, directions, strict=True):
+        _check_pair(primal, tangent, name)
+    with Entered() as level:
+        pairs = iter([joined(p, _cast(t, p), level) for p, t in zip(flat, directions, strict=True)])
+        values = [rebuild([next(pairs) for _ in tensors]) for tensors, rebuild in parts]
+        output, aux = with_aux(func(*values), has_aux, name)
+        outputs, rebuild_output = flatten(output)
+        for out in outputs:
+            if not isinstance(out, TensorBase):
+                raise RuntimeError(
+                    f"{name}: Expected f(*primals) to return only Tensors, got {type(out).__name__}"
+                )
+            if strict and not _depends(out, level):
+                raise RuntimeError(
+                    f"{name}: The output of f is independent of the inputs. This is not allowed "
+                    "with strict=True."
+                )
+        made = [move("primal_of", out, level) for out in outputs]
+        slopes = [move("tangent_of", out, level) for out in outputs]
+        others, rebuild_aux = flatten(aux)
+        others = [move("primal_of", o, level) if isinstance(o, TensorBase) else o for o in others]
+    results = (rebuild_output(made), rebuild_output(slopes))
+    return (*results, rebuild_aux(others)) if has_aux else results
+
+
+def _cast(tangent: Any, primal: Any) -> Any:
+    if tangent.payload.dtype == primal.payload.dtype:
+        return tangent
+    return T.to_copy(tangent, dtype=primal.payload.dtype)
+
+
+def _depends(out: Any, level: Level) -> bool:
+    payload = out.payload
+    return isinstance(payload, Dual) and payload.owner is level and payload.tangent is not None
+
+
+def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """The value of `func` and its derivative as a function of the direction.
+
+    `func` is called once; each direction then costs about one backward pass, and none of its
+    decisions is made again.
+
+    Parameters
+    ----------
+    func : callable
+        Takes `primals`, and returns a tensor or a nested container of tensors.
+    primals : Tensor or nested containers of them
+        Where to differentiate.
+
+    Returns
+    -------
+    output
+        What `func` returned.
+    jvp_fn : callable
+        Takes as many tangents as there are primals, and returns the derivative of the output in
+        this direction.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> output, push = wg.func.linearize(lambda x: x**3, wg.tensor([1.0, 2.0]))
+    >>> push(wg.tensor([1.0, 1.0]))
+    tensor([ 3., 12.])
+    """
+    output, pull = vjp(func, *primals)
+    outputs, rebuild = flatten(output)
+    with enable_grad():
+        # linear in the cotangents: the transpose is the derivative
+        unknown = [new_tensor(zeros_like(out).payload, LEAF) for out in outputs]
+        grads, _ = flatten(pull(rebuild(unknown), create_graph=True))
+
+    def pushed(*tangents: Any) -> Any:
+        """The derivative in the direction of `tangents`."""
+        directions, _ = tensors_of(tangents, "linearize(f, *primals)", "tangents")
+        if len(directions) != len(grads):
+            raise RuntimeError(
+                f"linearize(f, *primals): expected {len(grads)} tangents, of the structure of the "
+                f"primals, but got {len(directions)}"
+            )
+        pairs = [(g, t) for g, t in zip(grads, directions, strict=True) if g.edge is not None]
+        if not pairs:
+            return rebuild([zeros_like(out) for out in outputs])
+        ends, seeds = zip(*pairs, strict=True)
+        outside = is_recording() and any(t.edge is not None for t in seeds)
+        found = run_grad(ends, unknown, seeds, True, outside)
+        made = [zeros_like(o) if f is None else f for o, f in zip(outputs, found, strict=True)]
+        return rebuild(made)
+
+    return shown(output, True), pushed

@@ -1,0 +1,180 @@
+"""Layer 7 · func: what transforms do to the arguments and results of functions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.base.containers import flatten
+from wengert.base.dtypes import is_differentiable
+from wengert.interp import batching_rules, tangents
+from wengert.interp.levels import Level
+from wengert.ops.create import tensor as new
+from wengert.prims import whole
+from wengert.tape import forward
+from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.levels import brought
+from wengert.tape.modes import MODE, changed, current_mode
+from wengert.tape.node import edge_of
+from wengert.tape.record import T
+
+__all__ = [
+    "Entered",
+    "as_tensor",
+    "chosen",
+    "fresh",
+    "leads_outside",
+    "replaced",
+    "shown",
+    "tensors_of",
+    "with_aux",
+]
+
+# a function under a transform may call any operation
+REQUIRES = (batching_rules, forward, tangents, whole)
+# a graph may be walked when its levels have ended, and other ones are under way
+_NUMBERS = itertools.count(1)
+
+
+class Entered:
+    """A context in which a new level is under way.
+
+    Parameters
+    ----------
+    size
+        The size of the batch, for `vmap`.
+    randomness
+        What `vmap` is to do with random numbers.
+    """
+
+    def __init__(self, size: int | None = None, randomness: str = "error") -> None:
+        self.before = current_mode()
+        self.level = Level(next(_NUMBERS), size, randomness)
+
+    def __enter__(self) -> Level:
+        known = () if self.before is None else self.before.levels
+        MODE.set(changed(self.before, levels=(*known, self.level)))
+        return self.level
+
+    def __exit__(self, *exc: object) -> None:
+        MODE.set(self.before)
+
+
+def as_tensor(value: Any, function: str, what: str) -> Any:
+    """A tensor from a tensor, an array or a number."""
+    if isinstance(value, TensorBase):
+        return value
+    if isinstance(value, np.ndarray | np.generic | int | float | complex):
+        return new(value)
+    raise ValueError(
+        f"{function}: Expected all {what} to be Tensors, or arrays or numbers to make them of, but "
+        f"got {type(value).__name__}"
+    )
+
+
+def tensors_of(value: Any, function: str, what: str) -> tuple[list[Any], Callable[..., Any]]:
+    """The tensors of a nested container, and what makes the container again."""
+    leaves, rebuild = flatten(value)
+    return [as_tensor(leaf, function, what) for leaf in leaves], rebuild
+
+
+def chosen(args: Sequence[Any], argnums: Any, function: str) -> tuple[tuple[int, ...], bool]:
+    """The positions that `argnums` names, and whether as a tuple."""
+    several = isinstance(argnums, tuple | list)
+    numbers = tuple(argnums) if several else (argnums,)
+    if several and not numbers:
+        raise RuntimeError(f"{function}: Got empty argnums: name at least one argument")
+    made = []
+    for number in numbers:
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise RuntimeError(
+                f"{function}: argnums must be int or Tuple[int, ...], got: {argnums!r}"
+            )
+        if not -len(args) <= number < len(args):
+            raise RuntimeError(
+                f"{function}: Got argnum={number}, but only {len(args)} positional inputs"
+            )
+        made.append(number % len(args))
+    if len(set(made)) != len(made):
+        raise RuntimeError(f"{function}: argnums elements must be unique. Got {argnums!r}")
+    return tuple(made), several
+
+
+def replaced(args: Sequence[Any], numbers: Sequence[int], values: Sequence[Any]) -> list[Any]:
+    """`args` with `values` at some positions."""
+    made = list(args)
+    for number, value in zip(numbers, values, strict=True):
+        made[number] = value
+    return made
+
+
+def fresh(tensor: Any, function: str, differentiable: bool = True) -> Any:
+    """`tensor` as an input that a gradient is to be computed for: a tensor of its own.
+
+    It has all levels that are under way, so that what is recorded from it does.
+    """
+    if differentiable and not is_differentiable(tensor.payload.dtype):
+        raise RuntimeError(
+            f"{function}: only Tensors of floating point and complex dtype can require gradients, "
+            f"but an input has dtype {tensor.payload.dtype}: convert it, for example with .float()"
+        )
+    mode = current_mode()
+    if mode is not None and mode.levels:
+        tensor = brought(tensor, mode.levels)
+    if tensor.edge is not None:
+        return T.alias(tensor)
+    return new_tensor(tensor.payload, LEAF, tensor.share_version())
+
+
+def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any]) -> bool:
+    """Whether the history of `outputs` goes anywhere but to the inputs of a transform.
+
+    An input that has a history itself leads outside, too.
+    """
+    if any(tensor.edge is not LEAF for tensor in inputs):
+        return True
+    own = {id(tensor) for tensor in inputs}
+    stack = [edge_of(t) for t in outputs if isinstance(t, TensorBase) and t.edge is not None]
+    seen: set[int] = set()
+    while stack:
+        edge = stack.pop()
+        node = edge.node if edge.seq == 0 else edge
+        if id(node) in seen:
+            continue
+        if node.seq > 0:
+            if id(node) not in own:
+                return True
+            continue
+        seen.add(id(node))
+        stack += [following for following in node.edges if following is not None]
+    return False
+
+
+def shown(value: Any, keep: bool) -> Any:
+    """A result for the outside of a transform: without the history that only it had."""
+    leaves, rebuild = flatten(value)
+    if keep:
+        return value
+    return rebuild(
+        [
+            new_tensor(leaf.payload, None, leaf.share_version())
+            if isinstance(leaf, TensorBase) and leaf.edge is not None
+            else leaf
+            for leaf in leaves
+        ]
+    )
+
+
+def with_aux(output: Any, has_aux: bool, function: str) -> tuple[Any, Any]:
+    """What a function returned, parted into its output and what else it has to say."""
+    if not has_aux:
+        return output, None
+    if not (isinstance(output, tuple) and len(output) == 2):
+        raise RuntimeError(
+            f"{function}: output of function f should be a tuple: (output, aux) if has_aux is "
+            f"True, got {type(output).__name__}"
+        )
+    return output

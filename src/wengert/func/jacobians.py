@@ -1,0 +1,374 @@
+"""Layer 7 · func: Jacobians and Hessians, whole or in part."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.containers import flatten
+from wengert.func.batch import vmap
+from wengert.func.forward import jvp
+from wengert.func.inputs import chosen, replaced, tensors_of, with_aux
+from wengert.func.reverse import grad, vjp
+from wengert.ops.permute import movedim
+from wengert.tape.base import new_tensor
+from wengert.tape.record import T
+
+__all__ = ["hessian", "hessian_diag", "hvp", "jacfwd", "jacobian", "jacrev", "laplacian"]
+
+
+def _units(tensors: list[Any]) -> list[Any]:
+    """For each tensor the unit vectors of the space of all: a row for each element of any."""
+    total = sum(tensor.payload.size for tensor in tensors)
+    made, start = [], 0
+    for tensor in tensors:
+        count = tensor.payload.size
+        rows = np.zeros((total, count), tensor.payload.dtype)
+        rows[start : start + count] = np.eye(count, dtype=rows.dtype)
+        made.append(new_tensor(rows.reshape(total, *tensor.payload.shape)))
+        start += count
+    return made
+
+
+def _rows(tensor: Any, like: list[Any], by_output: bool) -> list[Any]:
+    """A batch over the elements of all tensors of `like`, parted into blocks of a Jacobian."""
+    blocks, start = [], 0
+    for other in like:
+        count = other.payload.size
+        part = T.slice(tensor, dim=0, start=start, end=start + count, step=1)
+        shape = tuple(tensor.payload.shape[1:])
+        block = T.unsafe_view(part, shape=(*other.payload.shape, *shape))
+        if not by_output:
+            ndim = other.payload.ndim
+            block = movedim(block, tuple(range(ndim)), tuple(range(len(shape), len(shape) + ndim)))
+        blocks.append(block)
+        start += count
+    return blocks
+
+
+def jacrev(
+    func: Callable[..., Any],
+    argnums: Any = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """The function that computes the Jacobian of `func` by rows, in reverse mode.
+
+    It calls `func` once, and goes back through it once for all elements of its output together.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a tensor or a nested container of tensors; with `has_aux` ``(output, aux)``.
+    argnums : int or tuple of int
+        Which positional arguments to differentiate by; each may be a nested container.
+    has_aux : bool
+        Whether `func` returns something beside its output.
+    chunk_size : int, optional
+        How many rows to compute at once; all by default.
+
+    Returns
+    -------
+    callable
+        Returns, for each tensor of the output, in the structure of the output, its Jacobians by the
+        arguments, in their structure; each has the shape of the output and then of the argument.
+
+    Raises
+    ------
+    RuntimeError
+        If `argnums` names no argument, or `func` returns anything but tensors.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.func.jacrev(lambda x: x * x)(wg.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+
+    @functools.wraps(func)
+    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+        numbers, several = chosen(args, argnums, "jacrev")
+
+        def partial(*values: Any) -> Any:
+            return func(*replaced(args, numbers, values), **kwargs)
+
+        primals = [args[number] for number in numbers]
+        output, pull, *aux = vjp(partial, *primals, has_aux=has_aux)
+        outputs, rebuild = flatten(output)
+
+        def row(*cotangents: Any) -> Any:
+            grads = pull(rebuild(list(cotangents)))
+            return tuple(flatten(grads)[0])
+
+        _, rebuild_inputs = tensors_of(tuple(primals), "jacrev", "inputs")
+        units = _units(outputs)
+        grads = vmap(row, chunk_size=chunk_size)(*units)
+        by_input = [_rows(grad, outputs, True) for grad in grads]
+        made = []
+        for i in range(len(outputs)):
+            blocks = rebuild_inputs([column[i] for column in by_input])
+            made.append(blocks if several else blocks[0])
+        result = rebuild(made)
+        return (result, *aux) if has_aux else result
+
+    return jacobian_of
+
+
+def jacfwd(
+    func: Callable[..., Any],
+    argnums: Any = 0,
+    has_aux: bool = False,
+    *,
+    randomness: str = "error",
+) -> Callable[..., Any]:
+    """The function that computes the Jacobian of `func` by columns, in forward mode.
+
+    It calls `func` once, on a batch of directions.
+
+    Parameters
+    ----------
+    func, argnums, has_aux
+        As in `jacrev`.
+    randomness : {"error", "different", "same"}
+        As in `vmap`.
+
+    Returns
+    -------
+    callable
+        Returns what that of `jacrev` does.
+
+    Raises
+    ------
+    RuntimeError
+        As that of `jacrev`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.func.jacfwd(lambda x: x * x)(wg.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+
+    @functools.wraps(func)
+    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+        numbers, several = chosen(args, argnums, "jacfwd")
+        primals = tuple(args[number] for number in numbers)
+        inputs, rebuild_inputs = tensors_of(primals, "jacfwd", "inputs")
+        kept: list[Any] = []
+
+        def partial(*values: Any) -> Any:
+            whole = rebuild_inputs(list(values))
+            output, aux = with_aux(
+                func(*replaced(args, numbers, whole), **kwargs), has_aux, "jacfwd"
+            )
+            leaves, rebuild = flatten(output)
+            others, rebuild_aux = flatten(aux)
+            kept[:] = [rebuild, rebuild_aux, len(leaves)]
+            return tuple(leaves), tuple(others)
+
+        def column(*directions: Any) -> Any:
+            _, slopes, others = jvp(partial, tuple(inputs), directions, has_aux=True)
+            return slopes, others
+
+        slopes, others = vmap(column, randomness=randomness)(*_units(inputs))
+        rebuild, rebuild_aux, _ = kept
+        made = []
+        for slope in slopes:
+            blocks = rebuild_inputs(_rows(slope, inputs, False))
+            made.append(blocks if several else blocks[0])
+        result = rebuild(made)
+        if not has_aux:
+            return result
+        # the same for each direction
+        first = [T.select(other, dim=0, index=0) for other in others]
+        return result, rebuild_aux(first)
+
+    return jacobian_of
+
+
+def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+    """The function that computes the Hessian of `func`: forward mode over reverse mode.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a tensor, whose second derivatives are computed.
+    argnums : int or tuple of int
+        Which positional arguments to differentiate by.
+
+    Returns
+    -------
+    callable
+        Returns the Jacobian of the Jacobian; for a tuple of arguments, tuples of tuples.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.func.hessian(lambda x: (x**3).sum())(wg.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    return jacfwd(jacrev(func, argnums), argnums)
+
+
+def jacobian(
+    func: Callable[..., Any],
+    argnums: Any = 0,
+    *,
+    mode: str = "auto",
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """The function that computes the Jacobian of `func`, from the side that costs less.
+
+    Parameters
+    ----------
+    func, argnums, has_aux, chunk_size
+        As in `jacrev`.
+    mode : {"auto", "reverse", "forward"}
+        By rows, by columns, or by whichever are fewer (rows, where they are as many).
+
+    Returns
+    -------
+    callable
+        Returns what that of `jacrev` does.
+
+    Raises
+    ------
+    ValueError
+        If `mode` is none of these.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.func.jacobian(lambda x: wg.stack([x.sin(), x.cos(), x]))(wg.tensor(0.0))
+    tensor([ 1., -0.,  1.])
+    """
+    if mode not in ("auto", "reverse", "forward"):
+        raise ValueError(f"mode must be 'auto', 'reverse' or 'forward', but got {mode!r}")
+    rows = jacrev(func, argnums, has_aux=has_aux, chunk_size=chunk_size)
+    columns = jacfwd(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+        if mode != "auto":
+            return (rows if mode == "reverse" else columns)(*args, **kwargs)
+        numbers, _ = chosen(args, argnums, "jacobian")
+        inputs, _ = tensors_of(tuple(args[n] for n in numbers), "jacobian", "inputs")
+        width = sum(tensor.payload.size for tensor in inputs)
+        output, _ = with_aux(func(*args, **kwargs), has_aux, "jacobian")
+        height = sum(out.payload.size for out in flatten(output)[0])
+        return (rows if height <= width else columns)(*args, **kwargs)
+
+    return jacobian_of
+
+
+def hvp(
+    func: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]
+) -> tuple[Any, Any]:
+    """The gradient of `func` by all its arguments, and the product of its Hessian with a vector.
+
+    Forward mode over reverse mode: about four times the cost of `func`, whatever its size.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a tensor without dimensions.
+    primals : tuple
+        Its arguments.
+    tangents : tuple
+        The vector, of their structure.
+
+    Returns
+    -------
+    gradient, product : tuple
+        Of the structure of `primals`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 2.0])
+    >>> wg.func.hvp(lambda x: (x**3).sum(), (x,), (wg.ones(2),))
+    ((tensor([ 3., 12.]),), (tensor([ 6., 12.]),))
+    """
+    every = tuple(range(len(primals)))
+    gradient, product = jvp(grad(func, argnums=every), primals, tangents)
+    return gradient, product
+
+
+def _second(func: Callable[..., Any], x: Any, name: str) -> Any:
+    """The second derivatives of `func` along each axis."""
+    (tensor,), _ = tensors_of(x, name, "inputs")
+
+    def along(direction: Any) -> Any:
+        def slope(y: Any) -> Any:
+            return jvp(func, (y,), (direction,))[1]
+
+        return jvp(slope, (tensor,), (direction,))[1]
+
+    (units,) = _units([tensor])
+    return tensor, vmap(along)(units)
+
+
+def hessian_diag(func: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that computes the diagonal of the Hessian of `func`, in forward mode only.
+
+    Parameters
+    ----------
+    func : callable
+        Takes one tensor and returns a tensor.
+
+    Returns
+    -------
+    callable
+        Returns the second derivative by each element of the argument: of the shape of the output
+        and then of the argument.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.func.hessian_diag(lambda x: (x**3).sum())(wg.tensor([1.0, 2.0]))
+    tensor([ 6., 12.])
+    """
+
+    @functools.wraps(func)
+    def diagonal(x: Any) -> Any:
+        tensor, seconds = _second(func, x, "hessian_diag")
+        (made,) = _rows(seconds, [tensor], False)
+        return made
+
+    return diagonal
+
+
+def laplacian(func: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that computes the Laplacian of `func`: the sum of its second derivatives.
+
+    Parameters
+    ----------
+    func : callable
+        Takes one tensor and returns a tensor.
+
+    Returns
+    -------
+    callable
+        Returns a tensor of the shape of the output.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.func.laplacian(lambda x: (x**2).sum())(wg.ones(3))
+    tensor(6.)
+    """
+
+    @functools.wraps(func)
+    def total(x: Any) -> Any:
+        _, seconds = _second(func, x, "laplacian")
+        return T.sum_dim(seconds, dim=(0,), keepdim=False)
+
+    return total

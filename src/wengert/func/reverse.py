@@ -1,0 +1,250 @@
+"""Layer 7 · func: reverse mode: `grad`, `grad_and_value`, `value_and_grad` and `vjp`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from wengert.base.containers import flatten
+from wengert.func.inputs import (
+    chosen,
+    fresh,
+    leads_outside,
+    replaced,
+    shown,
+    tensors_of,
+    with_aux,
+)
+from wengert.ops.like import zeros_like
+from wengert.tape.backward import run_grad
+from wengert.tape.base import TensorBase
+from wengert.tape.modes import enable_grad, is_recording
+
+__all__ = ["grad", "grad_and_value", "value_and_grad", "vjp"]
+
+
+def _value_and_grad(
+    func: Callable[..., Any], argnums: Any, has_aux: bool, args: Any, kwargs: Any
+) -> tuple[Any, Any, Any]:
+    name = "grad_and_value(f)(*args)"
+    numbers, several = chosen(args, argnums, name)
+    parts = [tensors_of(args[number], name, "inputs") for number in numbers]
+    outside = is_recording()
+    with enable_grad():
+        inputs = [[fresh(tensor, name) for tensor in tensors] for tensors, _ in parts]
+        values = [rebuild(own) for own, (_, rebuild) in zip(inputs, parts, strict=True)]
+        output, aux = with_aux(func(*replaced(args, numbers, values), **kwargs), has_aux, name)
+        if not isinstance(output, TensorBase):
+            raise RuntimeError(
+                f"{name}: Expected f(*args) to return a tensor, got {type(output).__name__}"
+            )
+        if output.payload.ndim:
+            raise RuntimeError(
+                f"{name}: Expected f(*args) to return a scalar tensor, got tensor with "
+                f"{output.payload.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs "
+                "instead?"
+            )
+        flat = [tensor for own in inputs for tensor in own]
+        keep = outside and leads_outside([output], flat)
+        if output.edge is None:
+            found = [None] * len(flat)
+        else:
+            found = run_grad([output], flat, [None], keep, keep)
+    grads = iter([zeros_like(t) if g is None else g for t, g in zip(flat, found, strict=True)])
+    made = [
+        rebuild([next(grads) for _ in own]) for own, (_, rebuild) in zip(inputs, parts, strict=True)
+    ]
+    aux = shown(aux, keep or (outside and _leads(aux, flat)))
+    return shown(output, keep), tuple(made) if several else made[0], aux
+
+
+def _leads(value: Any, inputs: list[Any]) -> bool:
+    leaves, _ = flatten(value)
+    return leads_outside([leaf for leaf in leaves if isinstance(leaf, TensorBase)], inputs)
+
+
+def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """The function that computes the gradient of `func`.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a tensor without dimensions; with `has_aux` a tuple of one and of anything else.
+    argnums : int or tuple of int
+        Which positional arguments to differentiate by; each may be a nested container of tensors.
+    has_aux : bool
+        Whether `func` returns something beside its value.
+
+    Returns
+    -------
+    callable
+        Takes what `func` takes, and returns gradients in the structure of the arguments that
+        `argnums` names (a tuple of them for a tuple), with `has_aux` a tuple ``(gradient, aux)``.
+        They can be differentiated with respect to whatever requires a gradient or belongs to a
+        transform further out.
+
+    Raises
+    ------
+    RuntimeError
+        If `func` returns no tensor or one with dimensions; if `argnums` names no argument.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.func.grad(wg.sin)(wg.tensor(0.0))
+    tensor(1.)
+    >>> wg.func.grad(wg.func.grad(lambda x: x**3))(wg.tensor(2.0))
+    tensor(12.)
+    """
+
+    @functools.wraps(func)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        _, grads, aux = _value_and_grad(func, argnums, has_aux, args, kwargs)
+        return (grads, aux) if has_aux else grads
+
+    return gradient
+
+
+def grad_and_value(
+    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """The function that computes the gradient of `func` and its value, in this order.
+
+    Parameters
+    ----------
+    func, argnums, has_aux
+        As in `grad`.
+
+    Returns
+    -------
+    callable
+        Returns ``(gradient, value)``, with `has_aux` ``(gradient, (value, aux))``.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.func.grad_and_value(lambda x: x**2)(wg.tensor(3.0))
+    (tensor(6.), tensor(9.))
+    """
+
+    @functools.wraps(func)
+    def both(*args: Any, **kwargs: Any) -> Any:
+        value, grads, aux = _value_and_grad(func, argnums, has_aux, args, kwargs)
+        return (grads, (value, aux)) if has_aux else (grads, value)
+
+    return both
+
+
+def value_and_grad(
+    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """The function that computes the value of `func` and its gradient, in JAX's order.
+
+    Parameters
+    ----------
+    func, argnums, has_aux
+        As in `grad`.
+
+    Returns
+    -------
+    callable
+        Returns ``(value, gradient)``, with `has_aux` ``((value, aux), gradient)``.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.func.value_and_grad(lambda x: x**2)(wg.tensor(3.0))
+    (tensor(9.), tensor(6.))
+    """
+
+    @functools.wraps(func)
+    def both(*args: Any, **kwargs: Any) -> Any:
+        value, grads, aux = _value_and_grad(func, argnums, has_aux, args, kwargs)
+        return ((value, aux), grads) if has_aux else (value, grads)
+
+    return both
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """The value of `func` and the function that multiplies its transposed Jacobian.
+
+    Parameters
+    ----------
+    func : callable
+        Takes `primals`, and returns a tensor or a nested container of tensors.
+    primals : Tensor or nested containers of them
+        Where to differentiate.
+    has_aux : bool
+        Whether `func` returns ``(output, aux)``.
+
+    Returns
+    -------
+    output
+        What `func` returned.
+    vjp_fn : callable
+        Takes cotangents, of the structure of `output` and the shapes and dtypes of its tensors, and
+        returns a tuple of as many gradients as there are primals. It may be called again, and
+        mapped by `vmap`.
+    aux
+        With `has_aux`.
+
+    Raises
+    ------
+    RuntimeError
+        If `func` returns anything but tensors, or cotangents do not match them.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> output, pull = wg.func.vjp(lambda x: x * x, wg.tensor([1.0, 2.0]))
+    >>> output
+    tensor([1., 4.])
+    >>> pull(wg.tensor([1.0, 10.0]))
+    (tensor([ 2., 40.]),)
+    """
+    name = "vjp(f, *primals)"
+    parts = [tensors_of(primal, name, "primals") for primal in primals]
+    outside = is_recording()
+    with enable_grad():
+        inputs = [[fresh(tensor, name) for tensor in tensors] for tensors, _ in parts]
+        values = [rebuild(own) for own, (_, rebuild) in zip(inputs, parts, strict=True)]
+        output, aux = with_aux(func(*values), has_aux, name)
+    outputs, rebuild_output = flatten(output)
+    for out in outputs:
+        if not isinstance(out, TensorBase):
+            raise RuntimeError(
+                f"{name}: Expected f(*primals) to return only Tensors, got {type(out).__name__}"
+            )
+    flat = [tensor for own in inputs for tensor in own]
+    keep = outside and leads_outside(outputs, flat)
+
+    def pulled(*cotangents: Any, retain_graph: bool = True, create_graph: Any = None) -> Any:
+        """The gradients of the primals from the cotangents of the output."""
+        given = cotangents[0] if len(cotangents) == 1 else cotangents
+        if len(cotangents) != 1 and not isinstance(output, tuple):
+            raise RuntimeError(f"{name}: expected one cotangent, of the output's structure")
+        grads, _ = tensors_of(given, name, "cotangents")
+        if len(grads) != len(outputs):
+            raise RuntimeError(
+                f"{name}: Expected pytree structure of cotangents to be the same as pytree "
+                f"structure of outputs to the function: {len(grads)} tensors, not {len(outputs)}"
+            )
+        graph = create_graph
+        if graph is None:
+            graph = is_recording() and (keep or any(g.edge is not None for g in grads))
+        pairs = [
+            (out, grad) for out, grad in zip(outputs, grads, strict=True) if out.edge is not None
+        ]
+        found: list[Any] = [None] * len(flat)
+        if pairs:
+            outs, seeds = zip(*pairs, strict=True)
+            found = run_grad(outs, flat, seeds, retain_graph or graph, graph)
+        made = iter([zeros_like(t) if g is None else g for t, g in zip(flat, found, strict=True)])
+        return tuple(
+            rebuild([next(made) for _ in own])
+            for own, (_, rebuild) in zip(inputs, parts, strict=True)
+        )
+
+    results = (rebuild_output([shown(out, keep) for out in outputs]), pulled)
+    return (*results, shown(aux, keep)) if has_aux else results

@@ -1,0 +1,370 @@
+"""Layer 3 · interp: B, the namespace that computes on whole batches of values at once.
+
+NOTE [batching rules]
+A `Batched` holds its content with the batch along the first dimension. A batching rule says which
+one call on contents does what a primitive does to every element of the batch:
+``rule(call, args, params)``, where `args` are `Slot`s (a content, and whether it has the batch
+dimension) and `call` is the `Call` that knows the primitive, the namespace of the contents and the
+size of the batch. It returns contents with the batch dimension. The rules stand in
+`wengert.interp.batching`; a primitive without one runs once for each element of the batch, and
+`fallbacks` lists these.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.interp.levels import Level, Lifted, namespace_of
+from wengert.prims.record import Primitive
+from wengert.prims.table import TABLE
+
+__all__ = [
+    "FAMILIES",
+    "RULES",
+    "B",
+    "Batched",
+    "Call",
+    "Slot",
+    "Within",
+    "aligned",
+    "each",
+    "spread",
+]
+
+
+class Batched(Lifted):
+    """A batch of values that a function under `vmap` sees as one."""
+
+    __slots__ = ("shape", "value")
+    namespace: Any
+
+    def __init__(self, value: Any, owner: Level) -> None:
+        self.value = value
+        self.owner = owner
+        self.shape = value.shape[1:]
+
+    def contents(self) -> Iterable[Any]:
+        """The batch."""
+        return (self.value,)
+
+    def __repr__(self) -> str:
+        return f"Batched({self.value!r}, {self.owner!r})"
+
+    # -- what operations ask of the values to check them: it must hold for the whole batch ---------
+
+    def any(self) -> Any:
+        """Whether any element of any value is true."""
+        return self.value.any()
+
+    def all(self) -> Any:
+        """Whether every element of every value is true."""
+        return self.value.all()
+
+    def min(self) -> Any:
+        """The least element of all values."""
+        return self.value.min()
+
+    def max(self) -> Any:
+        """The greatest element of all values."""
+        return self.value.max()
+
+    def _refuse(self, what: str) -> Any:
+        raise RuntimeError(
+            f"vmap: It looks like you're {what} on a Tensor. We don't support vmap over calling "
+            "this: its result would differ from one element of the batch to the next. Compute with "
+            "tensors instead (wengert.where in place of an `if`), or call the function in a loop."
+        )
+
+    def __bool__(self) -> bool:
+        raise RuntimeError(
+            "vmap: It looks like you're attempting to use a Tensor in some data-dependent control "
+            "flow. We don't support that yet: use wengert.where, which chooses element by element, "
+            "or call the function in a loop."
+        )
+
+    def item(self) -> Any:
+        """Refused: there is one for each element of the batch."""
+        return self._refuse("calling .item()")
+
+    def tolist(self) -> Any:
+        """Refused: there is one for each element of the batch."""
+        return self._refuse("calling .tolist()")
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self._refuse("reading the values of, as a NumPy array would,")
+
+    __float__ = __int__ = __index__ = __complex__ = item
+
+    # -- operators, for rules ----------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Any:
+        return _infix(operator.add, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _infix(operator.add, other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return _infix(operator.sub, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _infix(operator.sub, other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return _infix(operator.mul, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _infix(operator.mul, other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _infix(operator.truediv, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _infix(operator.truediv, other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return _infix(operator.pow, self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return _infix(operator.pow, other, self)
+
+    def __lt__(self, other: Any) -> Any:
+        return _infix(operator.lt, self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return _infix(operator.le, self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return _infix(operator.gt, self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return _infix(operator.ge, self, other)
+
+    def __eq__(self, other: Any) -> Any:
+        return _infix(operator.eq, self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return _infix(operator.ne, self, other)
+
+    def __and__(self, other: Any) -> Any:
+        return _infix(operator.and_, self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return _infix(operator.or_, self, other)
+
+    def __matmul__(self, other: Any) -> Any:
+        return _infix(operator.matmul, self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return _infix(operator.matmul, other, self)
+
+    def __neg__(self) -> Any:
+        return Batched(-self.value, self.owner)
+
+    def __invert__(self) -> Any:
+        return Batched(~self.value, self.owner)
+
+    __hash__ = object.__hash__
+
+
+def _infix(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    if isinstance(a, Lifted) and isinstance(b, Lifted) and a.owner.number != b.owner.number:
+        top = a if a.owner.number > b.owner.number else b
+        if not isinstance(top, Batched):
+            return NotImplemented
+    else:
+        top = a if isinstance(a, Batched) else b
+    slots = [_slot(a, top.owner), _slot(b, top.owner)]
+    x, y = aligned(namespace_of(slots[0].value, slots[1].value), slots)
+    return Batched(function(x, y), top.owner)
+
+
+class Slot(NamedTuple):
+    """An argument of a batching rule: a content, and whether it has the batch dimension."""
+
+    value: Any
+    batched: bool
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions without that of the batch."""
+        ndim = getattr(self.value, "ndim", 0)
+        return ndim - self.batched
+
+
+def _slot(value: Any, owner: Level) -> Slot:
+    if isinstance(value, Batched) and value.owner.number == owner.number:
+        return Slot(value.value, True)
+    return Slot(value, False)
+
+
+def spread(F: Any, slot: Slot, size: int) -> Any:
+    """The content of `slot` with the batch dimension, whether it has it or not."""
+    if slot.batched:
+        return slot.value
+    value = slot.value
+    if not hasattr(value, "shape"):
+        value = np.asarray(value)
+    return F.expand(F.unsqueeze(value, dim=0), shape=(size, *value.shape))
+
+
+def aligned(F: Any, slots: list[Slot]) -> list[Any]:
+    """The contents, such that they broadcast against each other as their values do."""
+    ndim = max(slot.ndim for slot in slots)
+    values = []
+    for slot in slots:
+        value = slot.value
+        if slot.batched:
+            for _ in range(ndim - slot.ndim):
+                value = F.unsqueeze(value, dim=1)
+        values.append(value)
+    return values
+
+
+class Call(NamedTuple):
+    """One call of a primitive on a batch.
+
+    Attributes
+    ----------
+    prim
+        The primitive.
+    F
+        The namespace of the contents.
+    size
+        The size of the batch.
+    """
+
+    prim: Primitive
+    F: Any
+    size: int
+
+    def __call__(self, *args: Any, **params: Any) -> Any:
+        """The primitive itself, on contents."""
+        return getattr(self.F, self.prim.name)(*args, **params)
+
+    def spread(self, slots: Iterable[Slot]) -> list[Any]:
+        """All contents with the batch dimension; None stays None."""
+        return [s.value if s.value is None else spread(self.F, s, self.size) for s in slots]
+
+
+Rule = Callable[[Call, list[Slot], dict[str, Any]], Any]
+RULES: dict[str, Rule] = {}
+"""The batching rules by primitive."""
+FAMILIES: dict[str, Rule] = {}
+"""Those of primitives that have no entry of their own."""
+
+
+def each(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    """The way without a rule: one call for each element of the batch."""
+    F = call.F
+    rows = []
+    for i in range(call.size):
+        args = [F.select(s.value, dim=0, index=i) if s.batched else s.value for s in slots]
+        rows.append(call(*args, **{name: _row(F, value, i) for name, value in params.items()}))
+    if not rows:
+        raise RuntimeError(
+            f"vmap: {call.prim.name} has no batching rule, and a batch without elements says "
+            "nothing of its result: call the function on a batch of at least one"
+        )
+    if isinstance(rows[0], tuple):
+        return tuple(_stacked(call, parts) for parts in zip(*rows, strict=True))
+    return _stacked(call, rows)
+
+
+def _row(F: Any, value: Any, i: int) -> Any:
+    """Element `i` of what a parameter holds of the batch."""
+    if isinstance(value, Within):
+        return F.select(value.value, dim=0, index=i)
+    if isinstance(value, tuple):
+        return tuple(_row(F, part, i) for part in value)
+    return value
+
+
+class Within(NamedTuple):
+    """A content with the batch dimension among the parameters of a primitive."""
+
+    value: Any
+
+
+def _stacked(call: Call, rows: Any) -> Any:
+    shapes = {tuple(row.shape) for row in rows}
+    if len(shapes) > 1:
+        raise RuntimeError(
+            f"vmap: It looks like you're calling {call.prim.name}, whose result has another shape "
+            "for each element of the batch (dynamic shape operation). Use an operation whose shape "
+            "does not depend on values (wengert.where in place of a mask), or a loop."
+        )
+    return namespace_of(*rows).stack(
+        *[
+            np.asarray(r) if r.__class__ is not np.ndarray and not isinstance(r, Lifted) else r
+            for r in rows
+        ],
+        dim=0,
+    )
+
+
+def _is_batched(value: Any, number: int) -> bool:
+    return isinstance(value, Batched) and value.owner.number == number
+
+
+def _owner(values: Iterable[Any]) -> Level | None:
+    """The highest level of a batch among values and tuples of them."""
+    found: Level | None = None
+    for value in values:
+        if isinstance(value, tuple | list):
+            own = _owner(value)
+        else:
+            own = value.owner if isinstance(value, Batched) else None
+        if own is not None and (found is None or own.number > found.number):
+            found = own
+    return found
+
+
+def _within(value: Any, owner: Level) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_within(part, owner) for part in value)
+    if isinstance(value, Batched) and value.owner.number == owner.number:
+        return Within(value.value)
+    return value
+
+
+def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Compute `prim` on arguments some of which are batched at the highest level."""
+    owner = _owner((*args, *params.values()))
+    if owner is None or owner.size is None:
+        return getattr(namespace_of(*args), prim.name)(*args, **params)
+    slots = [_slot(value, owner) for value in args]
+    F = namespace_of(*[s.value for s in slots])
+    call = Call(prim, F, owner.size)
+    within = {name: _within(value, owner) for name, value in params.items()}
+    rule = RULES.get(prim.name)
+    if rule is None:
+        rule = FAMILIES.get(prim.family, each)
+    results = rule(call, slots, within)
+    if isinstance(results, tuple):
+        return tuple(Batched(r, owner) for r in results)
+    return Batched(results, owner)
+
+
+class _Batching:
+    """B: every primitive as a function of batched values."""
+
+    def __getattr__(self, name: str) -> Any:
+        prim = TABLE.get(name)
+        if prim is None:
+            raise AttributeError(f"there is no primitive {name!r}")
+
+        def call(*args: Any, **params: Any) -> Any:
+            return run(prim, args, params)
+
+        setattr(self, name, call)
+        return call
+
+
+B: Any = _Batching()
+"""Every primitive as a function of batched values."""
+
+Batched.namespace = B

@@ -1,0 +1,131 @@
+"""Layer 3 · interp: batching rules that many primitives share (see NOTE [batching rules])."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from wengert.interp.batched import Call, Slot, aligned, each, spread
+
+__all__ = [
+    "along",
+    "chosen",
+    "dims",
+    "flattened",
+    "fold",
+    "leading",
+    "pointwise",
+    "reduced",
+    "shifted",
+    "whole",
+]
+
+_DIMENSIONS = frozenset({"dim", "dim0", "dim1", "dim2", "dimension", "dims"})
+_SHAPES = frozenset({"shape"})
+
+
+def _later(dim: Any) -> Any:
+    """A dimension, or several, with the batch in front."""
+    if isinstance(dim, tuple):
+        return tuple(map(_later, dim))
+    return dim + 1 if dim is not None and dim >= 0 else dim
+
+
+def shifted(call: Call, params: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a call whose arguments have a further dimension in front."""
+    made = dict(params)
+    for name, value in params.items():
+        if name in _DIMENSIONS:
+            made[name] = _later(value)
+        elif name in _SHAPES:
+            made[name] = (call.size, *value)
+    return made
+
+
+def pointwise(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    """Element by element: the arguments need only broadcast as they did."""
+    return call(*aligned(call.F, slots), **params)
+
+
+def leading(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    """Whatever stands in front of the dimensions that it works on is a batch for the primitive."""
+    return call(*call.spread(slots), **params)
+
+
+def dims(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    """The dimensions and shapes among the parameters are those of a value: the batch comes first."""
+    return call(*call.spread(slots), **shifted(call, params))
+
+
+def along(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    """As `dims`; a value without dimensions counts as one with a single element."""
+    if any(slot.ndim for slot in slots):
+        return dims(call, slots, params)
+    F = call.F
+    values = [F.unsqueeze(value, dim=1) for value in call.spread(slots)]
+    return F.unsafe_view(call(*values, **{**params, "dim": 1}), shape=(call.size,))
+
+
+def chosen(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    """As `dims`, of elements at positions; of a value without dimensions there is one element."""
+    if not slots[0].ndim and not params.get("shape"):
+        return spread(call.F, slots[0], call.size)
+    if 0 in slots[0].value.shape:
+        return each(call, slots, params)
+    return dims(call, slots, params)
+
+
+def fold(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    """The primitive has a batch of its own in the first dimension, to which ours is joined."""
+    if not all(slot.batched for slot in slots if slot.ndim):
+        slots = [Slot(value, True) for value in call.spread(slots)]
+    F = call.F
+    inner = slots[0].value.shape[1]
+    joined = [F.unsafe_view(s.value, shape=(call.size * inner, *s.value.shape[2:])) for s in slots]
+    return _parted(call, call(*joined, **params), inner)
+
+
+def _parted(call: Call, result: Any, inner: int) -> Any:
+    if isinstance(result, tuple):
+        return tuple(_parted(call, part, inner) for part in result)
+    return call.F.unsafe_view(result, shape=(call.size, inner, *result.shape[1:]))
+
+
+def _every(slot: Slot) -> tuple[int, ...]:
+    return tuple(range(1, slot.ndim + 1))
+
+
+def whole(by_dims: str) -> Any:
+    """The rule of a reduction of everything, by the primitive that reduces some dimensions."""
+
+    def rule(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+        (slot,) = slots
+        if not slot.ndim:
+            return call.F.clone(slot.value)
+        return getattr(call.F, by_dims)(slot.value, dim=_every(slot), keepdim=False)
+
+    return rule
+
+
+def flattened(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    """A reduction of one dimension, or of all of them as one if ``dim`` is None."""
+    if params["dim"] is not None:
+        return dims(call, slots, params)
+    (slot,) = slots
+    count = math.prod(slot.value.shape[1:])
+    flat = call.F.unsafe_view(slot.value, shape=(call.size, count))
+    keep = {"keepdim": False} if "keepdim" in params else {}
+    found = call(flat, **{**params, "dim": 1, **keep})
+    if params.get("keepdim"):
+        found = call.F.unsafe_view(found, shape=(call.size, *(1,) * slot.ndim))
+    return found
+
+
+def reduced(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    """A loss: element by element, and then summed or averaged as it says."""
+    losses = call(*aligned(call.F, slots), **{**params, "reduction": "none"})
+    axes = tuple(range(1, losses.ndim))
+    if params["reduction"] == "none" or not axes:
+        return losses
+    reduce = call.F.sum_dim if params["reduction"] == "sum" else call.F.mean_dim
+    return reduce(losses, dim=axes, keepdim=False)

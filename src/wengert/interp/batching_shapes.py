@@ -1,0 +1,268 @@
+"""Layer 3 · interp: batching rules of views, of joining, and of choosing elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.interp.batched import RULES, Call, Slot, Within, each, spread
+from wengert.interp.batching import dims
+
+__all__ = ["RULES"]
+
+
+def _expand(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    (slot,) = slots
+    value, shape = slot.value, params["shape"]
+    for _ in range(len(shape) - slot.ndim):
+        value = call.F.unsqueeze(value, dim=1)
+    return call(value, shape=(call.size, *shape))
+
+
+def _permute(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    return call(slots[0].value, dims=(0, *[d + 1 for d in params["dims"]]))
+
+
+def _t(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    (slot,) = slots
+    return call.F.transpose(slot.value, dim0=1, dim1=2) if slot.ndim == 2 else slot.value
+
+
+def _squeeze(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    (slot,) = slots
+    return call.F.squeeze_dims(slot.value, dim=tuple(range(1, slot.ndim + 1)))
+
+
+def _squeeze_dim(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    (slot,) = slots
+    return call(slot.value, dim=params["dim"] + 1) if slot.ndim else slot.value
+
+
+def _squeeze_dims(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    (slot,) = slots
+    return call(slot.value, dim=tuple(d + 1 for d in params["dim"])) if slot.ndim else slot.value
+
+
+def _roll(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    (slot,) = slots
+    if params["dims"]:
+        return dims(call, slots, params)
+    F, shape = call.F, slot.value.shape
+    flat = F.unsafe_view(slot.value, shape=(call.size, -1) if slot.value.size else shape[:1] + (0,))
+    return F.unsafe_view(call(flat, shifts=params["shifts"], dims=(1,)), shape=shape)
+
+
+def _repeat(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    (slot,) = slots
+    value, repeats = slot.value, params["repeats"]
+    for _ in range(len(repeats) - slot.ndim):
+        value = call.F.unsqueeze(value, dim=1)
+    return call(value, repeats=(1, *repeats))
+
+
+def _sum_to(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    (slot,) = slots
+    F, value, shape = call.F, slot.value, params["shape"]
+    lead = slot.ndim - len(shape)
+    axes = list(range(1, lead + 1))
+    axes += [
+        i + lead + 1 for i, size in enumerate(shape) if size == 1 and value.shape[i + lead + 1] != 1
+    ]
+    if not axes:
+        return value
+    return F.unsafe_view(
+        F.sum_dim(value, dim=tuple(axes), keepdim=False), shape=(call.size, *shape)
+    )
+
+
+def _pads(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    return call(slots[0].value, **{**params, "pads": ((0, 0), *params["pads"])})
+
+
+def _assign(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    target, source = slots
+    F = call.F
+    value = source.value
+    extra = source.ndim - target.ndim
+    if source.batched:
+        if extra > 0:
+            # leading dimensions of size 1 too many
+            value = F.unsafe_view(value, shape=(call.size, *value.shape[1 + extra :]))
+        for _ in range(-extra):
+            value = F.unsqueeze(value, dim=1)
+    return call(spread(F, target, call.size), value)
+
+
+def _fill_tensor(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    target, source = slots
+    value = source.value
+    if source.batched:
+        for _ in range(target.ndim):
+            value = call.F.unsqueeze(value, dim=1)
+    whole = spread(call.F, target, call.size)
+    return call.F.expand(value, shape=whole.shape) if source.batched else call(whole, value)
+
+
+def _join(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    return dims(call, slots, params)
+
+
+# -- elements named by indices --------------------------------------------------------------------
+
+
+def _with_batch(call: Call, indices: tuple[Any, ...], batched: bool) -> tuple[Any, ...]:
+    """The indices of a batch of values: those that differ from value to value need its number."""
+    within = [i for i in indices if isinstance(i, Within)]
+    if not within:
+        return (None, *indices)
+    ndim = max([i.value.ndim - 1 for i in within], default=0)
+    ndim = max([ndim, *[np.ndim(i) for i in indices if i is not None and not _held(i)]])
+    rows = np.arange(call.size).reshape(-1, *(1,) * ndim)
+    made: list[Any] = [rows] if batched else []
+    for index in indices:
+        if isinstance(index, Within):
+            index = index.value.reshape(
+                call.size, *(1,) * (ndim - index.value.ndim + 1), *index.value.shape[1:]
+            )
+        made.append(index)
+    return tuple(made)
+
+
+def _held(index: Any) -> bool:
+    return isinstance(index, Within)
+
+
+def _is_simple(call: Call, indices: tuple[Any, ...]) -> bool:
+    """Whether the batch can be one more index array: whole numbers in a row, in front."""
+    arrays = [i.value if _held(i) else i for i in indices]
+    if any(isinstance(i, Within) and not isinstance(i.value, np.ndarray) for i in indices):
+        return False
+    named = [i is not None for i in arrays]
+    first = named.index(True)
+    last = len(named) - named[::-1].index(True)
+    return (
+        first == 0
+        and all(named[:last])
+        and all(a.dtype.kind in "iu" for a in arrays if a is not None)
+    )
+
+
+def _index(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    (slot,) = slots
+    indices = params["indices"]
+    if not any(map(_held, indices)):
+        made = (None, *indices)
+        if sum(i is not None for i in indices) > 1 and not _in_a_row(indices):
+            return each(call, slots, params)
+        return call(slot.value, indices=made)
+    if not _is_simple(call, indices):
+        return each(call, slots, params)
+    return call(slot.value, indices=_with_batch(call, indices, slot.batched))
+
+
+def _in_a_row(indices: tuple[Any, ...]) -> bool:
+    """Whether the dimensions that arrays index are adjacent, so that the result keeps their place."""
+    named = [i for i, index in enumerate(indices) if index is not None]
+    return named[-1] - named[0] == len(named) - 1
+
+
+def _index_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    (slot,) = slots
+    indices, shape = params["indices"], params["shape"]
+    if any(map(_held, indices)):
+        if not _is_simple(call, indices):
+            return each(call, slots, params)
+        made = _with_batch(call, indices, True)
+    elif _in_a_row(indices):
+        made = (None, *indices)
+    else:
+        return each(call, slots, params)
+    return call(spread(call.F, slot, call.size), shape=(call.size, *shape), indices=made)
+
+
+def _index_put(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    target, source = slots
+    indices = params["indices"]
+    F = call.F
+    simple = all(i is None or (i.__class__ is np.ndarray and i.dtype.kind in "iu") for i in indices)
+    if not simple or not _in_a_row(indices):
+        return each(call, slots, params)
+    whole = spread(F, target, call.size)
+    value = source.value
+    if source.batched:
+        shown = len(np.broadcast_shapes(*[i.shape for i in indices if i is not None]))
+        shown += target.ndim - sum(i is not None for i in indices)
+        if source.ndim > shown:
+            return each(call, slots, params)
+        for _ in range(shown - source.ndim):
+            value = F.unsqueeze(value, dim=1)
+    return call(whole, value, **{**params, "indices": (None, *indices)})
+
+
+def _index_select(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    source, index = slots
+    if not index.batched and source.ndim:
+        return call(source.value, index.value, dim=params["dim"] + 1)
+    if source.ndim != 1 or index.ndim > 1:
+        return each(call, slots, params)
+    F = call.F
+    places = index.value if index.ndim else F.unsqueeze(index.value, dim=1)
+    return F.gather(spread(F, source, call.size), places, dim=1)
+
+
+def _index_add(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    target, index, source = slots
+    if index.batched or not target.ndim or source.ndim != target.ndim:
+        return each(call, slots, params)
+    whole, values = call.spread([target, source])
+    return call(whole, index.value, values, **{**params, "dim": params["dim"] + 1})
+
+
+def _embedding(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    weight, indices = slots
+    return (
+        each(call, slots, params) if weight.batched else call(weight.value, indices.value, **params)
+    )
+
+
+def _take(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    source, index = slots
+    if source.batched and not index.batched:
+        F = call.F
+        flat = F.unsafe_view(source.value, shape=(call.size, source.value.size // call.size))
+        return F.index(flat, indices=(None, index.value))
+    if index.batched and not source.batched:
+        return call(source.value, index.value)
+    return each(call, slots, params)
+
+
+def _cat(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    return call(*call.spread(slots), dim=params["dim"] + 1)
+
+
+RULES.update(
+    expand=_expand,
+    permute=_permute,
+    t=_t,
+    squeeze=_squeeze,
+    squeeze_dim=_squeeze_dim,
+    squeeze_dims=_squeeze_dims,
+    squeeze_dim_=_squeeze_dim,
+    roll=_roll,
+    repeat=_repeat,
+    sum_to=_sum_to,
+    constant_pad_nd=_pads,
+    unframed=_pads,
+    assign=_assign,
+    fill_tensor=_fill_tensor,
+    index=_index,
+    index_backward=_index_backward,
+    index_put=_index_put,
+    index_select=_index_select,
+    index_add=_index_add,
+    embedding=_embedding,
+    take=_take,
+    cat=_cat,
+    stack=_cat,
+)

@@ -1,0 +1,400 @@
+"""Layer 3 · interp: D, the namespace that carries tangents along.
+
+NOTE [tangents]
+A `Dual` is a value with its derivative in the direction that a `jvp` follows; a tangent of None is
+zero. What becomes of tangents follows from a record: an element-wise primitive multiplies them by
+its local derivatives, which serve both modes; a linear one is applied to them; a bilinear one to
+each with the other argument. `wengert.interp.tangents` has rules for some others, and whatever is
+left transposes its reverse rule once more, which `Transposing` is told how to do: applied to a
+cotangent u the rule is linear in u, and the transpose of that is the tangent (J. Townsend, "A new
+trick for calculating Jacobian vector products", 2017).
+
+NOTE [cotangents of duals]
+For reverse mode through a `Dual` the rules run in D on a cotangent that is a `Dual` too. Its primal
+is the cotangent of the tangent and its tangent that of the primal: with J the Jacobian and J' its
+derivative, the primal of what a rule makes of it is J^T u, and its tangent J^T v + J'^T u.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from wengert.interp.levels import Level, Lifted, namespace_of
+from wengert.prims.record import Primitive
+from wengert.prims.table import TABLE
+
+__all__ = ["TANGENTS", "D", "Dual", "Transposing", "expanded", "kind_of"]
+
+
+class Dual(Lifted):
+    """A value and its tangent; a function under `jvp` sees the value."""
+
+    __slots__ = ("owned", "primal", "tangent")
+    namespace: Any
+
+    def __init__(self, primal: Any, tangent: Any, owner: Level, owned: bool = False) -> None:
+        self.primal = primal
+        self.tangent = tangent
+        self.owner = owner
+        # whether no other value may have the tangent's memory
+        self.owned = owned
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # the value's
+        """The shape of the value."""
+        shape: tuple[int, ...] = self.primal.shape
+        return shape
+
+    def contents(self) -> Iterable[Any]:
+        """The value, and the tangent if there is one."""
+        return (self.primal,) if self.tangent is None else (self.primal, self.tangent)
+
+    def __repr__(self) -> str:
+        return f"Dual({self.primal!r}, {self.tangent!r}, {self.owner!r})"
+
+    # -- values may decide what the program does ---------------------------------------------------
+
+    def any(self) -> Any:
+        """Whether any element is true."""
+        return self.primal.any()
+
+    def all(self) -> Any:
+        """Whether every element is true."""
+        return self.primal.all()
+
+    def min(self) -> Any:
+        """The least element."""
+        return self.primal.min()
+
+    def max(self) -> Any:
+        """The greatest element."""
+        return self.primal.max()
+
+    def item(self) -> Any:
+        """The value of a single element, as a Python number."""
+        return self.primal.item()
+
+    def tolist(self) -> Any:
+        """The values as nested lists."""
+        return self.primal.tolist()
+
+    def __bool__(self) -> bool:
+        return bool(self.primal)
+
+    def __float__(self) -> float:
+        return float(self.primal)
+
+    def __int__(self) -> int:
+        return int(self.primal)
+
+    def __index__(self) -> int:
+        return operator.index(self.primal)
+
+    def __complex__(self) -> complex:
+        return complex(self.primal)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise RuntimeError(
+            "a tensor that carries a tangent was about to be copied into a plain NumPy array, "
+            "losing its derivative: use operations on tensors, or detach() it if no derivative is "
+            "wanted"
+        )
+
+    # -- operators, for rules ----------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Any:
+        return _infix("add", operator.add, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _infix("add", operator.add, other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return _infix("sub", operator.sub, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _infix("sub", operator.sub, other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return _infix("mul", operator.mul, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _infix("mul", operator.mul, other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _infix("div", operator.truediv, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _infix("div", operator.truediv, other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return _infix("pow", operator.pow, self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return _infix("pow", operator.pow, other, self)
+
+    def __lt__(self, other: Any) -> Any:
+        return _infix("lt", operator.lt, self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return _infix("le", operator.le, self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return _infix("gt", operator.gt, self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return _infix("ge", operator.ge, self, other)
+
+    def __eq__(self, other: Any) -> Any:
+        return _infix("eq", operator.eq, self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return _infix("ne", operator.ne, self, other)
+
+    def __matmul__(self, other: Any) -> Any:
+        return _product(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return _product(other, self)
+
+    def __neg__(self) -> Any:
+        return Dual(-self.primal, None if self.tangent is None else -self.tangent, self.owner)
+
+    __hash__ = object.__hash__
+
+
+def _infix(name: str, function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    numbers = [not isinstance(v, Lifted | np.ndarray | np.generic) for v in (a, b)]
+    if not any(numbers):
+        return getattr(namespace_of(a, b), name)(a, b)
+    # a number is weaker than any dtype, which the arrays' own operators know
+    dual, first = (b, False) if numbers[0] else (a, True)
+    primal = function(dual.primal, b) if first else function(a, dual.primal)
+    t = dual.tangent
+    if t is None:
+        return primal
+    if name == "add" or (name == "sub" and first):
+        tangent = t
+    elif name == "sub":
+        tangent = -t
+    elif name == "mul":
+        tangent = t * (b if first else a)
+    elif name == "div":
+        tangent = t / b if first else -(t * (primal / dual.primal))
+    elif name == "pow" and first:
+        tangent = t * (b * dual.primal ** (b - 1)) if b else t * 0
+    elif name == "pow":
+        tangent = t * (primal * np.log(a))
+    else:
+        return primal
+    return Dual(primal, tangent, dual.owner)
+
+
+def _product(a: Any, b: Any) -> Any:
+    """The product of matrices, as rules write it."""
+    number = max(v.owner.number for v in (a, b) if isinstance(v, Lifted))
+    parts = [
+        (v.primal, v.tangent) if isinstance(v, Dual) and v.owner.number == number else (v, None)
+        for v in (a, b)
+    ]
+    owners = [v.owner for v in (a, b) if isinstance(v, Dual) and v.owner.number == number]
+    if not owners:
+        # the other is a batch at a higher level
+        return NotImplemented
+    (x, t_x), (y, t_y) = parts
+    terms = [t_x @ y] if t_x is not None else []
+    terms += [x @ t_y] if t_y is not None else []
+    return Dual(x @ y, sum(terms[1:], terms[0]) if terms else None, owners[0])
+
+
+# -- what becomes of tangents ----------------------------------------------------------------------
+
+Rule = Callable[[Any, Primitive, list[Any], list[Any], Any, dict[str, Any]], Any]
+TANGENTS: dict[str, Rule] = {}
+"""``rule(F, prim, primals, tangents, result, params)`` by primitive; tangents may be None."""
+
+_DIAGONAL = frozenset(
+    [
+        "threshold_backward",
+        "clamp",
+        "clamp_min",
+        "clamp_max",
+        "clamp_tensor",
+        "clamp_min_tensor",
+        "clamp_max_tensor",
+        "softmax",
+    ]
+)
+"""Primitives of other families whose reverse rules serve forward mode: their Jacobians are
+symmetric."""
+_REAL_LINEAR = frozenset({"conj", "real", "imag", "complex"})
+
+
+class Transposing:
+    """How to transpose a reverse rule; the tape, which can, says so."""
+
+    by: Callable[[Primitive, list[Any], list[Any], Any, dict[str, Any]], Any]
+
+
+def kind_of(prim: Primitive) -> str:
+    """How the tangents of `prim` are computed, from its record alone.
+
+    ``"rule"`` (in `TANGENTS`), ``"diagonal"``, ``"linear"``, ``"bilinear"``, ``"constant"``, or
+    ``"transposed"``, the way of all that is left.
+    """
+    if not prim.is_differentiable:
+        return "constant"
+    if prim.name in TANGENTS:
+        return "rule"
+    if prim.name in _REAL_LINEAR:
+        return "linear"
+    if prim.family == "elementwise" or prim.name in _DIAGONAL:
+        return "diagonal"
+    if prim.family == "bilinear":
+        return "bilinear"
+    if prim.family in ("linear", "view", "reduction"):
+        named = {n for rule in prim.rules if rule is not None for n in rule.names}
+        if "result" not in named and not (named & set(prim.args)) - set(prim.fixed):
+            return "linear"
+    return "transposed"
+
+
+def expanded(F: Any, tangent: Any, result: Any) -> Any:
+    """`tangent` in the shape of the result."""
+    if tangent is None or tuple(tangent.shape) == tuple(result.shape):
+        return tangent
+    return F.expand(tangent, shape=tuple(result.shape))
+
+
+def _diagonal(
+    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
+) -> Any:
+    if prim.conj == "explicit" and any(p.dtype.kind == "c" for p in primals):
+        return Transposing.by(prim, primals, tangents, result, params)
+    known = {**params, "result": result, **dict(zip(prim.args, primals, strict=True))}
+    total = None
+    for arg, tangent, rule in zip(prim.args, tangents, prim.rules, strict=True):
+        if tangent is None or rule is None:
+            continue
+        whole = expanded(F, tangent, result)
+        values = [known[n] if n in known else _fact(n, prim, primals) for n in rule.names]
+        part = rule.call(F, whole, *values)
+        total = part if total is None else total + part
+        del arg
+    return expanded(F, total, result)
+
+
+def _fact(name: str, prim: Primitive, primals: list[Any]) -> Any:
+    arg, what = name.rsplit("_", 1)
+    return getattr(primals[prim.args.index(arg)], what)
+
+
+def _linear(
+    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
+) -> Any:
+    rules = prim.rules * len(primals) if prim.variadic else prim.rules
+    if all(t is None or rule is None for t, rule in zip(tangents, rules, strict=True)):
+        return None
+    if "value" in params:
+        # what is written at the places beside
+        params = {**params, "value": 0}
+    args = [
+        primal
+        if rule is None
+        else (F.zeros_like(primal) if hasattr(primal, "shape") else 0)
+        if tangent is None
+        else tangent
+        for primal, tangent, rule in zip(primals, tangents, rules, strict=True)
+    ]
+    return getattr(F, prim.name)(*args, **params)
+
+
+def _bilinear(
+    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
+) -> Any:
+    call = getattr(F, prim.name)
+    total = None
+    for i, tangent in enumerate(tangents):
+        if tangent is not None:
+            part = call(*primals[:i], tangent, *primals[i + 1 :], **params)
+            total = part if total is None else total + part
+    return total
+
+
+def _transposed(
+    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
+) -> Any:
+    return Transposing.by(prim, primals, tangents, result, params)
+
+
+_WAYS: dict[str, Rule] = {
+    "diagonal": _diagonal,
+    "linear": _linear,
+    "bilinear": _bilinear,
+    "transposed": _transposed,
+}
+
+
+def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Compute `prim` on arguments some of which are duals of the highest level."""
+    owner: Level | None = None
+    for value in args:
+        if isinstance(value, Dual) and (owner is None or value.owner.number > owner.number):
+            owner = value.owner
+    if owner is None:
+        return getattr(namespace_of(*args), prim.name)(*args, **params)
+    ours = [isinstance(v, Dual) and v.owner.number == owner.number for v in args]
+    primals = [v.primal if own else v for v, own in zip(args, ours, strict=True)]
+    tangents = [v.tangent if own else None for v, own in zip(args, ours, strict=True)]
+    inner = (*primals, *tangents, *_contents(params))
+    result = getattr(namespace_of(*primals, *_contents(params)), prim.name)(*primals, **params)
+    kind = kind_of(prim)
+    if kind == "constant" or all(t is None for t in tangents):
+        return _each(result, lambda r: _paired(r, None, owner))
+    F = namespace_of(*inner)
+    way = TANGENTS[prim.name] if kind == "rule" else _WAYS[kind]
+    found = way(F, prim, primals, tangents, result, params)
+    if not isinstance(result, tuple):
+        return _paired(result, found, owner)
+    found = (*(found or ()), *(None,) * (len(result) - len(found or ())))
+    return tuple(_paired(r, t, owner) for r, t in zip(result, found, strict=True))
+
+
+def _each(result: Any, function: Callable[[Any], Any]) -> Any:
+    return tuple(map(function, result)) if isinstance(result, tuple) else function(result)
+
+
+def _paired(result: Any, tangent: Any, owner: Level) -> Any:
+    return Dual(result, tangent, owner) if result.dtype.kind in "fcV" else result
+
+
+def _contents(params: dict[str, Any]) -> list[Any]:
+    """What of the parameters may belong to a level: index arrays."""
+    found: list[Any] = []
+    for value in params.values():
+        found += [v for v in value if isinstance(v, Lifted)] if isinstance(value, tuple) else []
+    return found
+
+
+class _Carrying:
+    """D: every primitive as a function of values with tangents."""
+
+    def __getattr__(self, name: str) -> Any:
+        prim = TABLE.get(name)
+        if prim is None:
+            raise AttributeError(f"there is no primitive {name!r}")
+
+        def call(*args: Any, **params: Any) -> Any:
+            return run(prim, args, params)
+
+        setattr(self, name, call)
+        return call
+
+
+D: Any = _Carrying()
+"""Every primitive as a function of values with tangents."""
+
+Dual.namespace = D

@@ -1,0 +1,49 @@
+"""Layer 5 · ops: random numbers under `vmap`.
+
+What is drawn inside of a function that `vmap` maps is, by its argument ``randomness``, an error, the
+same for all elements of the batch, or drawn for each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.interp.batched import Batched
+from wengert.tape.modes import current_mode
+
+__all__ = ["check_randomness", "drawn"]
+
+
+def check_randomness() -> None:
+    """Refuse to draw where `vmap` has not been told what that means."""
+    mode = current_mode()
+    if mode is None or not mode.levels:
+        return
+    if any(level.size is not None and level.randomness == "error" for level in mode.levels):
+        raise RuntimeError(
+            "vmap: called random operation while in randomness error mode. Please either use the "
+            "'same' or 'different' randomness flags on vmap or perform the randomness operation "
+            "out of vmap"
+        )
+
+
+def drawn(draw: Callable[[], Any]) -> Any:
+    """The array that `draw` gives, or a batch of as many as `vmap` asks for."""
+    mode = current_mode()
+    if mode is None or not mode.levels:
+        return draw()
+    check_randomness()
+    levels = [level for level in mode.levels if level.size is not None]
+    levels = [level for level in levels if level.randomness == "different"]
+    if not levels:
+        return draw()
+    sizes = tuple(level.size or 0 for level in levels)
+    count = int(np.prod(sizes))
+    rows = [np.asarray(draw()) for _ in range(max(count, 1))]
+    value: Any = np.stack(rows)[:count].reshape(*sizes, *rows[0].shape)
+    for level in levels:
+        value = Batched(value, level)
+    return value

@@ -1,0 +1,213 @@
+"""Layer 4 · tape: how tensors and their gradients enter and leave the levels of transforms.
+
+NOTE [one tape for all levels]
+A tensor inside of a transform is an ordinary tensor whose payload is a `Lifted` value, and one tape
+records all of them. What crosses a level's border is a node (`Move`): a batch that `vmap` takes
+apart and puts together again, a tangent that `jvp` joins to its value. So is what a function under
+a transform uses from outside, if it requires a gradient: all arguments of a recorded operation are
+first brought to the levels of its result, and a cotangent has the levels of its tensor everywhere.
+For a tensor that all elements of a batch share this means that its cotangents are summed; an
+inner `grad` brings its inputs to all levels under way before anything is recorded, so its results
+are those of each element.
+
+Cotangents of duals: NOTE [cotangents of duals] in `wengert.interp.dual`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from wengert.interp.batched import Batched
+from wengert.interp.dual import Dual
+from wengert.interp.levels import Level, Lifted, levels_of, namespace_of
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.modes import MODE, changed, current_mode, is_recording
+from wengert.tape.node import Node, edge_of, next_sequence
+
+__all__ = ["Move", "brought", "check_levels", "constant", "move", "raised", "within"]
+
+
+def _at(payload: Any, level: Level, function: Callable[[Any], Any]) -> Any:
+    """`payload` with `function` applied where values of `level` have their place in it."""
+    if not isinstance(payload, Lifted) or payload.owner.number <= level.number:
+        return function(payload)
+    if isinstance(payload, Batched):
+        return Batched(_at(payload.value, level, function), payload.owner)
+    assert isinstance(payload, Dual)
+    tangent = payload.tangent
+    tangent = None if tangent is None else _at(tangent, level, function)
+    return Dual(_at(payload.primal, level, function), tangent, payload.owner)
+
+
+def _belongs(payload: Any, level: Level) -> bool:
+    return isinstance(payload, Lifted) and payload.owner.number == level.number
+
+
+def _repeated(payload: Any, level: Level) -> Any:
+    """`payload` with a dimension in front, of the size of the batch."""
+    F: Any = namespace_of(payload)
+    if not isinstance(payload, Lifted):
+        payload = np.asarray(payload)
+    return F.expand(F.unsqueeze(payload, dim=0), shape=(level.size, *payload.shape))
+
+
+def _wrap(payload: Any, level: Level) -> Any:
+    return Batched(payload if isinstance(payload, Lifted) else np.asarray(payload), level)
+
+
+def _unwrap(payload: Any, level: Level) -> Any:
+    return payload.value if _belongs(payload, level) else _repeated(payload, level)
+
+
+def _spread(payload: Any, level: Level) -> Any:
+    return _at(
+        payload, level, lambda p: p if _belongs(p, level) else Batched(_repeated(p, level), level)
+    )
+
+
+def _gathered(payload: Any, level: Level) -> Any:
+    def total(p: Any) -> Any:
+        if not _belongs(p, level):
+            return p * level.size
+        F: Any = namespace_of(p.value)
+        return F.sum_dim(p.value, dim=(0,), keepdim=False)
+
+    return _at(payload, level, total)
+
+
+def _zeros(payload: Any) -> Any:
+    F: Any = namespace_of(payload)
+    return F.zeros_like(payload)
+
+
+def _constant(payload: Any, level: Level) -> Any:
+    return _at(payload, level, lambda p: p if _belongs(p, level) else Dual(p, None, level))
+
+
+def _infinitesimal(payload: Any, level: Level) -> Any:
+    return _at(payload, level, lambda p: Dual(_zeros(p), p, level))
+
+
+def _primal_of(payload: Any, level: Level) -> Any:
+    return _at(payload, level, lambda p: p.primal if _belongs(p, level) else p)
+
+
+def _tangent_of(payload: Any, level: Level) -> Any:
+    def tangent(p: Any) -> Any:
+        if not _belongs(p, level):
+            return _zeros(p)
+        return _zeros(p.primal) if p.tangent is None else p.tangent
+
+    return _at(payload, level, tangent)
+
+
+WAYS: dict[str, tuple[Callable[[Any, Level], Any], str]] = {
+    "wrap": (_wrap, "unwrap"),
+    "unwrap": (_unwrap, "wrap"),
+    "spread": (_spread, "gather"),
+    "gather": (_gathered, "spread"),
+    "constant": (_constant, "tangent_of"),
+    "tangent_of": (_tangent_of, "constant"),
+    "infinitesimal": (_infinitesimal, "primal_of"),
+    "primal_of": (_primal_of, "infinitesimal"),
+}
+"""What can be done at a border, each with its transpose."""
+_INTO = frozenset({"wrap", "spread", "constant", "infinitesimal"})
+"""What makes values of the level."""
+
+
+class Move(Node):
+    """A tensor's passage into or out of a level."""
+
+    __slots__ = ("level", "way")
+    label: ClassVar[str] = "Move"
+    level: Level
+    way: str
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The cotangent, moved the other way."""
+        way = WAYS[self.way][1]
+        if way in _INTO:
+            within(self.level)
+        return (WAYS[way][0](g, self.level),)
+
+    def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """As `apply`, recorded where the cotangent is a tensor."""
+        if not isinstance(g, TensorBase):
+            return self.apply(g, keep, edges)
+        way = WAYS[self.way][1]
+        if way in _INTO:
+            within(self.level)
+        return (move(way, g, self.level),)
+
+
+def constant(payload: Any) -> Any:
+    """`payload` without the tangents of any transform."""
+    if isinstance(payload, Dual):
+        return constant(payload.primal)
+    if isinstance(payload, Batched):
+        value = constant(payload.value)
+        return payload if value is payload.value else Batched(value, payload.owner)
+    return payload
+
+
+def within(level: Level) -> None:
+    """Let the operations that follow, until the mode is restored, work with values of `level`."""
+    mode = current_mode()
+    known = () if mode is None else mode.levels
+    if level not in known:
+        levels = sorted((*known, level), key=lambda one: one.number)
+        MODE.set(changed(mode, levels=tuple(levels)))
+
+
+def move(way: str, tensor: Any, level: Level) -> Any:
+    """`tensor` moved across the border of `level`, which is recorded."""
+    payload = WAYS[way][0](tensor.payload, level)
+    if payload is tensor.payload:
+        return tensor
+    edge = None
+    if tensor.edge is not None and is_recording():
+        edge = object.__new__(Move)
+        edge.edges = (edge_of(tensor),)
+        edge.seq = next_sequence()
+        edge.ext = None
+        edge.versions = None
+        edge.level = level
+        edge.way = way
+    shares = way in ("wrap", "unwrap", "constant", "primal_of")
+    return new_tensor(payload, edge, tensor.share_version() if shares else None)
+
+
+def brought(tensor: Any, levels: Sequence[Level]) -> Any:
+    """`tensor` as a value of all of `levels`, whatever it has to do with them."""
+    have = levels_of(tensor.payload)
+    for level in levels:
+        if level.number not in have:
+            tensor = move("constant" if level.size is None else "spread", tensor, level)
+    return tensor
+
+
+def check_levels(payloads: Sequence[Any]) -> dict[int, Level]:
+    """The levels of `payloads`, which must be under way."""
+    found = levels_of(*payloads)
+    for payload in payloads:
+        if isinstance(payload, Lifted):
+            # refuses values of levels that have ended
+            _ = payload.dtype
+    return found
+
+
+def raised(tensors: list[Any], params: dict[str, Any]) -> list[Any]:
+    """The arguments of an operation; those that are recorded with all levels of its result."""
+    payloads = [tensor.payload for tensor in tensors]
+    for value in params.values():
+        if isinstance(value, tuple):
+            payloads += value
+    found = check_levels(payloads)
+    if not found or not is_recording() or len(tensors) + len(payloads) == 2:
+        return tensors
+    order = [found[number] for number in sorted(found)]
+    return [brought(t, order) if t.edge is not None else t for t in tensors]

@@ -1,0 +1,167 @@
+"""Layer 4 · tape: what is checked before an operation writes into a tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.base import errors
+from wengert.base.dtypes import category, promote
+from wengert.base.shapes import broadcast
+from wengert.prims.record import Primitive
+from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.lift import cast, is_number
+from wengert.tape.modes import current_mode
+from wengert.tape.node import is_leaf_edge
+from wengert.tape.versions import InferenceCell, refuse_inference_write
+from wengert.tape.views import write_refused
+
+__all__ = [
+    "check_apart",
+    "check_cast",
+    "check_overlap",
+    "check_recordable",
+    "check_shape",
+    "check_writable",
+    "lift_others",
+]
+
+
+def check_cast(prim: Primitive, tensor: Any, scalars: list[Any], *arrays: Any) -> None:
+    """Refuse an operation on `tensor` and other values whose result is of a wider kind."""
+    have = tensor.payload.dtype
+    result = promote([tensor.payload, *arrays], scalars, prim.promote == "float")
+    if category(result) > category(have):
+        raise errors.cannot_cast(result, have)
+
+
+def lift_others(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> list[Any]:
+    """The other arguments as tensors of the dtype of `tensor` (masks and indices as they are)."""
+    dtype = tensor.payload.dtype
+    lifted: list[Any] = []
+    for i, (arg, value) in enumerate(zip(prim.args[1:], others, strict=True)):
+        if is_number(value):
+            check_cast(prim, tensor, [value])
+            lifted.append(new_tensor(np.asarray(value).astype(dtype)[()]))
+            continue
+        if isinstance(value, np.ndarray | np.generic):
+            value = new_tensor(value)
+        elif not isinstance(value, TensorBase):
+            raise TypeError(
+                f"{prim.name}_(): argument '{arg}' (position {i + 1}) must be Tensor, not "
+                f"{type(value).__name__}"
+            )
+        if arg not in prim.fixed and prim.promote is not None:
+            check_cast(prim, tensor, [], value.payload)
+            value = cast(value, dtype)
+        elif arg not in prim.fixed and prim.broadcasts:
+            value = cast(value, dtype)
+        lifted.append(value)
+    return lifted
+
+
+def check_shape(payload: Any, others: list[Any]) -> None:
+    """Refuse values that do not fit into what is written to."""
+    shapes = [other.shape for other in others if other.ndim and other.shape != payload.shape]
+    if not shapes:
+        return
+    common = broadcast(payload.shape, *shapes)
+    if common != payload.shape:
+        raise RuntimeError(
+            f"output with shape {list(payload.shape)} doesn't match the broadcast shape "
+            f"{list(common)}: an in-place operation cannot enlarge the tensor that it writes to"
+        )
+
+
+def check_overlap(target: Any, source: Any) -> None:
+    """Refuse, as PyTorch does, to read an array that shares some but not all of the memory."""
+    if (
+        target is source
+        or not isinstance(source, np.ndarray)
+        or not np.may_share_memory(target, source)
+        or not (_is_dense(target) and _is_dense(source))
+    ):
+        return
+    same_place = target.ctypes.data == source.ctypes.data
+    if not (same_place and target.size == source.size and target.strides == source.strides):
+        raise _overlapping()
+
+
+def check_apart(target: Any, source: Any) -> None:
+    """Refuse to read values for some places of an array from the array itself."""
+    if (
+        isinstance(source, np.ndarray)
+        and source.size
+        and target.size
+        and np.may_share_memory(target, source)
+        and _is_dense(target)
+        and _is_dense(source)
+    ):
+        raise _overlapping()
+
+
+def _overlapping() -> RuntimeError:
+    return RuntimeError(
+        "unsupported operation: some elements of the input tensor and the written-to tensor "
+        "refer to a single memory location. Please clone() the tensor before performing the "
+        "operation."
+    )
+
+
+def _is_dense(array: Any) -> bool:
+    return bool(array.flags.c_contiguous or array.flags.f_contiguous)
+
+
+def check_writable(tensor: Any, recording: bool, may_overlap: bool = False) -> None:
+    """Refuse a write that PyTorch refuses.
+
+    Parameters
+    ----------
+    recording
+        Whether the write would be part of the graph.
+    may_overlap
+        Whether the operation may write to one place several times.
+    """
+    if recording:
+        check_recordable(tensor)
+    payload = tensor.array()
+    if 0 in payload.strides and not may_overlap and _repeats(payload):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation."
+        )
+    if not payload.flags.writeable:
+        raise RuntimeError(
+            "the tensor shares the memory of a NumPy array that is read-only: clone() it first"
+        )
+    if tensor.vc.__class__ is InferenceCell:
+        mode = current_mode()
+        if mode is None or mode.inference is None:
+            raise refuse_inference_write()
+
+
+def check_recordable(tensor: Any) -> None:
+    """Refuse to record a write to a leaf, or to a view that cannot follow one."""
+    ext = tensor.ext
+    if ext is not None and ext.base is not None:
+        if ext.no_write is not None:
+            raise write_refused(tensor)
+        if tensor.edge is not None and is_leaf_edge(ext.base.edge):
+            raise RuntimeError(
+                "a view of a leaf Variable that requires grad is being used in an in-place "
+                "operation.\n  To update a parameter, write under no_grad(); to differentiate "
+                "through the write, clone() the leaf first."
+            )
+    if tensor.edge is LEAF:
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation.\n"
+            "  To update a parameter, write under no_grad():  with no_grad(): w -= lr * w.grad\n"
+            "  To differentiate through the write, clone() the leaf first."
+        )
+
+
+def _repeats(array: Any) -> bool:
+    return array.size > 0 and any(
+        step == 0 and size > 1 for step, size in zip(array.strides, array.shape, strict=True)
+    )
