@@ -54,6 +54,10 @@ class Batched(Lifted):
     def __repr__(self) -> str:
         return f"Batched({self.value!r}, {self.owner!r})"
 
+    def copy(self) -> Any:
+        """The batch in memory of its own."""
+        return Batched(self.value.copy(), self.owner)
+
     # -- what operations ask of the values to check them: it must hold for the whole batch ---------
 
     def any(self) -> Any:

@@ -150,31 +150,57 @@ def _searched(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return each(call, slots, params)
 
 
+def _is_absent(slot: Slot) -> bool:
+    """Whether weights were not given: a single 1 without dimensions stands for them."""
+    return slot.value is None or slot.value.ndim == 0
+
+
+def _counts_all(slots: list[Slot], params: dict[str, Any]) -> bool:
+    """Whether the losses of all samples count alike, so that they may be computed one by one."""
+    _, target, weight = slots
+    if weight.batched:
+        return False
+    if params["reduction"] != "mean":
+        return True
+    return _is_absent(weight) and not bool((target.value == params["ignore_index"]).any())
+
+
 def _of_class(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    """One sample's loss in each value of the batch is a batch of samples' losses."""
-    scores, target, weight = slots
-    batch_of_one = scores.ndim == 1 and params["reduction"] != "none"
-    skipped = params["ignore_index"]
-    if not (scores.ndim == 1 and (weight.value is None or params["reduction"] != "mean")):
+    """The samples of all values of the batch are a batch of samples."""
+    scores, _, weight = slots
+    F = call.F
+    floating = scores.value.dtype.kind == "f"
+    if scores.ndim > 2 or not floating or not _counts_all(slots, params):
         return each(call, slots, params)
-    if weight.batched or (batch_of_one and bool((target.value == skipped).any())):
-        return each(call, slots, params)
-    values = call.spread([scores, target])
-    return call(*values, weight.value, **{**params, "reduction": "none"})
+    values, target = call.spread(slots[:2])
+    rows = F.unsafe_view(values, shape=(target.size, values.shape[-1]))
+    places = F.unsafe_view(target, shape=(target.size,))
+    losses = call(rows, places, weight.value, **{**params, "reduction": "none"})
+    losses = F.unsafe_view(losses, shape=tuple(target.shape))
+    if params["reduction"] == "none" or losses.ndim == 1:
+        return losses
+    reduce = F.sum_dim if params["reduction"] == "sum" else F.mean_dim
+    return reduce(losses, dim=(1,), keepdim=False)
 
 
 def _of_class_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    g, target, weight = slots
-    shape = params["shape"]
-    simple = len(shape) == 1 and g.ndim == 0 and not weight.batched
-    if params["reduction"] == "mean":
-        simple = simple and weight.value is None
-    if not simple or bool((target.value == params["ignore_index"]).any()):
+    g, _, weight = slots
+    F, shape = call.F, params["shape"]
+    if len(shape) > 2 or not _counts_all(slots, params):
         return each(call, slots, params)
-    values = call.spread([g, target])
-    return call(
-        *values, weight.value, **{**params, "shape": (call.size, *shape), "reduction": "none"}
+    values, target = call.spread(slots[:2])
+    count = target.size
+    if params["reduction"] == "mean" and len(shape) == 2:
+        values = values / shape[0]
+    if g.ndim < target.ndim - 1:
+        values = F.expand(F.unsqueeze(values, dim=1), shape=tuple(target.shape))
+    made = call(
+        F.unsafe_view(values, shape=(count,)),
+        F.unsafe_view(target, shape=(count,)),
+        weight.value,
+        **{**params, "shape": (count, shape[-1]), "reduction": "none"},
     )
+    return F.unsafe_view(made, shape=(call.size, *shape))
 
 
 def _embedding_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:

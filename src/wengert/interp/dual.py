@@ -56,6 +56,11 @@ class Dual(Lifted):
     def __repr__(self) -> str:
         return f"Dual({self.primal!r}, {self.tangent!r}, {self.owner!r})"
 
+    def copy(self) -> Any:
+        """The value and its tangent in memory of their own."""
+        tangent = None if self.tangent is None else self.tangent.copy()
+        return Dual(self.primal.copy(), tangent, self.owner)
+
     # -- values may decide what the program does ---------------------------------------------------
 
     def any(self) -> Any:

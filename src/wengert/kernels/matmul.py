@@ -37,6 +37,9 @@ def bmm(self: Any, mat2: Any) -> Any:
     dtype = self.dtype
     if _is_short_float(dtype):
         return np.matmul(self, mat2, dtype=np.float32).astype(dtype)
+    if self.shape[-1] == 1 == mat2.shape[-2]:
+        # outer products, which BLAS takes one by one
+        return self * mat2
     return np.matmul(_blasable(self), _blasable(mat2))
 
 
