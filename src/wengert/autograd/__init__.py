@@ -23,6 +23,7 @@ _LAZY = {
     "anomaly_mode": "anomaly_mode",
     "detect_anomaly": "anomaly_mode",
     "explain": "explanation",
+    "forward_ad": "forward_ad",
     "functional": "functional",
     "grad_mode": "grad_mode",
     "graph": "graph",

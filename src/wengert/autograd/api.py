@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -122,14 +123,16 @@ def grad(
         Give None for an input that no output depends on, instead of raising; default: the value of
         `materialize_grads`.
     is_grads_batched : bool
-        Whether the first dimension of each of `grad_outputs` counts vectors: one product for each.
+        Whether the first dimension of each of `grad_outputs` counts vectors: there is one product
+        for each, and one backward pass, under `vmap`, for all.
     materialize_grads : bool
         Give zeros instead of None.
 
     Returns
     -------
     tuple of Tensor
-        One for each input, of its shape and dtype.
+        One for each input, of its shape and dtype; with `is_grads_batched` with the dimension of
+        the vectors in front.
 
     Raises
     ------
@@ -164,7 +167,8 @@ def grad(
     keep = create_graph if retain_graph is None else retain_graph
     vectors = _gradients(grad_outputs, len(results), "grad_outputs")
     if is_grads_batched:
-        grads = _one_by_one(results, sources, vectors, keep, create_graph)
+        batches = importlib.import_module("wengert.autograd.batches")
+        grads = batches.gradients_of_batch(results, sources, vectors, keep, create_graph)
     else:
         grads = run_grad(results, sources, vectors, keep, create_graph)
     return tuple(
@@ -178,28 +182,6 @@ def grad(
         )
         for i, (gradient, source) in enumerate(zip(grads, sources, strict=True))
     )
-
-
-def _one_by_one(
-    outputs: list[Any], inputs: list[Any], vectors: list[Any], keep: bool, create_graph: bool
-) -> list[Any]:
-    counts = {vector.shape[0] for vector in vectors if vector is not None and vector.ndim}
-    if len(counts) != 1:
-        raise RuntimeError(
-            "is_grads_batched=True needs grad_outputs whose first dimensions are equal, but got "
-            f"{sorted(counts)}"
-        )
-    (count,) = counts
-    rows = []
-    for row in range(count):
-        parts = [None if vector is None else vector[row] for vector in vectors]
-        rows.append(run_grad(outputs, inputs, parts, keep or row < count - 1, create_graph))
-    return [
-        None
-        if rows and rows[0][i] is None
-        else TensorBase.namespace.stack(*[r[i] for r in rows], dim=0)
-        for i in range(len(inputs))
-    ]
 
 
 def _used(

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from wengert.autograd.context import FunctionCtx as FunctionCtx
-from wengert.autograd.levels import applied_at, level_of
 from wengert.autograd.once import once_differentiable as once_differentiable
 from wengert.autograd.probe import Suspects
 from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
+from wengert.interp.levels import Transforms, levels_of
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_of
 from wengert.tape.inplace import bump, write_through_view
 from wengert.tape.modes import current_mode, is_recording, no_grad
@@ -144,16 +144,14 @@ class FunctionNode(Node, FunctionCtx):
         if not isinstance(grads, tuple):
             grads = (grads,)
         self._check_count(grads)
-        results: list[Any] = []
-        for position, edge, meta in zip(
-            self._positions, self.edges, self._inputs_meta, strict=True
-        ):
-            grad = grads[position]
-            if grad is None or edge is None:
-                results.append(None)
-            else:
-                results.append(self._checked(grad, position, meta))
-        return tuple(results)
+        mode = current_mode()
+        if mode is not None and mode.levels:
+            grads = Transforms.lowered(grads, cotangents, self._inputs_levels)
+        wanted = zip(self._positions, self.edges, self._inputs_meta, strict=True)
+        return tuple(
+            None if grads[i] is None or edge is None else self._checked(grads[i], i, meta)
+            for i, edge, meta in wanted
+        )
 
     def _check_count(self, grads: Sequence[Any]) -> None:
         count = len(self.needs_input_grad)
@@ -315,9 +313,9 @@ class Function:
             args = bound.args[len(context) :]
         mode = current_mode()
         if mode is not None and mode.levels:
-            level = level_of(cls, args)
-            if level is not None:
-                return applied_at(level, cls, args)
+            made = Transforms.applied(cls, args)
+            if made is not NotImplemented:
+                return made
         return cls._applied(args)[0]
 
     @classmethod
@@ -442,6 +440,7 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
     node.seq = next_sequence()
     node._positions = tuple(positions)
     node._inputs_meta = tuple((t.payload.shape, t.payload.dtype) for t in tensors)
+    node._inputs_levels = levels_of(*[t.payload for t in tensors]).values()
     results = [out for out in made if isinstance(out, TensorBase)]
     node.several = len(results) != 1
     node._outputs_meta = tuple((out.payload.shape, out.payload.dtype) for out in results)

@@ -48,33 +48,47 @@ def _unit(like: Any, index: int) -> Any:
 
 
 def by_rows(
-    outputs: tuple[Any, ...],
-    at: tuple[Any, ...],
-    create_graph: bool,
-    strict: bool,
-    vectorize: bool,
+    outputs: tuple[Any, ...], at: tuple[Any, ...], create_graph: bool, strict: bool, vectorize: bool
 ) -> tuple[tuple[Any, ...], ...]:
     """The Jacobian of each output by each input, in reverse mode."""
-    rows = [
-        _rows(number, output, at, create_graph, strict, vectorize)
-        for number, output in enumerate(outputs)
+    if vectorize:
+        blocks = _rows_at_once(outputs, at, create_graph)
+    else:
+        rows = [
+            _rows(number, output, at, create_graph, strict) for number, output in enumerate(outputs)
+        ]
+        blocks = [
+            [_stacked([row[j] for row in of_output], tensor) for of_output in rows]
+            for j, tensor in enumerate(at)
+        ]
+    shaped = [
+        [
+            block.reshape((*output.shape, *tensor.shape))
+            for block, output in zip(column, outputs, strict=True)
+        ]
+        for column, tensor in zip(blocks, at, strict=True)
     ]
-    blocks = []
-    for j, tensor in enumerate(at):
-        parts = [[row[j] for row in of_output] for of_output in rows]
-        if vectorize:
-            # in one, as PyTorch has it: all of them can be differentiated as soon as one can
-            whole = _stacked([part for of_output in parts for part in of_output], tensor)
-            stacks = whole.split([output.numel() for output in outputs])
-        else:
-            stacks = [_stacked(of_output, tensor) for of_output in parts]
-        blocks.append(
-            [
-                block.view((*output.shape, *tensor.shape))
-                for block, output in zip(stacks, outputs, strict=True)
-            ]
+    return tuple(shown(block, create_graph) for block in zip(*shaped, strict=True))
+
+
+def _rows_at_once(
+    outputs: tuple[Any, ...], at: tuple[Any, ...], create_graph: bool
+) -> list[list[Any]]:
+    """For each input the rows of each output, from one backward pass."""
+    sizes = [output.numel() for output in outputs]
+    smooth = [i for i, output in enumerate(outputs) if output.requires_grad and sizes[i]]
+    found: list[Any] = [None] * len(at)
+    if smooth:
+        units = units_of(outputs)
+        ends, seeds = [outputs[i] for i in smooth], [units[i] for i in smooth]
+        found = gradients_of_batch(ends, at, seeds, create_graph, create_graph)
+    total = sum(sizes)
+    return [
+        list(
+            (zeros(total, *tensor.shape, dtype=tensor.dtype) if grad is None else grad).split(sizes)
         )
-    return tuple(shown(block, create_graph) for block in zip(*blocks, strict=True))
+        for grad, tensor in zip(found, at, strict=True)
+    ]
 
 
 def _stacked(rows: list[Any], like: Any) -> Any:
@@ -82,17 +96,12 @@ def _stacked(rows: list[Any], like: Any) -> Any:
 
 
 def _rows(
-    number: int,
-    output: Any,
-    at: tuple[Any, ...],
-    create_graph: bool,
-    strict: bool,
-    vectorize: bool,
+    number: int, output: Any, at: tuple[Any, ...], create_graph: bool, strict: bool
 ) -> list[tuple[Any, ...]]:
     """The gradients of each element of one output by each input."""
     if not output.requires_grad:
         return [filled((None,) * len(at), at, False, False, NO_PATH)] * output.numel()
-    if output.is_complex() and not vectorize:
+    if output.is_complex():
         raise RuntimeError(
             "grad can be implicitly created only for real scalar outputs but got "
             f"{output.dtype}: output {number} of the function. vectorize=True gives the gradients "
@@ -119,46 +128,24 @@ def by_columns(
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian is only "
             "implemented for `vectorize=True`."
         )
-    recording = is_grad_enabled()
-    with enable_grad():
-        several_in, at = prepared_inputs(inputs, "jacobian", recording)
-        several_out, outputs = called(func, at, "jacobian", strict)
-        # columns keep their history where it leads to something of the user's
-        u = {
-            i: zeros_like(output, requires_grad=True)
-            for i, output in enumerate(outputs)
-            if output.requires_grad
-        }
-        own = [*u.values(), *(tensor for tensor in at if tensor.is_leaf)]
-        keep = recording and leads_elsewhere(outputs, own)
-        transposed = gradients([outputs[i] for i in u], at, [*u.values()], create_graph=True)
-        blocks = []
-        for gradient, tensor in zip(transposed, at, strict=True):
-            columns = [
-                dict(
-                    zip(u, gradients((gradient,), [*u.values()], (unit,), keep, True), strict=True)
-                )
-                for unit in (_unit(tensor, index) for index in range(tensor.numel()))
-            ]
-            block = [
-                _beside([column.get(i) for column in columns], output, tensor)
-                for i, output in enumerate(outputs)
-            ]
-            blocks.append(
-                [
-                    part if keep and leads_elsewhere((part,), own) else part.detach()
-                    for part in block
-                ]
+    several_in, tensors = inputs_of(inputs, "jacobian")
+    # columns keep their history where it leads to something of the user's
+    at = prepared(tensors, is_grad_enabled(), track=False)
+
+    def outputs_of(*arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+        several, outputs = called(func, arguments, "jacobian", strict)
+        return several, outputs
+
+    several_out, slopes = tangents_of_batch(outputs_of, at, units_of(at))
+    sizes = [tensor.numel() for tensor in at]
+    blocks = []
+    for slope in slopes:
+        shape = tuple(slope.shape[1:])
+        parts = slope.movedim(0, -1).split(sizes, dim=-1)
+        blocks.append(
+            tuple(
+                part.reshape((*shape, *tensor.shape))
+                for part, tensor in zip(parts, at, strict=True)
             )
-    return unpacked(
-        tuple(unpacked(block, several_in) for block in zip(*blocks, strict=True)), several_out
-    )
-
-
-def _beside(columns: list[Any], output: Any, tensor: Any) -> Any:
-    """One output's Jacobian by one input, from its columns."""
-    shape = (*output.shape, *tensor.shape)
-    if all(column is None for column in columns):
-        return zeros(shape, dtype=output.dtype)
-    parts = [zeros_like(output) if column is None else column for column in columns]
-    return stack(parts, dim=-1).reshape(shape)
+        )
+    return unpacked(tuple(unpacked(block, several_in) for block in blocks), several_out)

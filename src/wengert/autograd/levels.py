@@ -11,19 +11,20 @@ otherwise its operations run on the batch, as ``generate_vmap_rule`` asks for.
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Iterable
 from typing import Any
 
 from wengert.base.containers import flatten
-from wengert.interp.levels import Level, levels_of
+from wengert.interp.levels import Level, Transforms, levels_of
 from wengert.ops.like import zeros_like
 from wengert.ops.permute import movedim
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, TensorBase, new_tensor
-from wengert.tape.levels import brought, move
+from wengert.tape.levels import brought, leads_outside, move
 from wengert.tape.modes import MODE, changed, current_mode, enable_grad
 from wengert.tape.record import T
 
-__all__ = ["applied_at", "level_of"]
+__all__ = ["applied_at", "level_of", "lowered"]
 
 VmapInfo = namedtuple("VmapInfo", ["batch_size", "randomness"])
 
@@ -171,9 +172,32 @@ def _transposed(
             outer = mode is None or mode.records
             sources, seeds = zip(*pairs, strict=True)
             found = run_grad(sources, unknown, seeds, True, outer)
+            own = [*unknown, *(inside[i] for i in wanted)]
+            if outer and not leads_outside(found, own):
+                found = [f if f is None else new_tensor(f.payload) for f in found]
             for i, slope in zip(smooth, found, strict=True):
                 slopes[i] = slope
     return output, slopes
+
+
+def lowered(grads: Any, cotangents: list[Any], levels: Iterable[Level]) -> tuple[Any, ...]:
+    """What a `backward` returned, without levels that neither cotangents nor inputs belong to.
+
+    It gets them if it uses transforms itself; it is constant there.
+    """
+    known = levels_of(*[g.payload for g in cotangents if g is not None])
+    known.update((level.number, level) for level in levels)
+    made = []
+    for grad in grads:
+        extra = levels_of(grad.payload) if isinstance(grad, TensorBase) else {}
+        for number in sorted(extra.keys() - known.keys(), reverse=True):
+            level = extra[number]
+            if level.size is None:
+                grad = move("primal_of", grad, level)
+            else:
+                grad = T.select(move("unwrap", grad, level), dim=0, index=0)
+        made.append(grad)
+    return tuple(made)
 
 
 def _mapped(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
@@ -204,3 +228,13 @@ def _mapped(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
             for out, dim in zip(leaves, places, strict=True)
         ]
     )
+
+
+def _applied(function: Any, args: tuple[Any, ...]) -> Any:
+    """The result of a Function, NotImplemented where its operations do by themselves."""
+    level = level_of(function, args)
+    return NotImplemented if level is None else applied_at(level, function, args)
+
+
+Transforms.applied = staticmethod(_applied)
+Transforms.lowered = staticmethod(lowered)

@@ -18,7 +18,7 @@ from wengert.tape.levels import move
 from wengert.tape.modes import enable_grad, is_recording
 from wengert.tape.record import T
 
-__all__ = ["jvp", "linearize"]
+__all__ = ["cast_tangent", "joined", "jvp", "linearize"]
 
 
 def joined(primal: Any, tangent: Any, level: Level) -> Any:
@@ -102,7 +102,7 @@ def jvp(
     for primal, tangent in zip(flat, directions, strict=True):
         _check_pair(primal, tangent, name)
     with Entered() as level:
-        pairs = iter([joined(p, _cast(t, p), level) for p, t in zip(flat, directions, strict=True)])
+        pairs = iter([joined(p, cast_tangent(t, p), level) for p, t in zip(flat, directions, strict=True)])
         values = [rebuild([next(pairs) for _ in tensors]) for tensors, rebuild in parts]
         output, aux = with_aux(func(*values), has_aux, name)
         outputs, rebuild_output = flatten(output)
@@ -124,7 +124,8 @@ def jvp(
     return (*results, rebuild_aux(others)) if has_aux else results
 
 
-def _cast(tangent: Any, primal: Any) -> Any:
+def cast_tangent(tangent: Any, primal: Any) -> Any:
+    """`tangent` in the dtype of its primal."""
     if tangent.payload.dtype == primal.payload.dtype:
         return tangent
     return T.to_copy(tangent, dtype=primal.payload.dtype)

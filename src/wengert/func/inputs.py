@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from wengert.autograd import levels
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
 from wengert.interp import batching_rules, tangents
 from wengert.interp.levels import Level
 from wengert.ops.create import tensor as new
 from wengert.prims import whole
-from wengert.tape import forward
+from wengert.tape import forward, lifted_writes
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.levels import brought
 from wengert.tape.modes import MODE, changed, current_mode
-from wengert.tape.node import edge_of
 from wengert.tape.record import T
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "as_tensor",
     "chosen",
     "fresh",
-    "leads_outside",
     "replaced",
     "shown",
     "tensors_of",
@@ -34,7 +33,7 @@ __all__ = [
 ]
 
 # a function under a transform may call any operation
-REQUIRES = (batching_rules, forward, tangents, whole)
+REQUIRES = (batching_rules, forward, levels, lifted_writes, tangents, whole)
 # a graph may be walked when its levels have ended, and other ones are under way
 _NUMBERS = itertools.count(1)
 
@@ -127,30 +126,6 @@ def fresh(tensor: Any, function: str, differentiable: bool = True) -> Any:
     if tensor.edge is not None:
         return T.alias(tensor)
     return new_tensor(tensor.payload, LEAF, tensor.share_version())
-
-
-def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any]) -> bool:
-    """Whether the history of `outputs` goes anywhere but to the inputs of a transform.
-
-    An input that has a history itself leads outside, too.
-    """
-    if any(tensor.edge is not LEAF for tensor in inputs):
-        return True
-    own = {id(tensor) for tensor in inputs}
-    stack = [edge_of(t) for t in outputs if isinstance(t, TensorBase) and t.edge is not None]
-    seen: set[int] = set()
-    while stack:
-        edge = stack.pop()
-        node = edge.node if edge.seq == 0 else edge
-        if id(node) in seen:
-            continue
-        if node.seq > 0:
-            if id(node) not in own:
-                return True
-            continue
-        seen.add(id(node))
-        stack += [following for following in node.edges if following is not None]
-    return False
 
 
 def shown(value: Any, keep: bool) -> Any:

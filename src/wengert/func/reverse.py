@@ -10,7 +10,6 @@ from wengert.base.containers import flatten
 from wengert.func.inputs import (
     chosen,
     fresh,
-    leads_outside,
     replaced,
     shown,
     tensors_of,
@@ -19,6 +18,7 @@ from wengert.func.inputs import (
 from wengert.ops.like import zeros_like
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase
+from wengert.tape.levels import leads_outside
 from wengert.tape.modes import enable_grad, is_recording
 
 __all__ = ["grad", "grad_and_value", "value_and_grad", "vjp"]

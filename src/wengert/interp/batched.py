@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.interp.levels import Level, Lifted, namespace_of
+from wengert.interp.levels import Level, Lifted, Transforms, namespace_of
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 
@@ -50,6 +50,11 @@ class Batched(Lifted):
     def contents(self) -> Iterable[Any]:
         """The batch."""
         return (self.value,)
+
+    def constant(self) -> Any:
+        """The batch without tangents."""
+        value = self.value.constant() if isinstance(self.value, Lifted) else self.value
+        return self if value is self.value else Batched(value, self.owner)
 
     def __repr__(self) -> str:
         return f"Batched({self.value!r}, {self.owner!r})"
@@ -372,3 +377,4 @@ B: Any = _Batching()
 """Every primitive as a function of batched values."""
 
 Batched.namespace = B
+Transforms.batched = Batched

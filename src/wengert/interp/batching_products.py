@@ -72,11 +72,6 @@ def _bmm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call.F.bmm(*call.spread(slots))
 
 
-def _outer(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    a, b = call.spread(slots)
-    return call.F.unsqueeze(a, dim=2) * call.F.unsqueeze(b, dim=1)
-
-
 def _contract(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     label = 1 + max((*params["a"], *params["b"], *params["out"]), default=-1)
     labels = [
@@ -165,54 +160,170 @@ def _counts_all(slots: list[Slot], params: dict[str, Any]) -> bool:
     return _is_absent(weight) and not bool((target.value == params["ignore_index"]).any())
 
 
-def _of_class(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    """The samples of all values of the batch are a batch of samples."""
-    scores, _, weight = slots
+def _losses(
+    call: Call, target: Slot, weight: Slot, ndim: int, count: int, ignored: int
+) -> tuple[Any, Any, Any]:
+    """Of targets: along which dimension the classes are, the indices, and the weights or 0."""
     F = call.F
-    floating = scores.value.dtype.kind == "f"
-    if scores.ndim > 2 or not floating or not _counts_all(slots, params):
-        return each(call, slots, params)
-    values, target = call.spread(slots[:2])
-    rows = F.unsafe_view(values, shape=(target.size, values.shape[-1]))
-    places = F.unsafe_view(target, shape=(target.size,))
-    losses = call(rows, places, weight.value, **{**params, "reduction": "none"})
-    losses = F.unsafe_view(losses, shape=tuple(target.shape))
-    if params["reduction"] == "none" or losses.ndim == 1:
+    value = spread(F, target, call.size)
+    valid = value != ignored
+    index = F.where(valid, value, 0)
+    if not weight.ndim:
+        weights = weight.value
+        weights = F.unsafe_view(weights, shape=(call.size, *(1,) * target.ndim)) if (
+            weight.batched
+        ) else weights
+        weights = F.where(valid, weights, 0)
+    elif weight.batched:
+        flat = F.unsafe_view(index, shape=(call.size, index.size // call.size))
+        named = F.gather(weight.value, flat, dim=1)
+        weights = F.where(valid, F.unsafe_view(named, shape=tuple(index.shape)), 0)
+    else:
+        weights = F.where(valid, F.take(weight.value, index), 0)
+    return valid, index, weights
+
+
+def _of_class(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    scores, target, weight = slots
+    F = call.F
+    whole = spread(F, scores, call.size)
+    axis = 1 if scores.ndim == 1 else 2
+    valid, index, weights = _losses(
+        call, target, weight, scores.ndim, whole.shape[axis], params["ignore_index"]
+    )
+    weights = F.to_copy(weights, dtype=whole.dtype)
+    picked = F.gather(whole, F.unsqueeze(index, dim=axis), dim=axis)
+    losses = -F.where(valid, F.squeeze_dim(picked, dim=axis) * weights, 0)
+    if params["reduction"] == "none":
         return losses
-    reduce = F.sum_dim if params["reduction"] == "sum" else F.mean_dim
-    return reduce(losses, dim=(1,), keepdim=False)
+    dims = tuple(range(1, losses.ndim))
+    total = F.sum_dim(losses, dim=dims, keepdim=False) if dims else losses
+    if params["reduction"] == "sum":
+        return total
+    return total / (F.sum_dim(weights, dim=dims, keepdim=False) if dims else weights)
 
 
 def _of_class_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    g, _, weight = slots
+    g, target, weight = slots
     F, shape = call.F, params["shape"]
-    if len(shape) > 2 or not _counts_all(slots, params):
-        return each(call, slots, params)
-    values, target = call.spread(slots[:2])
-    count = target.size
-    if params["reduction"] == "mean" and len(shape) == 2:
-        values = values / shape[0]
-    if g.ndim < target.ndim - 1:
-        values = F.expand(F.unsqueeze(values, dim=1), shape=tuple(target.shape))
-    made = call(
-        F.unsafe_view(values, shape=(count,)),
-        F.unsafe_view(target, shape=(count,)),
-        weight.value,
-        **{**params, "shape": (count, shape[-1]), "reduction": "none"},
+    axis = 1 if len(shape) == 1 else 2
+    valid, index, weights = _losses(
+        call, target, weight, len(shape), shape[axis - 1], params["ignore_index"]
     )
-    return F.unsafe_view(made, shape=(call.size, *shape))
+    dims = tuple(range(1, weights.ndim))
+    if params["reduction"] == "mean" and dims:
+        total = F.sum_dim(weights, dim=dims, keepdim=True)
+        weights = weights / F.where(total == 0, 1, total)
+    elif params["reduction"] == "mean":
+        weights = weights / F.where(weights == 0, 1, weights)
+    x, y = aligned(F, [g, Slot(F.to_copy(weights, dtype=g.value.dtype), True)])
+    zeros = F.zeros(shape=(call.size, *shape), dtype=g.value.dtype)
+    values = F.unsqueeze(-(x * y), dim=axis)
+    return F.scatter_add(zeros, F.unsqueeze(index, dim=axis), values, dim=axis)
 
 
-def _embedding_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    g, indices = slots
-    rows = params["num_weights"]
-    if params["padding_idx"] >= 0 or params["scale_grad_by_freq"]:
-        return each(call, slots, params)
+def _addr(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    own, a, b = slots
+    F = call.F
+    column = Slot(F.unsqueeze(a.value, dim=a.value.ndim), a.batched)
+    x, y = aligned(F, [column, b])
+    outer = Slot(x * y, a.batched or b.batched)
+    x, y = aligned(F, [own, outer])
+    y = y if params["alpha"] == 1 else y * params["alpha"]
+    if params["beta"] == 0:
+        return spread(F, Slot(y, outer.batched), call.size)
+    return y + (x if params["beta"] == 1 else x * params["beta"])
+
+
+def _correlate(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    """A batch of samples joins the samples; a batch of weights makes groups."""
+    if not slots[1].batched:
+        return _first_only(call, slots, params)
+    F, n = call.F, call.size
+    x, weight = call.spread(slots)
+    weight = F.unsafe_view(weight, shape=(n * weight.shape[1], *weight.shape[2:]))
+    result = call(_channels(call, x), weight, **{**params, "groups": n * params["groups"]})
+    parted = F.unsafe_view(
+        result, shape=(result.shape[0], n, result.shape[1] // n, *result.shape[2:])
+    )
+    return F.permute(parted, dims=(1, 0, *range(2, parted.ndim)))
+
+
+def _channels(call: Call, value: Any) -> Any:
+    """(batch, sample, channel, ...) as (sample, batch * channel, ...)."""
+    F = call.F
+    across = F.permute(value, dims=(1, 0, *range(2, value.ndim)))
+    shape = across.shape
+    return F.unsafe_view(across, shape=(shape[0], shape[1] * shape[2], *shape[3:]))
+
+
+def _correlate_weight(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    F, n = call.F, call.size
+    x, g = [_channels(call, value) for value in call.spread(slots)]
+    result = call(x, g, **{**params, "groups": n * params["groups"]})
+    return F.unsafe_view(result, shape=(n, result.shape[0] // n, *result.shape[1:]))
+
+
+def _solve_ex(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    F = call.F
     values = call.spread(slots)
-    # every value of the batch has rows of its own
-    first = np.arange(call.size).reshape(-1, *(1,) * indices.ndim) * rows
-    result = call(values[0], values[1] + first, **{**params, "num_weights": rows * call.size})
-    return call.F.unsafe_view(result, shape=(call.size, rows, *result.shape[1:]))
+    if params["vector"]:
+        values[1] = F.unsqueeze(values[1], dim=values[1].ndim)
+    made = [Slot(value, True) for value in values]
+    result, info = call(*aligned(F, made), **{**params, "vector": False})
+    return (F.squeeze_dim(result, dim=result.ndim - 1) if params["vector"] else result), info
+
+
+def _pinv(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, *tolerances = slots
+    F = call.F
+    lead = self.ndim - 2
+    made = []
+    for slot in tolerances:
+        value = slot.value
+        for _ in range(lead - slot.ndim if slot.batched else 0):
+            value = F.unsqueeze(value, dim=1)
+        made.append(value)
+    return call(spread(F, self, call.size), *made, **params)
+
+
+def _pdist(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    (slot,) = slots
+    F = call.F
+    return _upper(F, F.cdist(slot.value, slot.value, p=params["p"], mm=False))
+
+
+def _upper(F: Any, square: Any) -> Any:
+    n = square.shape[1]
+    return F.index(square, indices=(None, *np.triu_indices(n, 1)))
+
+
+def _pairs_of_square(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    return _upper(call.F, slots[0].value)
+
+
+def _square_of_pairs(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    (slot,) = slots
+    F, n = call.F, params["size"]
+    upper = F.index_backward(
+        slot.value, shape=(call.size, n, n), indices=(None, *np.triu_indices(n, 1))
+    )
+    return upper + F.transpose(upper, dim0=1, dim1=2)
+
+
+def _median(by_position: str) -> Any:
+    """The rule of a median of everything, by the position of that of one dimension."""
+
+    def rule(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+        (slot,) = slots
+        F = call.F
+        count = slot.value.size // call.size
+        if not count:
+            return each(call, slots, params)
+        flat = F.unsafe_view(slot.value, shape=(call.size, count))
+        return F.taken(flat, getattr(F, by_position)(flat, dim=1, keepdim=False), dim=1)
+
+    return rule
 
 
 RULES.update(
@@ -227,11 +338,20 @@ RULES.update(
     contract=_contract,
     convolution=_convolution,
     convolution_without_bias=_convolution,
-    correlate=_first_only,
-    correlate_input=_first_only,
+    correlate=_correlate,
+    correlate_input=_correlate,
+    correlate_weight=_correlate_weight,
     linalg_solve=_solve,
     searchsorted=_searched,
+    linalg_solve_ex=_solve_ex,
+    linalg_pinv=_pinv,
     nll_loss=_of_class,
+    nll_loss2d=_of_class,
+    addr=_addr,
+    pdist=_pdist,
+    pairs_of_square=_pairs_of_square,
+    square_of_pairs=_square_of_pairs,
+    median=_median("argmedian"),
+    nanmedian=_median("argnanmedian"),
     nll_loss_backward=_of_class_backward,
-    embedding_backward=_embedding_backward,
 )

@@ -5,7 +5,12 @@ Element-wise primitives need no entry. `fallbacks` says which run once for each 
 
 from __future__ import annotations
 
-from wengert.interp import batching_products, batching_shapes
+from wengert.interp import (
+    batching_norms,
+    batching_places,
+    batching_products,
+    batching_shapes,
+)
 from wengert.interp.batched import FAMILIES, RULES
 from wengert.interp.batching import (
     along,
@@ -23,7 +28,7 @@ from wengert.prims.table import TABLE
 __all__ = ["fallbacks"]
 
 # the modules whose rules are entered when they are imported
-ENTERED = (batching_products, batching_shapes)
+ENTERED = (batching_norms, batching_places, batching_products, batching_shapes)
 
 _POINTWISE = """
     add add_scaled sub sub_scaled rsub mul eq ne lt le gt ge logical_and logical_or logical_xor
@@ -36,8 +41,8 @@ _POINTWISE = """
 _DIMS = """
     gather scatter_add scatter scatter_value corner_backward corner sum_dim mean_dim prod_dim amax
     amin at_index any all count_nonzero var std var_mean std_mean vector_norm logsumexp view alias transpose unsqueeze select slice diagonal unbind split split_with_sizes
-    unfold select_backward slice_backward diagonal_backward unsafe_view flip tril triu diag_embed
-    diagonal_copy unfold_backward view_as_real view_as_complex cdist cdist_backward renorm
+    select_backward slice_backward diagonal_backward unsafe_view flip tril triu diag_embed
+    diagonal_copy view_as_real view_as_complex cdist cdist_backward renorm
     permute_rows lu_permutation unit_lower linalg_lu_factor_ex linalg_lu_solve linalg_cholesky
     linalg_cholesky_ex cholesky_inverse im2col col2im fft_c2c fft_r2c fft_c2r linalg_inv
     linalg_inv_ex linalg_det cofactor cofactor_backward linalg_slogdet linalg_lstsq lstsq_inverse
@@ -50,7 +55,7 @@ _DIMS = """
     adaptive_avg_pool2d adaptive_avg_pool3d resample scatter_others select_scatter slice_scatter
     diagonal_scatter linalg_eigh linalg_eigvalsh linalg_eig linalg_eigvals linalg_svd
     linalg_svdvals linalg_qr inverse_gaps inverse_values phase_free unused solve_factor nansum
-    pixel_shuffle pixel_unshuffle
+    pixel_shuffle pixel_unshuffle argranked
 """
 _ALONG = """
     cumsum cumprod shift linear_recurrence argcummax argcummin logcumsumexp argsort argtop argkth

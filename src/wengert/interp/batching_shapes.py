@@ -44,6 +44,21 @@ def _squeeze_dims(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call(slot.value, dim=tuple(d + 1 for d in params["dim"])) if slot.ndim else slot.value
 
 
+def _unfold(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    (slot,) = slots
+    if slot.ndim:
+        return dims(call, slots, params)
+    # a value without dimensions has one window, of no or of one element
+    line = call.F.unsqueeze(slot.value, dim=1)
+    return call.F.slice(line, dim=1, start=0, end=params["size"], step=1)
+
+
+def _unfold_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    if params["shape"]:
+        return dims(call, slots, params)
+    return call.F.sum_dim(slots[0].value, dim=(1,), keepdim=False)
+
+
 def _roll(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     (slot,) = slots
     if params["dims"]:
@@ -219,24 +234,6 @@ def _index_add(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call(whole, index.value, values, **{**params, "dim": params["dim"] + 1})
 
 
-def _embedding(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    weight, indices = slots
-    return (
-        each(call, slots, params) if weight.batched else call(weight.value, indices.value, **params)
-    )
-
-
-def _take(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    source, index = slots
-    if source.batched and not index.batched:
-        F = call.F
-        flat = F.unsafe_view(source.value, shape=(call.size, source.value.size // call.size))
-        return F.index(flat, indices=(None, index.value))
-    if index.batched and not source.batched:
-        return call(source.value, index.value)
-    return each(call, slots, params)
-
-
 def _cat(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call(*call.spread(slots), dim=params["dim"] + 1)
 
@@ -250,6 +247,8 @@ RULES.update(
     squeeze_dims=_squeeze_dims,
     squeeze_dim_=_squeeze_dim,
     roll=_roll,
+    unfold=_unfold,
+    unfold_backward=_unfold_backward,
     repeat=_repeat,
     sum_to=_sum_to,
     constant_pad_nd=_pads,
@@ -261,8 +260,6 @@ RULES.update(
     index_put=_index_put,
     index_select=_index_select,
     index_add=_index_add,
-    embedding=_embedding,
-    take=_take,
     cat=_cat,
     stack=_cat,
 )

@@ -53,6 +53,10 @@ class Dual(Lifted):
         """The value, and the tangent if there is one."""
         return (self.primal,) if self.tangent is None else (self.primal, self.tangent)
 
+    def constant(self) -> Any:
+        """The value without tangents."""
+        return self.primal.constant() if isinstance(self.primal, Lifted) else self.primal
+
     def __repr__(self) -> str:
         return f"Dual({self.primal!r}, {self.tangent!r}, {self.owner!r})"
 

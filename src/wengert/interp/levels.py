@@ -27,7 +27,16 @@ import numpy as np
 
 from wengert.interp.eager import K
 
-__all__ = ["Level", "Lifted", "Namespace", "UnderWay", "Value", "is_plain", "levels_of", "namespace_of"]
+__all__ = [
+    "Level",
+    "Lifted",
+    "Namespace",
+    "Transforms",
+    "Value",
+    "is_plain",
+    "levels_of",
+    "namespace_of",
+]
 
 
 class Namespace(Protocol):
@@ -84,10 +93,29 @@ class Level:
         return f"<level {self.number} of {'jvp' if self.size is None else 'vmap'}>"
 
 
-class UnderWay:
-    """Which levels are under way here and now; the tape, which knows, says so."""
+class Transforms:
+    """What is done for values of levels above: by parts that are imported with the transforms.
+
+    Attributes
+    ----------
+    levels
+        Which levels are under way here and now.
+    batched
+        The class of batches.
+    raised, write
+        How operations are recorded, and written in place, where levels are under way (see
+        `wengert.tape.levels` and `wengert.tape.lifted_writes`).
+    applied, lowered
+        How custom Functions are applied there, and what becomes of their gradients (see
+        `wengert.autograd.levels`).
+    """
 
     levels: Callable[[], Iterable[Level]] = staticmethod(lambda: ())
+    batched: type[Lifted]
+    raised: Callable[..., list[Any]]
+    write: Callable[..., Any]
+    applied: Callable[..., Any]
+    lowered: Callable[..., tuple[Any, ...]]
 
 
 class Lifted:
@@ -99,6 +127,10 @@ class Lifted:
 
     __slots__ = ("owner",)
     owner: Level
+
+    def __init__(self, value: Any, owner: Level) -> None:
+        raise NotImplementedError
+
     wraps = False
     # NumPy's operators and functions leave values of transforms to these
     __array_ufunc__ = None
@@ -115,7 +147,7 @@ class Lifted:
 
         Every operation asks for it: so this is where a value is refused whose level has ended.
         """
-        if self.owner not in UnderWay.levels():
+        if self.owner not in Transforms.levels():
             what = "jvp" if self.owner.size is None else "vmap"
             raise RuntimeError(
                 f"a value of a {what} that has ended was used outside of it (level "
@@ -144,6 +176,10 @@ class Lifted:
 
     def contents(self) -> Iterable[Any]:
         """What is wrapped."""
+        raise NotImplementedError
+
+    def constant(self) -> Any:
+        """The values without the tangents of any transform."""
         raise NotImplementedError
 
     @property

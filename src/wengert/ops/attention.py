@@ -108,6 +108,9 @@ def scaled_dot_product_attention(
         k, v = (
             repeat_interleave(t, q.payload.shape[-3] // t.payload.shape[-3], -3) for t in (k, v)
         )
+    if kinds[0].itemsize == 2:
+        # in half precision products and sums would lose digits that the result has
+        q, k, v = (cast(t, np.dtype(np.float32)) for t in (q, k, v))
     factor = 1 / math.sqrt(q.payload.shape[-1]) if scale is None else scale
     scores = matmul(T.mul_scalar(q, other=factor), transpose(k, -2, -1))
     hidden = None
@@ -134,7 +137,8 @@ def scaled_dot_product_attention(
         blind = np.asarray(hidden).all(-1, keepdims=True)
         if blind.any():
             weights = masked_fill(weights, new_tensor(blind), 0.0)
-    return matmul(dropout(weights, dropout_p) if dropout_p else weights, v)
+    result = matmul(dropout(weights, dropout_p) if dropout_p else weights, v)
+    return cast(result, kinds[0])
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:

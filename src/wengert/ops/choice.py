@@ -8,15 +8,20 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import FLOATING, as_dtype, category
+from wengert.base.errors import long_name
 from wengert.kernels import random as kernels
 from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
 from wengert.ops.options import input_tensor, integer, made, shape_of, type_of
 from wengert.ops.out import into
+from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli, span_of
-from wengert.tape.base import new_tensor
+from wengert.tape.base import TensorBase, new_tensor
 
 __all__ = ["bernoulli", "multinomial", "randint", "randint_like", "randperm"]
+
+_MOST_CATEGORIES = 2**24
+"""Consecutive integers up to here are exact in float32."""
 
 
 def randint(
@@ -76,7 +81,8 @@ def randint(
     low, high = integer("randint", "low", low), integer("randint", "high", high)
     low, span = span_of(low, high, kind)
     stream = stream_of("randint", generator)
-    array = kernels.integers(stream, math.prod(shape), kind, low, span).reshape(shape)
+    count = math.prod(shape)
+    array = drawn(lambda: kernels.integers(stream, count, kind, low, span).reshape(shape))
     return made(array, device, requires_grad) if out is None else into(out, made(array), "randint")
 
 
@@ -163,7 +169,8 @@ def randperm(
         raise RuntimeError(
             f"value cannot be converted to type {kind.name} without overflow: {count}"
         )
-    array = kernels.permutation(stream_of("randperm", generator), count).astype(kind, copy=False)
+    stream = stream_of("randperm", generator)
+    array = drawn(lambda: kernels.permutation(stream, count).astype(kind, copy=False))
     return made(array, device, requires_grad) if out is None else into(out, made(array), "randperm")
 
 
@@ -275,8 +282,20 @@ def multinomial(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement: "
             f"{num_samples} of {weights.shape[-1]}"
         )
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if weights.shape[-1] > _MOST_CATEGORIES:
+        raise RuntimeError(f"number of categories cannot exceed 2^24, but is {weights.shape[-1]}")
+    if isinstance(out, TensorBase) and out.payload.dtype != np.int64:
+        raise RuntimeError(
+            f"multinomial expects Long tensor out, got: {long_name(out.payload.dtype)}"
+        )
+    finite = np.isfinite(weights).all()
+    if not finite or (weights < 0).any():
+        if not replacement:
+            raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        found = "< 0" if finite else "= infinity or NaN"
+        raise RuntimeError(
+            f"invalid multinomial distribution (encountering probability entry {found})"
+        )
     if weights.size and not (weights.sum(-1) > 0).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     stream = stream_of("multinomial", generator)

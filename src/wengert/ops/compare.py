@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.tape.base import TensorBase, new_tensor
+from wengert.base.errors import long_name
+from wengert.base.shapes import broadcast
+from wengert.ops.coerce import operand
+from wengert.tape.base import new_tensor
 
 __all__ = ["allclose", "equal", "isclose"]
 
@@ -20,7 +23,8 @@ def equal(input: Any, other: Any) -> bool:
     >>> wg.equal(wg.ones(2), wg.ones(2)), wg.equal(wg.ones(2), wg.ones(1))
     (True, False)
     """
-    return bool(np.array_equal(_payload("equal", input), _payload("equal", other)))
+    a, b = operand(input, "equal"), operand(other, "equal", "other", 2)
+    return bool(np.array_equal(a.payload, b.payload))
 
 
 def isclose(
@@ -34,7 +38,9 @@ def isclose(
     >>> wg.isclose(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 2.1]))
     tensor([ True, False])
     """
-    a, b = _payload("isclose", input), _payload("isclose", other)
+    a, b = operand(input, "isclose").payload, operand(other, "isclose", "other", 2).payload
+    _check_dtypes(a, b, "isclose")
+    broadcast(a.shape, b.shape)
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if tolerance < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
@@ -58,15 +64,15 @@ def allclose(
     >>> wg.allclose(wg.ones(2), wg.ones(2) + 1e-9)
     True
     """
-    a, b = _payload("allclose", input), _payload("allclose", other)
-    if a.dtype != b.dtype:
-        raise RuntimeError(
-            f"{a.dtype} did not match {b.dtype}: allclose compares tensors of one dtype"
-        )
+    a, b = operand(input, "allclose").payload, operand(other, "allclose", "other", 2).payload
+    _check_dtypes(a, b, "allclose")
+    broadcast(a.shape, b.shape)
     return bool(np.allclose(a, b, rtol, atol, equal_nan))
 
 
-def _payload(name: str, value: Any) -> Any:
-    if not isinstance(value, TensorBase):
-        raise TypeError(f"{name}(): arguments must be Tensor, not {type(value).__name__}")
-    return value.payload
+def _check_dtypes(a: Any, b: Any, name: str) -> None:
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            f"{long_name(a.dtype)} did not match {long_name(b.dtype)}: {name}() compares tensors "
+            "of one dtype"
+        )

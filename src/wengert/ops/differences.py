@@ -15,7 +15,7 @@ from wengert.ops.coerce import integer, operand
 from wengert.ops.join import cat
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.lift import is_number
+from wengert.tape.lift import cast, is_number
 from wengert.tape.record import T
 
 __all__ = ["cumulative_trapezoid", "diff", "gradient", "trapezoid", "trapz"]
@@ -403,6 +403,8 @@ def _trapezoid(name: str, y: Any, x: Any, dx: Any, dim: Any, names: dict[str, An
             f"{name}: received a bool input for {which}, but bool is not supported: convert it "
             "with .to(dtype)"
         )
+    values = _wide(values)
+    points = None if points is None else _wide(points)
     pairs = T.add(_part(values, axis, 0, -1), _part(values, axis, 1, 0))
     if points is None:
         width = 1 if dx is None else dx
@@ -416,6 +418,11 @@ def _trapezoid(name: str, y: Any, x: Any, dx: Any, dim: Any, names: dict[str, An
         return T.div(_total(areas, axis), 2.0)
     areas = T.mul(T.div(steps, 2.0), pairs)
     return T.cumsum(areas, dim=axis, reverse=False)
+
+
+def _wide(x: Any) -> Any:
+    """Integers as int64, so that sums of small ones do not overflow."""
+    return cast(x, np.dtype(np.int64)) if x.payload.dtype.kind in "iu" else x
 
 
 def _total(areas: Any, axis: int) -> Any:

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ops.checks import real_input
+from wengert.base.errors import long_name
+from wengert.ops.coerce import operand
+from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli
 from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
@@ -52,13 +54,31 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     """
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    input = real_input(input, "dropout", "bernoulli_scalar_cpu_", floating=True)
+    input = operand(input, "dropout")
     payload = input.payload
     if p == 0 or not training or payload.size == 0:
         return input
+    check_droppable(payload.dtype, "dropout")
     if p == 1:
-        factors = np.zeros_like(payload)
+        factors = np.zeros(payload.shape, payload.dtype)
     else:
-        factors = draw_bernoulli(np.asarray(payload), 1 - p) / (1 - p)
+        template = payload
+        if not isinstance(payload, np.ndarray):
+            template = np.empty(payload.shape, payload.dtype)
+        factors = drawn(lambda: draw_bernoulli(template, 1 - p) / (1 - p))
     noise = new_tensor(factors)
     return write(TABLE["mul"], input, (noise,), {}, "dropout_") if inplace else T.mul(input, noise)
+
+
+def check_droppable(dtype: np.dtype[Any], name: str) -> None:
+    """Refuse to multiply what is not floating by factors that are."""
+    takes = f"{name}() takes floating tensors; convert the input with .to(dtype)"
+    if dtype.kind == "c":
+        raise NotImplementedError(
+            f"\"bernoulli_scalar_cpu_\" not implemented for '{long_name(dtype)}': {takes}"
+        )
+    if dtype.kind != "f":
+        raise RuntimeError(
+            f"result type Float can't be cast to the desired output type {long_name(dtype)}: "
+            f"{takes}"
+        )

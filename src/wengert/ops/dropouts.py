@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ops.checks import real_input
+from wengert.ops.coerce import operand
+from wengert.ops.dropout import check_droppable
+from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli
 from wengert.ops.shape import squeeze
 from wengert.prims.table import TABLE
@@ -38,10 +40,11 @@ def dropped(name: str, input: Any, p: float, train: bool, channels: bool, inplac
     """The common part: a factor for each element, or for each channel, and with it a shift."""
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    x = real_input(input, name, "bernoulli_scalar_cpu_", floating=True)
-    payload = np.asarray(x.payload)
+    x = operand(input, name)
+    payload = x.payload
     if p == 0 or not train or payload.size == 0:
         return x
+    check_droppable(payload.dtype, name)
     if channels and payload.ndim < 2:
         raise RuntimeError(
             "Feature dropout requires at least 2 dimensions in the input: batch and channels, but "
@@ -50,7 +53,7 @@ def dropped(name: str, input: Any, p: float, train: bool, channels: bool, inplac
     shape = (*payload.shape[:2], *[1] * (payload.ndim - 2)) if channels else payload.shape
     kept = np.zeros(shape, payload.dtype)
     if p < 1:
-        kept = draw_bernoulli(np.empty(shape, payload.dtype), 1 - p)
+        kept = drawn(lambda: draw_bernoulli(np.empty(shape, payload.dtype), 1 - p))
     if not name.endswith("alpha_dropout"):
         factor, shift = (kept / (1 - p) if p < 1 else kept), None
     else:
@@ -67,7 +70,7 @@ def dropped(name: str, input: Any, p: float, train: bool, channels: bool, inplac
 
 def _rows(name: str, dims: tuple[int, int]) -> Any:
     def function(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-        x = real_input(input, name, "bernoulli_scalar_cpu_", floating=True)
+        x = operand(input, name)
         ndim = x.payload.ndim
         if not 0 <= p <= 1:
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.reduce import sum
 from wengert.prims import contraction as _records
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
@@ -295,7 +296,7 @@ class _Plan:
             wanted = {x for group in (*labels[:i], *labels[i + 1 :], out) for x in group}
             alone = tuple(place for place, x in enumerate(own) if x not in wanted)
             if alone:
-                self.preparations[i].append(("sum_dim", {"dim": alone, "keepdim": False}))
+                self.preparations[i].append(("sum", {"dim": alone}))
                 labels[i] = tuple(x for x in own if x in wanted)
         self.contractions: list[tuple[int, int, dict[str, Labels]]] = []
         self.order: Labels | None = None
@@ -313,7 +314,8 @@ class _Plan:
         """The result for these operands."""
         for i, steps in enumerate(self.preparations):
             for name, params in steps:
-                tensors[i] = getattr(T, name)(tensors[i], **params)
+                step = sum if name == "sum" else getattr(T, name)
+                tensors[i] = step(tensors[i], **params)
         for i, j, params in self.contractions:
             y, x = tensors.pop(j), tensors.pop(i)
             tensors.append(T.contract(x, y, **params))

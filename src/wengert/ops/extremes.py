@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.errors import long_name
 from wengert.ops import return_types
 from wengert.ops.checks import all_dims, one_dim, real_input, renamed
-from wengert.ops.coerce import operand
+from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase
 from wengert.tape.cuts import note
@@ -264,11 +265,17 @@ def _along(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[
         if dim is None or dim == () or dim == []:
             _check_any(name, payload)
         _check_along(name, payload, dims)
+    if isinstance(out, TensorBase) and out.payload.dtype != payload.dtype:
+        raise RuntimeError(
+            "Expected the dtype for input and out to match, but got "
+            f"{long_name(payload.dtype)} for input's dtype and {long_name(out.payload.dtype)} for "
+            "out's dtype."
+        )
     result = getattr(T, name)(input, dim=dims, keepdim=bool(keepdim))
     return result if out is None else into(out, result, name)
 
 
-def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:
+def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, out: Any = None) -> Any:
     """The smallest and the largest elements, of all or along a dimension.
 
     Parameters
@@ -279,6 +286,8 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Any
         The dimension to search; all by default.
     keepdim : bool
         Whether to leave a dimension of size 1 in its place.
+    out : tuple of Tensor, optional
+        Where to write both, of the dtype of `input`; outside the graph only.
 
     Returns
     -------
@@ -312,8 +321,16 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Any
             f"aminmax: Expected reduction dim {dims[0]} to have non-zero size. The input has the "
             f"shape {list(payload.shape)}."
         )
+    for given in () if out is None else out:
+        if isinstance(given, TensorBase) and given.payload.dtype != payload.dtype:
+            raise RuntimeError(
+                f"Expected out tensor to have dtype {dtype_name(payload).lower()}, but got "
+                f"{dtype_name(given.payload).lower()} instead"
+            )
     low = T.amin(input, dim=dims, keepdim=bool(keepdim))
     high = T.amax(input, dim=dims, keepdim=bool(keepdim))
+    if out is not None:
+        low, high = into(out[0], low, "aminmax"), into(out[1], high, "aminmax")
     return return_types.aminmax((low, high))
 
 

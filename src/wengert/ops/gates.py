@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from wengert.base.shapes import normal_dim
+from wengert.interp.levels import Lifted
 from wengert.ops.checks import real_input
-from wengert.ops.coerce import integer, operand
+from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.neural import softmax
 from wengert.ops.random import rand_like
+from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_uniform
 from wengert.prims import thresholds as _records
 from wengert.prims.table import TABLE
@@ -123,7 +125,7 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
     NotImplementedError
         If the dtype is no real floating dtype.
     RuntimeError
-        If `lambd` is negative.
+        If `lambd` is negative or not finite.
 
     Examples
     --------
@@ -132,8 +134,12 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
     tensor([-0.5000,  0.0000,  1.5000])
     """
     x = real_input(input, "softshrink", "softshrink_cpu", floating=True)
-    if lambd < 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+    most = float(np.finfo(x.payload.dtype).max)
+    if not 0 <= lambd <= most:
+        raise RuntimeError(
+            f"lambda must be in range [0, {most:g}] for input dtype {dtype_name(x.payload)}, but "
+            f"found {lambd:g}"
+        )
     return _made("softshrink", x, False, lambd=lambd)
 
 
@@ -280,6 +286,8 @@ def rrelu(
         raise RuntimeError(
             f"Lower bound should be less than or equal to the upper bound, not {lower} and {upper}"
         )
+    if isinstance(x.payload, Lifted):
+        return _leaking(x, lower, upper, training)
     low = np.less_equal(x.payload, 0)
     factors = np.where(low, (lower + upper) / 2, 1)
     if training:
@@ -288,6 +296,15 @@ def rrelu(
     factors = np.asarray(factors, x.payload.dtype)
     factor = new_tensor(factors)
     return write(TABLE["mul"], x, (factor,), {}, "rrelu_") if inplace else T.mul(x, factor)
+
+
+def _leaking(x: Any, lower: float, upper: float, training: bool) -> Any:
+    """`rrelu` of a value of a transform: with a number for each element, used or not."""
+    shape, dtype = x.payload.shape, x.payload.dtype
+    noise: Any = np.full(shape, (lower + upper) / 2, dtype)
+    if training:
+        noise = drawn(lambda: draw_uniform(np.empty(shape, dtype), lower, upper))
+    return T.where(T.gt(x, T.zeros_like(x)), x, T.mul(x, new_tensor(noise)))
 
 
 def rrelu_(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Any:

@@ -437,5 +437,7 @@ def index_add(
             f"Got self.shape = {list(own.shape)} source.shape = {list(given.shape)}"
         )
     _check_bounds(array, size, axis)
+    if own.dtype.kind in "iu":
+        alpha = held(alpha, own.dtype)
     result = T.index_add(x, where, y, dim=axis, alpha=alpha)
     return result if out is None else into(out, result, "index_add")

@@ -12,6 +12,7 @@ import numpy as np
 
 from wengert.base.device import as_device, device
 from wengert.kernels.random import STATE, Stream
+from wengert.ops.randomness import check_randomness
 from wengert.tape.base import TensorBase, new_tensor
 
 __all__ = [
@@ -200,6 +201,7 @@ default_generator: Generator = _DefaultGenerator()
 
 def stream_of(function: str, generator: Any) -> Stream:
     """The stream of ``generator=``, which None leaves to `default_generator`."""
+    check_randomness()
     if generator is None:
         return default_generator.stream
     if not isinstance(generator, Generator):

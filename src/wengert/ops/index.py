@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.interp.levels import Lifted
 from wengert.ops.coerce import dtype_name, operand
 from wengert.tape.base import TensorBase
 from wengert.tape.masked import hides
@@ -130,7 +131,7 @@ def split_index(input: Any, index: Any) -> tuple[list[Step], tuple[Any, ...] | N
             if rest > 0:
                 dim += rest
                 arrays += [None] * rest
-        elif kind is np.ndarray:
+        elif kind is np.ndarray or isinstance(item, Lifted):
             taken = _dims_of(item)
             if dim + taken > len(shape):
                 raise _too_many(input, items)
@@ -193,6 +194,9 @@ def _item(item: Any) -> Any:
                 f"are valid indices (got {type(item).__name__})"
             ) from None
     kind = item.dtype.kind
+    if isinstance(item, Lifted) and kind in "iu":
+        # without dimensions, too, it cannot be a number
+        return item.astype(np.intp)
     if kind == "b" or item.dtype == np.uint8:
         return np.array(item, dtype=bool) if item.ndim else bool(item)
     if kind not in "iu":
@@ -213,7 +217,7 @@ def _array(item: Any) -> Any:
 
 def _dims_of(item: Any) -> int:
     """The number of dimensions that an index takes away or replaces."""
-    if isinstance(item, np.ndarray):
+    if isinstance(item, np.ndarray | Lifted):
         return item.ndim if item.dtype.kind == "b" else 1
     return 1 if item.__class__ is int or item.__class__ is slice else 0
 

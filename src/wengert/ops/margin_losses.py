@@ -220,8 +220,8 @@ def multilabel_soft_margin_loss(
     return reduced(mean(losses, -1), how)
 
 
-def _classes(input: Any, target: Any, name: str) -> tuple[Any, Any]:
-    """Scores as rows, and the classes of each row."""
+def _classes(input: Any, target: Any, name: str, weight: Any = None) -> tuple[Any, Any]:
+    """Scores as rows, and the classes of each row; a weight must be one for each class."""
     x, y = operand(input, name), operand(target, name, "target", 2)
     shape, places = x.payload.shape, y.payload.shape
     if len(shape) > 2 or 0 in shape[-1:]:
@@ -238,6 +238,11 @@ def _classes(input: Any, target: Any, name: str) -> tuple[Any, Any]:
             else "multi_margin_loss: target tensor should be 1-D with size equal to the number of "
             f"input samples (batch size). Expected target size {list(fitting)}, but got "
             f"{list(places)}."
+        )
+    if weight is not None and weight.payload.shape != shape[-1:]:
+        raise RuntimeError(
+            f"inconsistent weight size, expected {shape[-1] if shape else 1} but got "
+            f"{list(weight.payload.shape)}"
         )
     if y.payload.dtype != np.int64:
         raise RuntimeError(
@@ -301,12 +306,7 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.payload.ndim != 1:
         raise ValueError("weight must be one-dimensional")
-    x, y = _classes(input, target, "multi_margin_loss")
-    if weight is not None and len(weight) != x.payload.shape[1]:
-        raise RuntimeError(
-            f"inconsistent weight size, expected {x.payload.shape[1]} but got "
-            f"{list(weight.payload.shape)}"
-        )
+    x, y = _classes(input, target, "multi_margin_loss", weight)
     lacks = clamp(margin - gather(x, 1, y) + x, min=0)
     if p == 2:
         lacks = lacks * lacks

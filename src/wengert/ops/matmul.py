@@ -158,13 +158,13 @@ def _vectors(input: Any, other: Any, op: str, arg: str) -> tuple[Any, Any]:
     a, b = x.payload, y.payload
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
+    if a.dtype is not b.dtype or a.dtype.kind == "b":
+        check_dtypes(a, b, _VECTORS)
     if a.shape != b.shape:
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the "
             f"same number of elements, but got {a.size} and {b.size} elements respectively"
         )
-    if a.dtype is not b.dtype or a.dtype.kind == "b":
-        check_dtypes(a, b, _VECTORS)
     return x, y
 
 

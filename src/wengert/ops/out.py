@@ -10,9 +10,10 @@ import numpy as np
 from wengert.base import errors
 from wengert.base.dtypes import category
 from wengert.tape.base import TensorBase
-from wengert.tape.inplace import bump, check_writable
+from wengert.tape.inplace import bump
 from wengert.tape.modes import current_mode, is_recording
 from wengert.tape.views import refresh_views
+from wengert.tape.write_checks import check_writable
 
 __all__ = ["into"]
 

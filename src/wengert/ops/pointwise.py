@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.base.dtypes import is_differentiable
+from wengert.base.dtypes import is_differentiable, promote
 from wengert.ops.out import into
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
-from wengert.tape.lift import is_number
+from wengert.tape.lift import held, is_number
 from wengert.tape.record import T, record
 
 
@@ -220,7 +220,7 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
 
 def _scaled(name: str, input: Any, other: Any, alpha: Any, out: Any) -> Any:
     if alpha != 1:
-        check_alpha(input, other, alpha)
+        alpha = fitting_alpha(input, other, alpha)
         if is_number(other):
             other = other * alpha
         else:
@@ -232,13 +232,18 @@ def _scaled(name: str, input: Any, other: Any, alpha: Any, out: Any) -> Any:
     return _result(record(TABLE[name], (input, other), {}), out, name)
 
 
-def check_alpha(input: Any, other: Any, alpha: Any) -> None:
-    """Refuse a fractional `alpha` for integer tensors."""
-    whole = all(getattr(v, "dtype", None) is None or not is_float(v) for v in (input, other))
-    if isinstance(alpha, float) and whole:
+def fitting_alpha(input: Any, other: Any, alpha: Any) -> Any:
+    """`alpha` as the dtype of the result holds it, and not fractional for integer tensors."""
+    arrays = [value for value in (input, other) if getattr(value, "dtype", None) is not None]
+    if any(map(is_float, arrays)):
+        return alpha
+    if isinstance(alpha, float):
         raise RuntimeError(
             "For integral input tensors, argument alpha must not be a floating point number."
         )
+    payloads = [value.payload if isinstance(value, TensorBase) else value for value in arrays]
+    dtype = promote(payloads, [])
+    return held(alpha, dtype) if dtype.kind in "iu" else alpha
 
 
 def is_float(value: Any) -> bool:
@@ -261,7 +266,7 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     tensor([ 0., -1.])
     """
     if alpha != 1:
-        input = record(TABLE["mul"], (input, alpha), {})
+        input = record(TABLE["mul"], (input, fitting_alpha(input, other, alpha)), {})
     if isinstance(other, TensorBase):
         return T.rsub(input, other)
     return record(TABLE["sub"], (other, input), {})

@@ -11,6 +11,7 @@ from wengert.ops.matmul import check_dtypes
 from wengert.ops.matrix_functions import chained, powers
 from wengert.ops.matrix_functions import cross as _cross
 from wengert.ops.out import into
+from wengert.ops.reduce import sum
 from wengert.ops.shape import in_shape
 from wengert.prims import contraction as _contraction
 from wengert.prims import products as _records
@@ -334,7 +335,7 @@ def trace(input: Any) -> Any:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {a.ndim}")
     if a.dtype.kind == "b":
         raise NotImplementedError("\"trace\" not implemented for 'Bool': convert it to integers")
-    return T.sum(T.diagonal(x, offset=0, dim1=0, dim2=1))
+    return sum(T.diagonal(x, offset=0, dim1=0, dim2=1))
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
@@ -453,9 +454,9 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
         if n == m:
             continue
         if n == 1:
-            y = T.sum_dim(y, dim=(j,), keepdim=True)
+            y = sum(y, j, True, dtype=b.dtype)
         elif m == 1:
-            x = T.sum_dim(x, dim=(i,), keepdim=True)
+            x = sum(x, i, True, dtype=a.dtype)
         else:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {n} in dim "

@@ -15,6 +15,7 @@ from wengert.ops.generator import stream_of
 from wengert.ops.like import memory_like
 from wengert.ops.options import float_type, made, shape_of
 from wengert.ops.out import into
+from wengert.ops.randomness import drawn
 from wengert.ops.sample import check_std, draw_normal, draw_uniform
 from wengert.tape.base import TensorBase
 
@@ -79,7 +80,8 @@ def rand(
     shape = shape_of("rand", shape, size)
     kind = float_type(dtype)
     _check_floating(kind, "check_uniform_bounds")
-    array = _filled(kernels.uniform, stream_of("rand", generator), shape, kind)
+    stream = stream_of("rand", generator)
+    array = drawn(lambda: _filled(kernels.uniform, stream, shape, kind))
     return made(array, device, requires_grad) if out is None else into(out, made(array), "rand")
 
 
@@ -106,7 +108,8 @@ def randn(
     shape = shape_of("randn", shape, size)
     kind = float_type(dtype)
     _check_floating(kind, "normal_kernel_cpu")
-    array = _filled(kernels.normal, stream_of("randn", generator), shape, kind)
+    stream = stream_of("randn", generator)
+    array = drawn(lambda: _filled(kernels.normal, stream, shape, kind))
     return made(array, device, requires_grad) if out is None else into(out, made(array), "randn")
 
 
@@ -176,8 +179,9 @@ def rand_like(
     >>> wg.rand_like(wg.ones(2))
     tensor([0.4963, 0.7682])
     """
+    template = memory_like("rand_like", input, dtype)
     return made(
-        draw_uniform(memory_like("rand_like", input, dtype), generator=generator),
+        drawn(lambda: draw_uniform(template, generator=generator)),
         device,
         requires_grad,
     )
@@ -203,8 +207,9 @@ def randn_like(
     >>> wg.randn_like(wg.ones(2))
     tensor([ 1.5410, -0.2934])
     """
+    template = memory_like("randn_like", input, dtype)
     return made(
-        draw_normal(memory_like("randn_like", input, dtype), generator=generator),
+        drawn(lambda: draw_normal(template, generator=generator)),
         device,
         requires_grad,
     )
@@ -267,9 +272,8 @@ def normal(
         check_std("normal", std)
         kind = float_type(dtype)
         _check_floating(kind, "normal_kernel_cpu")
-        array = draw_normal(
-            np.empty(shape_of("normal", (tuple(size),)), kind), mean, std, generator=generator
-        )
+        template = np.empty(shape_of("normal", (tuple(size),)), kind)
+        array = drawn(lambda: draw_normal(template, mean, std, generator=generator))
         return (
             made(array, device, requires_grad) if out is None else into(out, made(array), "normal")
         )

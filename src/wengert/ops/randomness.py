@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.interp.batched import Batched
+from wengert.interp.levels import Transforms
 from wengert.tape.modes import current_mode
 
 __all__ = ["check_randomness", "drawn"]
@@ -45,5 +45,5 @@ def drawn(draw: Callable[[], Any]) -> Any:
     rows = [np.asarray(draw()) for _ in range(max(count, 1))]
     value: Any = np.stack(rows)[:count].reshape(*sizes, *rows[0].shape)
     for level in levels:
-        value = Batched(value, level)
+        value = Transforms.batched(value, level)
     return value

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import as_dtype, default_complex, default_float
+from wengert.base.errors import long_name
 from wengert.kernels import fused
+from wengert.ops.coerce import operand
 from wengert.ops.options import float_type, integer, made, number, type_of
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase
@@ -94,10 +96,14 @@ def arange(
             f"from {start} to {end} in steps of {step}"
         )
     if kind.kind in "iu":
+        # as in PyTorch: only in int64 is it the integer bounds that tell how many there are
+        count = math.ceil((end - start) / step)
         start, end, step = int(start), int(end), int(step)
         if step == 0:
             raise RuntimeError("step must be nonzero: it is cut to 0 in an integer dtype")
-        array = np.arange(start, end, step, dtype=np.int64).astype(kind, copy=False)
+        if kind == np.int64:
+            count = max(-((start - end) // step), 0)
+        array = (start + step * np.arange(count, dtype=np.int64)).astype(kind, copy=False)
     else:
         count = math.ceil((end - start) / step)
         array = fused.progression(start, step, count, kind)
@@ -364,19 +370,35 @@ def triu_indices(
     return _triangle("triu_indices", mask, row, col, dtype, device)
 
 
-def _parts(function: str, first: Any, second: Any) -> None:
-    """Check that two tensors can be the parts of a complex one."""
-    for name, value in zip(("real", "imag"), (first, second), strict=True):
-        if not isinstance(value, TensorBase):
-            raise TypeError(
-                f"{function}(): argument '{name}' must be Tensor, not {type(value).__name__}"
-            )
-    kinds = [as_dtype(value.payload.dtype) for value in (first, second)]
-    if kinds[0] is not kinds[1] or kinds[0].name not in ("float32", "float64"):
+def _of_parts(function: str, names: tuple[str, str], parts: tuple[Any, Any], out: Any) -> Any:
+    """A complex tensor of two checked parts."""
+    first, second = (
+        operand(part, function, name, i + 1)
+        for i, (name, part) in enumerate(zip(names, parts, strict=True))
+    )
+    a, b = first.payload.dtype, second.payload.dtype
+    takes = f"{function}() takes two tensors of float32 or two of float64"
+    if a.kind != "f" or b.kind != "f":
         raise RuntimeError(
-            f"Expected both inputs to be Half, Float or Double tensors but got {kinds[0]!r} and "
-            f"{kinds[1]!r}: {function}() takes two tensors of float32 or two of float64"
+            "Expected both inputs to be Half, Float or Double tensors but got "
+            f"{long_name(a)} and {long_name(b)}: {takes}"
         )
+    if a != b:
+        raise RuntimeError(
+            f"Expected object of scalar type {long_name(a)} but got scalar type {long_name(b)} "
+            f"for second argument: {takes}"
+        )
+    if a.itemsize < 4:
+        raise NotImplementedError(f"complex32 is not supported, since NumPy has no such: {takes}")
+    made_of = getattr(T, function)(first, second)
+    if out is None:
+        return made_of
+    if isinstance(out, TensorBase) and out.payload.dtype != made_of.payload.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {long_name(made_of.payload.dtype)} but got scalar "
+            f"type {long_name(out.payload.dtype)} for argument 'out'"
+        )
+    return into(out, made_of, function)
 
 
 def complex(real: Any, imag: Any, *, out: Any = None) -> Any:
@@ -405,9 +427,7 @@ def complex(real: Any, imag: Any, *, out: Any = None) -> Any:
     >>> wg.complex(wg.tensor([1.0]), wg.tensor([2.0]))
     tensor([1.+2.j])
     """
-    _parts("complex", real, imag)
-    made_of = T.complex(real, imag)
-    return made_of if out is None else into(out, made_of, "complex")
+    return _of_parts("complex", ("real", "imag"), (real, imag), out)
 
 
 def polar(abs: Any, angle: Any, *, out: Any = None) -> Any:
@@ -436,6 +456,4 @@ def polar(abs: Any, angle: Any, *, out: Any = None) -> Any:
     >>> wg.polar(wg.tensor([2.0]), wg.tensor([0.0]))
     tensor([2.+0.j])
     """
-    _parts("polar", abs, angle)
-    made_of = T.polar(abs, angle)
-    return made_of if out is None else into(out, made_of, "polar")
+    return _of_parts("polar", ("abs", "angle"), (abs, angle), out)

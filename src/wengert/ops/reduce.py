@@ -47,6 +47,11 @@ def _summable(input: Any, dtype: Any, name: str) -> Any:
     return input
 
 
+def _narrowed(result: Any, dtype: Any) -> Any:
+    """A result in the dtype that was asked for: NumPy widens integers when it adds them up."""
+    return result if dtype is None else cast(result, as_dtype(dtype).dtype)
+
+
 def sum(
     input: Any,
     dim: Any = None,
@@ -101,6 +106,8 @@ def sum(
     else:
         dims = all_dims(dim, input.payload.ndim, "sum")
         result = T.sum_dim(input, dim=dims, keepdim=bool(keepdim))
+    if dtype is not None:
+        result = _narrowed(result, dtype)
     return result if out is None else into(out, result, "sum")
 
 
@@ -229,6 +236,7 @@ def prod(
         ndim = input.payload.ndim
         dims = (one_dim(dim, ndim, "prod"),) if ndim else _of_scalar(dim, "prod")
         result = T.prod_dim(input, dim=dims, keepdim=bool(keepdim))
+    result = _narrowed(result, dtype)
     return result if out is None else into(out, result, "prod")
 
 
@@ -398,6 +406,16 @@ def logsumexp(
     return result if out is None else into(out, result, "logsumexp")
 
 
+def _runnable(input: Any, dtype: Any, name: str) -> Any:
+    """`_summable`, but no bools."""
+    input = _summable(input, dtype, name)
+    if input.payload.dtype.kind == "b":
+        raise NotImplementedError(
+            f"\"{name}_out_cpu\" not implemented for 'Bool': give another dtype, such as int64"
+        )
+    return input
+
+
 def cumsum(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
     """The running sums along a dimension: each element with all that precede it.
 
@@ -428,8 +446,9 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
     >>> wg.cumsum(wg.tensor([1.0, 2.0, 3.0]), dim=0)
     tensor([1., 3., 6.])
     """
-    input = _summable(input, dtype, "cumsum")
+    input = _runnable(input, dtype, "cumsum")
     result = T.cumsum(input, dim=one_dim(dim, input.payload.ndim, "cumsum"), reverse=False)
+    result = _narrowed(result, dtype)
     return result if out is None else into(out, result, "cumsum")
 
 
@@ -465,6 +484,7 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
     >>> wg.cumprod(wg.tensor([1.0, 2.0, 3.0]), dim=0)
     tensor([1., 2., 6.])
     """
-    input = _summable(input, dtype, "cumprod")
+    input = _runnable(input, dtype, "cumprod")
     result = T.cumprod(input, dim=one_dim(dim, input.payload.ndim, "cumprod"), reverse=False)
+    result = _narrowed(result, dtype)
     return result if out is None else into(out, result, "cumprod")

@@ -11,7 +11,7 @@ from wengert.base.shapes import broadcast
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.lift import cast, is_number
+from wengert.tape.lift import cast, held, is_number
 from wengert.tape.masked import hides
 from wengert.tape.record import T
 
@@ -328,7 +328,7 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
             f"{dtype_name(where.payload).lower()}"
         )
     if is_number(value):
-        made = T.masked_fill(x, where, value=_converted(value, x.payload.dtype))
+        made = T.masked_fill(x, where, value=held(value, x.payload.dtype))
         return hides(made, x)
     filling = operand(value, "masked_fill", "value", 3)
     if filling.payload.ndim:
@@ -336,23 +336,14 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{filling.payload.ndim} dimension(s)."
         )
+    check_fits(filling.payload, x.payload.dtype)
     return hides(T.masked_fill_tensor(x, where, cast(filling, x.payload.dtype)), x)
 
 
-def _converted(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A number as one that `dtype` holds, so that the result has that dtype."""
-    kind = dtype.kind
-    try:
-        if kind == "b":
-            return bool(value)
-        if kind in "iu":
-            dtype.type(int(value))  # raises where it does not fit
-            return int(value)
-        return value if kind == "c" else float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise RuntimeError(
-            f"value cannot be converted to type {dtype.name} without overflow: {value}"
-        ) from None
+def check_fits(number: Any, dtype: np.dtype[Any]) -> None:
+    """Refuse an array of one number that `dtype` cannot hold."""
+    if number.dtype is not dtype and number.dtype != dtype:
+        held(number.item(), dtype)
 
 
 def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:

@@ -84,7 +84,7 @@ def walk(
                         g_following = g_following + grad
                     elif edge in pending:
                         have = pending[edge]
-                        if edge in owned:
+                        if edge in owned and grad.__class__ is np.ndarray:
                             add(have, grad, have)
                         elif have is None:
                             pending[edge] = grad
@@ -92,6 +92,8 @@ def walk(
                             pending[edge] = have = have + grad
                             if have.__class__ is np.ndarray:
                                 owned.add(edge)
+                            else:
+                                owned.discard(edge)
                     else:
                         seq = edge.seq
                         if seq > 0:

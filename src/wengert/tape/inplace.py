@@ -17,13 +17,11 @@ import numpy as np
 from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
 from wengert.interp.eager import K
-from wengert.interp.levels import Lifted, namespace_of
+from wengert.interp.levels import Lifted, Transforms, namespace_of
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.levels import brought, check_levels
 from wengert.tape.lift import are_wider, check_dtypes, is_number
-from wengert.tape.lifted_writes import elevate, store
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.record import T, make_node, save_result
@@ -41,7 +39,6 @@ from wengert.tape.write_checks import (
     check_apart,
     check_cast,
     check_overlap,
-    check_recordable,
     check_shape,
     check_writable,
     lift_others,
@@ -49,7 +46,10 @@ from wengert.tape.write_checks import (
 
 __all__ = [
     "CopySlices",
+    "base_requires_grad",
     "bump",
+    "old_value_needed",
+    "set_history",
     "write",
     "write_result",
     "write_through_view",
@@ -101,7 +101,7 @@ def write(
         lifted = [tensor, *lift_others(form, tensor, others)]
     mode = current_mode()
     if mode is not None and mode.levels:
-        return _write_lifted(form, tensor, lifted, params, name, mode)
+        return Transforms.write(form, tensor, lifted, params, name, mode)
     payload = tensor.array()
     payloads = [payload, *[other.payload for other in lifted[1:]]]
     if form.broadcasts:
@@ -115,7 +115,7 @@ def write(
         for other in payloads[1:]:
             check_apart(payload, other)
     recording = (mode is None or mode.records) and (
-        any(t.edge is not None for t in lifted) or _base_requires_grad(tensor)
+        any(t.edge is not None for t in lifted) or base_requires_grad(tensor)
     )
     recording = recording and is_differentiable(payload.dtype)
     check_writable(tensor, recording, form.name in MAY_OVERLAP)
@@ -129,7 +129,7 @@ def write(
         mode.mutation.before_write(tensor)
     if recording:
         old = tensor
-        if _old_value_needed(form, lifted):
+        if old_value_needed(form, lifted):
             old = new_tensor(payload.copy(), tensor.edge)
         sources = [old if other is tensor else other for other in lifted]
         if mode is None or mode.observed:
@@ -154,62 +154,13 @@ def write(
         if mode is not None and mode.anomaly is not None:
             node.extra().site = mode.anomaly.site()
         try:
-            _set_history(tensor, node, saves_result)
+            set_history(tensor, node, saves_result)
         except BaseException:
             if before is not None:
                 # a hook refused the result
                 np.copyto(payload, before)
                 tensor.vc[0] -= 1
             raise
-    return tensor
-
-
-def _write_lifted(
-    prim: Primitive,
-    tensor: Any,
-    values: list[Any],
-    params: dict[str, Any],
-    name: str,
-    mode: Any,
-) -> Any:
-    """As `write`, where transforms are under way (see NOTE [writing values of transforms])."""
-    recording = mode.records and is_differentiable(tensor.payload.dtype)
-    recording = recording and (
-        any(value.edge is not None for value in values) or _base_requires_grad(tensor)
-    )
-    if recording:
-        check_recordable(tensor)
-    if prim.broadcasts:
-        check_shape(tensor.payload, [value.payload for value in values[1:]])
-    found = check_levels([value.payload for value in values])
-    order = [found[number] for number in sorted(found)]
-    if recording:
-        values = [
-            value if value is tensor or value.edge is None else brought(value, order)
-            for value in values
-        ]
-    elevate(tensor, order)
-    payload = tensor.array()
-    payloads = [payload if value is tensor else value.payload for value in values]
-    F: Any = namespace_of(*[p for p in payloads if isinstance(p, Lifted)])
-    result = getattr(F, prim.name)(*payloads, **params)
-    node: Any = None
-    if recording and prim.is_differentiable:
-        old = tensor
-        if _old_value_needed(prim, values):
-            old = new_tensor(payload.copy(), tensor.edge)
-        sources = [old if value is tensor else value for value in values]
-        node = make_node(prim, sources, payloads, params, payload)
-        if node.edges[0] is not None:
-            node.edges = (edge_of(tensor), *node.edges[1:])
-    if result.dtype != payload.dtype:
-        result = F.to_copy(result, dtype=payload.dtype)
-    store(payload, result)
-    bump(tensor, name)
-    if node is not None:
-        _set_history(tensor, node, "result" in prim.saved)
-    elif tensor.ext is not None:
-        refresh_views(tensor, None)
     return tensor
 
 
@@ -235,7 +186,7 @@ def write_result(tensor: Any, result: Any, before: Any, name: str) -> Any:
         return write(TABLE["assign"], tensor, (result,), {}, name)
     np.copyto(tensor.payload, result.payload)
     bump(tensor, name)
-    _set_history(tensor, node, False)
+    set_history(tensor, node, False)
     return tensor
 
 
@@ -269,7 +220,7 @@ def _compute(
         np.copyto(payload, form.kernel(*payloads, **params), casting="same_kind")
 
 
-def _old_value_needed(prim: Primitive, tensors: list[Any]) -> bool:
+def old_value_needed(prim: Primitive, tensors: list[Any]) -> bool:
     """Whether a rule that will run names what is about to be overwritten."""
     return any(
         rule is not None and "self" in rule.names and tensor.edge is not None
@@ -277,7 +228,7 @@ def _old_value_needed(prim: Primitive, tensors: list[Any]) -> bool:
     )
 
 
-def _base_requires_grad(tensor: Any) -> bool:
+def base_requires_grad(tensor: Any) -> bool:
     """Whether a view that was made while nothing was recorded hides a base with a history."""
     ext = tensor.ext
     return ext is not None and ext.base is not None and ext.base.edge is not None
@@ -297,7 +248,8 @@ def bump(tensor: Any, name: str) -> None:
         del vc[2:]
 
 
-def _set_history(tensor: Any, node: Any, saves_result: bool) -> None:
+def set_history(tensor: Any, node: Any, saves_result: bool) -> None:
+    """Let the history of `tensor` be `node`, which has just written to it."""
     ext = tensor.ext
     base = None if ext is None else ext.base
     if base is None:

@@ -22,12 +22,12 @@ import numpy as np
 
 from wengert.interp.batched import Batched
 from wengert.interp.dual import Dual
-from wengert.interp.levels import Level, Lifted, levels_of, namespace_of
-from wengert.tape.base import TensorBase, new_tensor
+from wengert.interp.levels import Level, Lifted, Transforms, levels_of, namespace_of
+from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import MODE, changed, current_mode, is_recording
 from wengert.tape.node import Node, edge_of, next_sequence
 
-__all__ = ["Move", "brought", "check_levels", "constant", "move", "raised", "within"]
+__all__ = ["Move", "brought", "check_levels", "leads_outside", "move", "raised", "within"]
 
 
 def _at(payload: Any, level: Level, function: Callable[[Any], Any]) -> Any:
@@ -144,16 +144,6 @@ class Move(Node):
         return (move(way, g, self.level),)
 
 
-def constant(payload: Any) -> Any:
-    """`payload` without the tangents of any transform."""
-    if isinstance(payload, Dual):
-        return constant(payload.primal)
-    if isinstance(payload, Batched):
-        value = constant(payload.value)
-        return payload if value is payload.value else Batched(value, payload.owner)
-    return payload
-
-
 def within(level: Level) -> None:
     """Let the operations that follow, until the mode is restored, work with values of `level`."""
     mode = current_mode()
@@ -168,6 +158,8 @@ def move(way: str, tensor: Any, level: Level) -> Any:
     payload = WAYS[way][0](tensor.payload, level)
     if payload is tensor.payload:
         return tensor
+    if way in ("primal_of", "tangent_of") and tensor.edge is not None:
+        payload = _completed(payload, tensor.payload)
     edge = None
     if tensor.edge is not None and is_recording():
         edge = object.__new__(Move)
@@ -179,6 +171,16 @@ def move(way: str, tensor: Any, level: Level) -> Any:
         edge.way = way
     shares = way in ("wrap", "unwrap", "constant", "primal_of")
     return new_tensor(payload, edge, tensor.share_version() if shares else None)
+
+
+def _completed(payload: Any, whole: Any) -> Any:
+    """A part of `whole`, which is recorded at all levels of that, as a value of the others."""
+    have, levels = levels_of(payload), levels_of(whole)
+    for number in sorted(levels.keys() - have.keys()):
+        level = levels[number]
+        if level.size is not None:
+            payload = _spread(payload, level)
+    return payload
 
 
 def brought(tensor: Any, levels: Sequence[Level]) -> Any:
@@ -211,3 +213,30 @@ def raised(tensors: list[Any], params: dict[str, Any]) -> list[Any]:
         return tensors
     order = [found[number] for number in sorted(found)]
     return [brought(t, order) if t.edge is not None else t for t in tensors]
+
+
+def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any]) -> bool:
+    """Whether the history of `outputs` goes anywhere but to the inputs of a transform.
+
+    An input that has a history itself leads outside, too.
+    """
+    if any(tensor.edge is not LEAF for tensor in inputs):
+        return True
+    own = {id(tensor) for tensor in inputs}
+    stack = [edge_of(t) for t in outputs if isinstance(t, TensorBase) and t.edge is not None]
+    seen: set[int] = set()
+    while stack:
+        edge = stack.pop()
+        node = edge.node if edge.seq == 0 else edge
+        if id(node) in seen:
+            continue
+        if node.seq > 0:
+            if id(node) not in own:
+                return True
+            continue
+        seen.add(id(node))
+        stack += [following for following in node.edges if following is not None]
+    return False
+
+
+Transforms.raised = staticmethod(raised)

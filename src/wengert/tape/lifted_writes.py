@@ -14,42 +14,53 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.dtypes import is_differentiable
 from wengert.interp.batched import Batched
 from wengert.interp.dual import Dual
-from wengert.interp.levels import Level, Lifted, namespace_of
+from wengert.interp.levels import Level, Lifted, Transforms, levels_of, namespace_of
+from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, new_tensor
-from wengert.tape.levels import brought, move
+from wengert.tape.inplace import base_requires_grad, bump, old_value_needed, set_history
+from wengert.tape.levels import brought, check_levels, move
+from wengert.tape.node import edge_of
+from wengert.tape.record import make_node
 from wengert.tape.views import move_edge, push, refresh_views
+from wengert.tape.write_checks import check_recordable, check_shape
 
-__all__ = ["elevate", "store"]
+__all__ = ["elevate", "store", "write_lifted"]
 
 
-def _is_own(payload: Any) -> bool:
-    """Whether a write reaches all parts of a payload, and nothing but it."""
-    if isinstance(payload, Batched):
-        return _is_own(payload.value)
+def _is_own(payload: Any, levels: Sequence[Level]) -> bool:
+    """Whether a write at `levels`, in order, reaches all parts of a payload, and nothing else."""
+    if not levels:
+        shared = isinstance(payload, Lifted) or any(
+            step == 0 and size > 1
+            for step, size in zip(payload.strides, payload.shape, strict=True)
+        )
+        return not shared and payload.__class__ is np.ndarray and bool(payload.flags.writeable)
+    *below, level = levels
+    if not isinstance(payload, Lifted) or payload.owner is not level:
+        return False
     if isinstance(payload, Dual):
-        return payload.owned and _is_own(payload.primal) and _is_own(payload.tangent)
-    shared = any(
-        step == 0 and size > 1 for step, size in zip(payload.strides, payload.shape, strict=True)
-    )
-    return payload.__class__ is np.ndarray and bool(payload.flags.writeable) and not shared
+        parts = payload.primal, payload.tangent
+        return payload.owned and all(part is not None and _is_own(part, below) for part in parts)
+    assert isinstance(payload, Batched)
+    return _is_own(payload.value, below)
 
 
-def _owned(payload: Any) -> Any:
-    if isinstance(payload, Batched):
-        return Batched(_owned(payload.value), payload.owner)
-    if isinstance(payload, Dual):
-        F: Any = namespace_of(payload.primal)
-        tangent = payload.tangent
-        tangent = F.zeros_like(payload.primal) if tangent is None else _copied(tangent)
-        return Dual(_owned(payload.primal), _owned(tangent), payload.owner, True)
-    return payload if _is_own(np.asarray(payload)) and payload.ndim else np.array(payload)
-
-
-def _copied(payload: Any) -> Any:
-    F: Any = namespace_of(payload)
-    return F.clone(np.asarray(payload) if not isinstance(payload, Lifted) else payload)
+def _owned(payload: Any, levels: Sequence[Level]) -> Any:
+    """`payload` with a place of its own for every part of a value at `levels`."""
+    if not levels:
+        own = payload.ndim and _is_own(np.asarray(payload), ())
+        return payload if own else np.array(payload)
+    *below, level = levels
+    if level.size is not None:
+        return Batched(_owned(move("unwrap", new_tensor(payload), level).payload, below), level)
+    mine = isinstance(payload, Dual) and payload.owner is level
+    primal, tangent = (payload.primal, payload.tangent) if mine else (payload, None)
+    F: Any = namespace_of(primal)
+    tangent = F.zeros_like(primal) if tangent is None else tangent.copy()
+    return Dual(_owned(primal, below), _owned(tangent, below), level, True)
 
 
 def elevate(tensor: Any, levels: Sequence[Level]) -> None:
@@ -57,10 +68,12 @@ def elevate(tensor: Any, levels: Sequence[Level]) -> None:
     ext = tensor.ext
     base = tensor if ext is None or ext.base is None else ext.base
     before = base.array()
-    raised = brought(new_tensor(before, None if base.edge is LEAF else base.edge), levels)
-    if raised.payload is before and _is_own(before):
+    known = {**levels_of(before), **{level.number: level for level in levels}}
+    every = [known[number] for number in sorted(known)]
+    if _is_own(before, every):
         return
-    base.payload = _owned(raised.payload)
+    raised = brought(new_tensor(before, None if base.edge is LEAF else base.edge), every)
+    base.payload = _owned(raised.payload, every)
     if raised.edge is not base.edge and base.edge is not LEAF:
         move_edge(base, raised.edge)
     references = () if base.ext is None or base.ext.views is None else base.ext.views
@@ -86,3 +99,55 @@ def store(target: Any, result: Any) -> None:
         store(target.tangent, move("tangent_of", new_tensor(result), level).payload)
     else:
         np.copyto(target, result, casting="same_kind")
+
+
+def write_lifted(
+    prim: Primitive,
+    tensor: Any,
+    values: list[Any],
+    params: dict[str, Any],
+    name: str,
+    mode: Any,
+) -> Any:
+    """As `write`, where transforms are under way (see NOTE [writing values of transforms])."""
+    recording = mode.records and is_differentiable(tensor.payload.dtype)
+    recording = recording and (
+        any(value.edge is not None for value in values) or base_requires_grad(tensor)
+    )
+    if recording:
+        check_recordable(tensor)
+    if prim.broadcasts:
+        check_shape(tensor.payload, [value.payload for value in values[1:]])
+    found = check_levels([value.payload for value in values])
+    order = [found[number] for number in sorted(found)]
+    if recording:
+        values = [
+            value if value is tensor or value.edge is None else brought(value, order)
+            for value in values
+        ]
+    elevate(tensor, order)
+    payload = tensor.array()
+    payloads = [payload if value is tensor else value.payload for value in values]
+    F: Any = namespace_of(*[p for p in payloads if isinstance(p, Lifted)])
+    result = getattr(F, prim.name)(*payloads, **params)
+    node: Any = None
+    if recording and prim.is_differentiable:
+        old = tensor
+        if old_value_needed(prim, values):
+            old = new_tensor(payload.copy(), tensor.edge)
+        sources = [old if value is tensor else value for value in values]
+        node = make_node(prim, sources, payloads, params, payload)
+        if node.edges[0] is not None:
+            node.edges = (edge_of(tensor), *node.edges[1:])
+    if result.dtype != payload.dtype:
+        result = F.to_copy(result, dtype=payload.dtype)
+    store(payload, result)
+    bump(tensor, name)
+    if node is not None:
+        set_history(tensor, node, "result" in prim.saved)
+    elif tensor.ext is not None:
+        refresh_views(tensor, None)
+    return tensor
+
+
+Transforms.write = staticmethod(write_lifted)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from wengert.interp.levels import Level, UnderWay
+from wengert.interp.levels import Level, Transforms
 from wengert.tape.cuts import note_switch
 
 __all__ = [
@@ -157,7 +157,7 @@ def _under_way() -> tuple[Level, ...]:
     return () if mode is None else mode.levels
 
 
-UnderWay.levels = staticmethod(_under_way)
+Transforms.levels = staticmethod(_under_way)
 
 
 def full_mode() -> Mode:

@@ -8,11 +8,10 @@ import numpy as np
 
 from wengert.base.dtypes import is_differentiable
 from wengert.base.shapes import broadcast
-from wengert.interp.levels import Lifted, namespace_of
+from wengert.interp.levels import Lifted, Transforms, namespace_of
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import UNCHANGED, OutputEdge, TensorBase, new_tensor, version_of
-from wengert.tape.levels import raised
 from wengert.tape.lift import cast_for_number, check_dtypes, is_number, lift
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
@@ -72,7 +71,7 @@ def run(
         return mode.dispatch[-1].run(mode, prim, tensors, params, outs)
     lifted: list[Any] = []
     if mode is not None and mode.levels:
-        tensors = raised(tensors, params)
+        tensors = Transforms.raised(tensors, params)
         lifted = [t.payload for t in tensors]
         lifted += [v for value in params.values() if isinstance(value, tuple) for v in value]
     payloads = [tensors[0].array()] if prim.view else [tensor.payload for tensor in tensors]

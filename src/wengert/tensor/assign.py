@@ -9,18 +9,22 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.base.shapes import expanded
+from wengert.interp.levels import Lifted
 from wengert.ops.index import split_index
-from wengert.ops.pointwise import check_alpha
+from wengert.ops.pointwise import fitting_alpha
+from wengert.ops.randomness import drawn
+from wengert.ops.select import check_fits
 from wengert.ops.select import where as choose
 from wengert.ops.strided import as_strided
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.inplace import check_cast, check_writable, write
+from wengert.tape.inplace import write
 from wengert.tape.lift import cast, held, is_number
 from wengert.tape.masked import HIDING, holds_nan
 from wengert.tape.modes import is_recording
 from wengert.tape.record import T
 from wengert.tape.views import window
+from wengert.tape.write_checks import check_cast, check_writable
 
 __all__ = [
     "abs_",
@@ -80,8 +84,11 @@ def random_in_place(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         check_writable(self, is_recording() and self.edge is not None)
-        drawn = draw(self.array(), *args, **kwargs)
-        return write(TABLE["assign"], self, (new_tensor(drawn),), {}, name)
+        template = self.array()
+        if isinstance(template, Lifted):
+            template = np.empty(template.shape, template.dtype)
+        values = drawn(lambda: draw(template, *args, **kwargs))
+        return write(TABLE["assign"], self, (new_tensor(values),), {}, name)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"{draw.__doc__} Fills the tensor in place, and returns it."
@@ -101,7 +108,7 @@ def sub_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
 def _scaled(name: str, self: Any, other: Any, alpha: Any) -> Any:
     if alpha == 1:
         return write(TABLE[name], self, (other,), {}, f"{name}_")
-    check_alpha(self, other, alpha)
+    alpha = fitting_alpha(self, other, alpha)
     if is_number(other):
         return write(TABLE[name], self, (other * alpha,), {}, f"{name}_")
     return write(TABLE[f"{name}_scaled"], self, (other,), {"alpha": alpha}, f"{name}_")
@@ -265,6 +272,8 @@ def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
 
 def _masked_fill(self: Any, mask: Any, value: Any) -> Any:
     if isinstance(value, TensorBase):
+        if value.payload.ndim == 0:
+            check_fits(value.payload, self.payload.dtype)
         return write(TABLE["masked_fill_tensor"], self, (mask, value), {}, "masked_fill_")
     params = {"value": held(_number(value, "masked_fill_"), self.payload.dtype)}
     if params["value"].__class__ is not float:

@@ -29,6 +29,9 @@ __all__ = ["array_lost", "check_number", "function_lost", "loses", "target_lost"
 _FOREIGN = tuple(
     os.path.join(os.path.dirname(path), "") for path in (os.path.dirname(__file__), np.__file__)
 )
+_SCIPY = f"{os.sep}site-packages{os.sep}scipy{os.sep}"
+_ROOTS = os.path.join("scipy", "optimize", "_zeros_py.py")
+"""SciPy's search for roots: its loop in C runs on after an error, and raises a misleading one."""
 _STORE = "subscript"
 """What the caller does when it writes to an element."""
 _VERDICTS: dict[tuple[int, int], tuple[Any, str | None]] = {}
@@ -37,15 +40,34 @@ _ASSIGN = (
     "Make the array that is written to a tensor: wg.zeros(...) or wengert.numpy.zeros(...), in "
     "which x[i] = t is recorded."
 )
+_STACK = "np.stack([...])"
 _CURES = {
-    "array": "Write np.stack([...]) or wengert.numpy.array([...]) for np.array([...]).",
+    "arange": "Write start + step * np.arange(n).",
+    "array": f"Write {_STACK} or wengert.numpy.array([...]) for np.array([...]).",
     "asarray": "Pass the tensor itself to NumPy's functions, which differentiate.",
-    "dot": "Write A @ x or np.dot(A, x) for A.dot(x).",
-    "fill": _ASSIGN,
+    "fill_diagonal": _ASSIGN,
+    "fromiter": f"Write {_STACK} for np.fromiter(...).",
     "full": "Write wg.full(shape, 1.0) * t or np.broadcast_to(t, shape).",
-    "put": _ASSIGN,
     "vectorize": "Write the function with NumPy's own, which take whole tensors, or "
     "np.stack([f(v) for v in t]).",
+}
+_METHODS = {
+    "dot": "Write A @ x or np.dot(A, x) for A.dot(x).",
+    **dict.fromkeys(("__setitem__", "fill", "itemset", "put", "setfield"), _ASSIGN),
+}
+"""For the methods of plain arrays."""
+_WRITERS = frozenset(name for name, cure in _METHODS.items() if cure is _ASSIGN)
+_SCIPYS = {
+    "CubicSpline": "np.interp",
+    "expm": "wg.linalg.matrix_exp",
+    "fftconvolve": "np.convolve",
+    "interp1d": "np.interp",
+    "logsumexp": "wg.logsumexp",
+    "lu_factor": "wg.linalg.lu_factor",
+    "log_softmax": "wg.log_softmax",
+    "simpson": "np.trapezoid",
+    "softmax": "wg.softmax",
+    "solve_triangular": "wg.linalg.solve_triangular",
 }
 _MATH = {
     "acos": "np.arccos",
@@ -81,19 +103,14 @@ def loses(value: Any) -> bool:
 def array_lost() -> TypeError:
     """The error of ``__array__``."""
     frame = _users_frame()
-    function = _callee(frame)
-    cures = [_CURES[name] for name in (_name(function),) if name in _CURES]
-    if function == _STORE:
-        cures = [_ASSIGN]
-    if not cures:
-        cures = [
-            "Write A @ x or np.dot(A, x) for A.dot(x), np.stack([...]) for np.array([...]), a "
-            "tensor for the array that is assigned to; any of NumPy's functions for an array's "
-            "method."
-        ]
+    cure = _cure(_callee(frame)) or (
+        f"Write A @ x or np.dot(A, x) for A.dot(x), {_STACK} for np.array([...]) and for any list "
+        "of tensors, a tensor for the array that is assigned to, any of NumPy's functions for an "
+        "array's method."
+    )
     return TypeError(
         "a tensor that needs a gradient was about to be copied into a plain NumPy array, losing "
-        f"its gradient{_place(frame)}\n  What takes plain arrays only cannot be traced. {cures[0]} "
+        f"its gradient{_place(frame)}\n  What takes plain arrays only cannot be traced. {cure} "
         "If no gradient is wanted: x.detach()."
     )
 
@@ -127,41 +144,101 @@ def check_number(frame: Any) -> None:
     Raises
     ------
     TypeError
-        If it stores the number in an array, or calls a function of `math` or of NumPy's.
+        If it stores the number in an array, calls a function of `math`, of NumPy's or SciPy's, or
+        is itself a function of these.
     """
     code, offset = frame.f_code, frame.f_lasti
     known = _VERDICTS.get((id(code), offset))
     if known is None:
         if len(_VERDICTS) > 1000:
             _VERDICTS.clear()
-        known = _VERDICTS[id(code), offset] = code, _verdict(_callee(frame))
+        known = _VERDICTS[id(code), offset] = code, _verdict(frame)
     if known[1] is not None:
         raise TypeError(
             "a tensor that needs a gradient was about to become a Python number, losing its "
-            f"gradient{_place(frame)}\n  {known[1]} If no gradient is wanted: x.detach(), or "
-            "float(x)."
+            f"gradient{_place(_users_frame())}\n  {known[1]} If no gradient is wanted: x.detach(), "
+            "or float(x)."
         )
 
 
-def _verdict(function: Any) -> str | None:
+def _verdict(frame: Any) -> str | None:
+    """What to write instead of making a number where `frame` stands; None if it may be made."""
+    filename = frame.f_code.co_filename
+    if filename.endswith(_ROOTS):
+        return None
+    if _takes_numbers(filename):
+        users = _users_frame()
+        return _cure(_callee(users)) or _cure_of_scipy("")
+    return _cure(_callee(frame))
+
+
+def _cure(function: Any) -> str | None:
+    """What to write for a call of `function`, which sees no tensors; None if it is not known."""
     if function == _STORE:
         return _ASSIGN
-    module = getattr(function, "__module__", None)
+    owner = getattr(function, "__self__", None)
     name = _name(function)
-    if module in ("math", "cmath"):
-        ours = _MATH.get(name, f"np.{name}")
-        known = not ours.startswith("np.") or hasattr(np, ours[3:]) or "linalg" in ours
+    if isinstance(owner, np.ndarray):
+        there = f"Write np.{name}(A, ...) for A.{name}(...)." if hasattr(np, name) else ""
+        return _METHODS.get(name, there or "Write a function of NumPy's for the array's method.")
+    if isinstance(function, _JOINED):
+        return "Write np.concatenate for np.r_[...], and np.column_stack for np.c_[...]."
+    module = getattr(function, "__module__", None)
+    home = module if isinstance(module, str) else type(owner).__module__ or ""
+    root = home.partition(".")[0]
+    if root in ("math", "cmath"):
+        return _cure_of_math(root, name)
+    if root in ("_operator", "operator") and name == "setitem":
+        return _ASSIGN
+    if root == "array":
+        return f"Write {_STACK} for array.array(...)."
+    if root == "scipy":
+        return _cure_of_scipy(name)
+    if root != "numpy" and not isinstance(function, np.ufunc):
+        return None
+    if isinstance(owner, np.random.Generator | np.random.RandomState):
         return (
-            f"Write {ours} for {module}.{name}."
-            if known
-            else f"Write it with NumPy's functions, which differentiate: {module}.{name} does not."
+            "Draw from the standard distribution and compute with the parameters: loc + scale * "
+            f"rng.standard_normal(n); or write wengert.numpy.random.{name}."
         )
-    owner = type(getattr(function, "__self__", None)).__module__ or ""
-    if isinstance(getattr(function, "__self__", None), np.ndarray):
-        return _CURES.get(name, "Write a function of NumPy's for the array's method.")
-    if owner.partition(".")[0] == "numpy" or (module or "").partition(".")[0] == "numpy":
-        return _CURES.get(name, "Write it with functions of NumPy's that take tensors.")
-    return None
+    if name in _CURES:
+        return _CURES[name]
+    if home.startswith("numpy.ma"):
+        return "Write np.where with the mask for masked arrays."
+    if isinstance(function, np.ufunc) or hasattr(function, "_implementation"):
+        home = "np.linalg" if "linalg" in home else "np.fft" if "fft" in home else "np"
+        return (
+            "NumPy's functions differentiate by tensors, but see none within a list: write "
+            f"{home}.{name}(np.stack([...])) for {home}.{name}([...])."
+        )
+    return "Write it with functions of NumPy's that take tensors."
+
+
+_JOINED = type(np.r_).__mro__[1]
+
+
+def _cure_of_math(module: str, name: str) -> str:
+    ours = _MATH.get(name, f"np.{name}")
+    if not ours.startswith("np.") or hasattr(np, ours[3:]) or "linalg" in ours:
+        return f"Write {ours} for {module}.{name}."
+    return f"Write it with NumPy's functions, which differentiate: {module}.{name} does not."
+
+
+def _cure_of_scipy(name: str) -> str:
+    """SciPy's functions see only arrays, but for the ufuncs of ``scipy.special``."""
+    same = [
+        f"{shown}.{name}"
+        for shown, home in (("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft))
+        if name and hasattr(home, name)
+    ]
+    ours = _SCIPYS.get(name) or (same[0] if same else None)
+    own = f"scipy's {name}" if name else "what scipy calls"
+    if ours is not None:
+        return f"Write {ours} for {own}."
+    return (
+        f"Write an autograd.Function around {own}, whose backward says what its derivative is, or "
+        "compute with functions of NumPy's, which differentiate."
+    )
 
 
 def _name(function: Any) -> str:
@@ -175,7 +252,7 @@ def _name(function: Any) -> str:
 
 
 def _users_frame() -> Any:
-    """The innermost frame that is neither the library's nor NumPy's."""
+    """The innermost frame that is neither the library's nor NumPy's nor SciPy's."""
     frame: Any = sys._getframe(1)
     while frame.f_back is not None and _is_foreign(frame.f_code.co_filename):
         frame = frame.f_back
@@ -183,7 +260,13 @@ def _users_frame() -> Any:
 
 
 def _is_foreign(filename: str) -> bool:
-    return filename.startswith(_FOREIGN) or filename.startswith(("<wengert ", "<__array_function"))
+    ours = filename.startswith(("<wengert ", "<__array_function"))
+    return ours or _SCIPY in filename or filename.startswith(_FOREIGN)
+
+
+def _takes_numbers(filename: str) -> bool:
+    """Whether a file is NumPy's or SciPy's, whose compiled functions make numbers of results."""
+    return _SCIPY in filename or filename.startswith(_FOREIGN[1])
 
 
 def _place(frame: Any) -> str:
@@ -202,16 +285,19 @@ def _callee(frame: Any) -> Any:
     loads: list[Any] = []
     at = None
     for instruction in dis.get_instructions(frame.f_code):
-        if instruction.offset == frame.f_lasti:
-            at = instruction
+        # within a call of a Python function, it points behind the instruction, at its cache
+        if instruction.offset > frame.f_lasti:
             break
-        loads.append(instruction)
+        if at is not None:
+            loads.append(at)
+        at = instruction
     if at is None:
         return None
     if at.opname in ("STORE_SUBSCR", "STORE_SLICE"):
         return _STORE
     place = at.positions
-    if not at.opname.startswith("CALL") or place is None or place.col_offset is None:
+    reads = at.opname == "BINARY_SUBSCR" or (at.opname == "BINARY_OP" and at.argrepr == "[]")
+    if not (reads or at.opname.startswith("CALL")) or place is None or place.col_offset is None:
         return None
     start = (place.lineno, place.col_offset)
     names = [
@@ -220,8 +306,11 @@ def _callee(frame: Any) -> Any:
         if i.positions is not None and (i.positions.lineno, i.positions.col_offset) == start
     ]
     names = [i for i in names if i.opname not in ("PUSH_NULL", "PRECALL", "NOP", "CACHE", "RESUME")]
-    if not names or not all(i.opname.startswith("LOAD_") for i in names):
+    if not names:
         return None
+    if not all(i.opname.startswith("LOAD_") for i in names):
+        # a method of what some expression gives; that of arrays, if it has such a name
+        return _STORE if names[-1].argval in _WRITERS else None
     # the same expression may have been compiled more than once
     roots = [
         n for n, i in enumerate(names) if not i.opname.startswith(("LOAD_ATTR", "LOAD_METHOD"))

@@ -20,6 +20,7 @@ from wengert.tape.record import T
 from wengert.tensor import (
     numpy_boundary,
     numpy_choice,
+    numpy_followed,
     numpy_order,
     numpy_polynomials,
     numpy_products,
@@ -33,7 +34,7 @@ from wengert.tensor.numpy_common import rule, values, wrapped
 from wengert.tensor.numpy_kinds import APART, CONSTANT, REFUSED
 from wengert.tensor.numpy_ufuncs import into
 
-__all__ = ["COUNTERPARTS", "found", "kind_of", "named"]
+__all__ = ["COUNTERPARTS", "found", "kind_of", "named", "signature_of"]
 
 COUNTERPARTS = (
     numpy_choice,
@@ -93,9 +94,12 @@ def named(name: str, function: Any) -> Callable[..., Any]:
     if ours is not None:
         return _with_out(ours, function, label)
     if name in CONSTANT:
+        followed = numpy_followed.COUNTERPARTS.get(name)
 
         @wraps(function)
         def constant(*args: Any, **kwargs: Any) -> Any:
+            if followed is not None and numpy_followed.is_followed(args):
+                return followed(*args, **kwargs)
             return wrapped(function(*values(args), **values(kwargs)))
 
         return constant
@@ -109,9 +113,26 @@ def named(name: str, function: Any) -> Callable[..., Any]:
     return refused
 
 
+def signature_of(function: Any, ours: Any) -> inspect.Signature:
+    """The signature of a function of NumPy's; that of its counterpart, where it tells none.
+
+    Before version 2.4, functions that are written in C did not.
+    """
+    for known in (function, inspect.unwrap(ours)):
+        try:
+            return inspect.signature(known)
+        except ValueError:
+            continue
+    return inspect.signature(_unknown)
+
+
+def _unknown(*args: Any, **kwargs: Any) -> None:
+    """What has the signature of functions of which nothing is known."""
+
+
 def _with_out(ours: Callable[..., Any], function: Any, label: str) -> Callable[..., Any]:
     """`ours` with ``out=`` written in place; itself, if the function has no such argument."""
-    parameters = inspect.signature(function).parameters
+    parameters = signature_of(function, ours).parameters
     if "out" not in parameters:
         return ours
     by_name = parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY

@@ -20,7 +20,7 @@ __all__ = ["APART", "CONSTANT", "REFUSED"]
 _CONSTANT = """
     allclose argmax argmin argpartition argsort argwhere array2string array_equal array_equiv
     array_repr array_str can_cast common_type count_nonzero diag_indices_from digitize einsum_path
-    empty_like flatnonzero full_like in1d isclose iscomplex iscomplexobj isin isneginf isposinf
+    empty_like flatnonzero in1d isclose iscomplex iscomplexobj isin isneginf isposinf
     isreal isrealobj ix_ lexsort linalg.matrix_rank may_share_memory min_scalar_type nanargmax
     nanargmin ndim nonzero ones_like packbits ravel_multi_index result_type searchsorted shape
     shares_memory size tril_indices_from triu_indices_from unpackbits unravel_index zeros_like
@@ -54,7 +54,7 @@ _APART = """
     geterr geterrcall hamming hanning identity indices info isdtype isfortran isscalar issubdtype
     iterable kaiser load loadtxt mask_indices mintypecode nested_iters ones printoptions
     promote_types require row_stack set_printoptions setbufsize seterr seterrcall show_config
-    show_runtime test tri tril_indices triu_indices typename zeros
+    show_runtime test tri trapz tril_indices triu_indices typename zeros
     fft.fftfreq fft.rfftfreq fft.test linalg.test
     """
 APART = frozenset(_APART.split())
@@ -90,8 +90,8 @@ _SPECIAL = {
         airye bei beip ber berp hyperu kei keip kelvin ker kerp log_wright_bessel mathieu_a
         mathieu_b mathieu_cem mathieu_modcem1 mathieu_modcem2 mathieu_modsem1 mathieu_modsem2
         mathieu_sem modstruve obl_ang1 obl_ang1_cv obl_cv obl_rad1 obl_rad1_cv obl_rad2 obl_rad2_cv
-        pbdv pbvv pbwa pro_ang1 pro_ang1_cv pro_cv pro_rad1 pro_rad1_cv pro_rad2 pro_rad2_cv struve
-        wright_bessel zetac
+        pbdv pbvv pbwa pro_ang1 pro_ang1_cv pro_cv pro_rad1 pro_rad1_cv pro_rad2 pro_rad2_cv
+        sph_harm struve wright_bessel zetac
         """,
 }
 REFUSED.update(

@@ -23,9 +23,16 @@ __all__ = ["convolve", "cross", "matmul_of", "matvec", "outer", "vecdot", "vecma
 
 
 @counterpart("matmul", "linalg.matmul")
-def matmul_of(x1: Any, x2: Any, /) -> Any:
+def matmul_of(x1: Any, x2: Any, /, *, axes: Any = None) -> Any:
     """``numpy.matmul``."""
-    return matmul.matmul(*common(x1, x2))
+    x1, x2 = common(x1, x2)
+    if axes is None:
+        return matmul.matmul(x1, x2)
+    places = [(at,) if isinstance(at, int) else tuple(at) for at in axes]
+    last = [tuple(range(-len(at), 0)) for at in places]
+    x1, x2 = (permute.movedim(v, at, to) for v, at, to in zip((x1, x2), places, last, strict=False))
+    result = matmul.matmul(x1, x2)
+    return permute.movedim(result, last[2], places[2]) if len(places) > 2 else result
 
 
 @counterpart("dot")

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.interp.levels import Lifted
 from wengert.ops.matmul import matmul
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
@@ -108,7 +109,11 @@ class NumpyProtocol:
             )
         if self.edge is not None:
             note(".numpy()", self)
-        return self.array()
+        payload = self.array()
+        if isinstance(payload, Lifted):
+            # which refuses what an array cannot carry
+            return np.asarray(payload.constant() if force else payload)
+        return payload
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if self.edge is not None:
@@ -186,6 +191,8 @@ def _operation(name: str, a: Any, b: Any) -> Any:
     if isinstance(a, np.generic) and name in _REFLECTED:
         # NumPy's scalars count as Python numbers, as they do in PyTorch
         return getattr(b, _REFLECTED[name])(a.item())
+    if isinstance(a, TensorBase) and isinstance(b, TensorBase):
+        return getattr(T, name)(a, b)
     return record(TABLE[name], (a, b), {})
 
 

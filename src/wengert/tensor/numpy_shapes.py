@@ -225,13 +225,19 @@ def _append(arr: Any, values: Any, axis: int | None = None) -> Any:
     return _concatenate((arr, values), axis)
 
 
-@counterpart("split", "array_split")
+@counterpart("array_split")
+def _array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+    sections = indices_or_sections
+    cuts = sections if isinstance(sections, int) else tuple(int(n) for n in sections)
+    return list(split.tensor_split(tensor(ary), cuts, axis))
+
+
+@counterpart("split")
 def _split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    return list(split.tensor_split(tensor(ary), _cuts(indices_or_sections), axis))
-
-
-def _cuts(sections: Any) -> Any:
-    return sections if isinstance(sections, int) else tuple(int(n) for n in sections)
+    ary, sections = tensor(ary), indices_or_sections
+    if isinstance(sections, int) and ary.shape[normal_axis(axis, ary.ndim)] % sections:
+        raise ValueError("array split does not result in an equal division")
+    return _array_split(ary, sections, axis)
 
 
 @counterpart("hsplit")
@@ -422,6 +428,22 @@ def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
 @counterpart("copy")
 def _copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     return clone(tensor(a))
+
+
+@counterpart("full_like")
+def _full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    **more: Any,
+) -> Any:
+    a = tensor(a)
+    value = as_dtype(fill_value, a.payload.dtype if dtype is None else dtype)
+    sizes = a.payload.shape if shape is None else shape
+    return clone(expand.broadcast_to(value, (sizes,) if isinstance(sizes, int) else tuple(sizes)))
 
 
 @counterpart("astype")

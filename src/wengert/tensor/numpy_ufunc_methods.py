@@ -14,9 +14,10 @@ import numpy as np
 from wengert.ops import expand, join, pointwise, shape
 from wengert.ops import reduce as reductions
 from wengert.tape.base import TensorBase
-from wengert.tape.inplace import bump, check_writable
+from wengert.tape.inplace import bump
 from wengert.tape.lift import cast
 from wengert.tape.record import T
+from wengert.tape.write_checks import check_writable
 from wengert.tensor import assign, numpy_boundary, numpy_sums
 from wengert.tensor.numpy_common import (
     all_axes,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ __all__ = [
     "into",
     "is_constant",
     "label_of",
+    "one_primitive",
     "rule_of",
 ]
 
@@ -195,6 +197,14 @@ def rule_of(ufunc: Any) -> Callable[..., Any] | None:
         made: Callable[..., Any] | None = special.rule_of(name)
         return made
     return None
+
+
+def one_primitive(ufunc: Any) -> str | None:
+    """The primitive that a ufunc is on floating numbers of one dtype; None if it is more."""
+    name = ufunc.__name__
+    if ufunc.nin > 1 and (name in CONSTANT or name == "float_power"):
+        return None
+    return _ONE_PRIMITIVE.get(name) if _is_numpys(ufunc) else None
 
 
 def _is_numpys(ufunc: Any) -> bool:
@@ -377,8 +387,7 @@ def resolved(
     asked = tuple(_kind_of(value) for value in made) + (None,) * ufunc.nout
     if dtype is not None:
         signature = (None,) * ufunc.nin + (_numpy_dtype(dtype),) * ufunc.nout
-    fixed = {} if signature is None else {"signature": signature}
-    full = ufunc.resolve_dtypes(asked, casting=casting, **fixed)
+    full = _meeting(ufunc, asked, casting, signature)
     if full[0].kind == "O":
         raise TypeError(
             f"{label_of(ufunc)} has no form for "
@@ -389,6 +398,13 @@ def resolved(
         value if is_weak(value) and weak else as_dtype(value, kind)
         for value, kind in zip(made, full, strict=False)
     ]
+
+
+@lru_cache(maxsize=1000)
+def _meeting(ufunc: Any, asked: tuple[Any, ...], casting: str, signature: Any) -> Any:
+    """The dtypes that a ufunc computes in: what they are takes NumPy longer than a small sum."""
+    fixed = {} if signature is None else {"signature": signature}
+    return ufunc.resolve_dtypes(asked, casting=casting, **fixed)
 
 
 def _kind_of(value: Any) -> Any:

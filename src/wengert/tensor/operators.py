@@ -91,7 +91,7 @@ class TensorOperators:
         return matmul(self, other) if isinstance(other, TensorBase | np.ndarray) else NotImplemented
 
     def __rmatmul__(self, other: Any) -> Any:
-        return matmul(other, self) if isinstance(other, np.ndarray) else NotImplemented
+        return matmul(other, self) if isinstance(other, TensorBase | np.ndarray) else NotImplemented
 
     def __rtruediv__(self, other: Any) -> Any:
         if is_number(other):

@@ -216,10 +216,12 @@ def _install() -> None:
 def _give_way(cls: Any) -> None:
     # Python asks the right operand first only if its class derives from the left one's
     for symbol in _BINARY:
-        setattr(cls, f"__{symbol}__", _yielding(f"__{symbol}__"))
+        name = f"__{symbol}__"
+        setattr(cls, name, _yielding(name, vars(cls).get(name)))
 
 
-def _yielding(name: str) -> Any:
+def _yielding(name: str, own: Any) -> Any:
+    """An operator of plain tensors, or a class's `own`, that lets overriding subclasses go first."""
     plain, between = TensorBase.cls, _OVERRIDING[0]
 
     @wraps(getattr(plain, name))
@@ -228,7 +230,7 @@ def _yielding(name: str) -> Any:
             return getattr(between, name)(self, other)
         if isinstance(other, between) and not _DISABLED.get():
             return NotImplemented
-        return getattr(plain, name)(self, other)
+        return getattr(plain, name)(self, other) if own is None else own(self, other)
 
     return operator
 

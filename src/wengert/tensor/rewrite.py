@@ -13,8 +13,9 @@ from wengert.base import errors
 from wengert.base.dtypes import category, is_differentiable
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.inplace import bump, check_apart, check_writable, write, write_result
+from wengert.tape.inplace import bump, write, write_result
 from wengert.tape.modes import is_recording
+from wengert.tape.write_checks import check_apart, check_writable
 
 __all__ = ["computed", "reshaped", "written"]
 

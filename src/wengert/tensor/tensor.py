@@ -15,6 +15,7 @@ import numpy as np
 from wengert.base import errors
 from wengert.base.device import check_device
 from wengert.base.dtypes import default_float, is_differentiable
+from wengert.interp.levels import Lifted
 from wengert.ops.convert import to_array
 from wengert.ops.create import empty
 from wengert.ops.index import getitem
@@ -328,7 +329,10 @@ class Tensor(
         """A tensor over the same memory, outside the graph."""
         if self.edge is not None:
             note(".detach()", self)
-        detached: Tensor = new_tensor(self.array(), None, self.share_version())
+        payload = self.array()
+        if isinstance(payload, Lifted):
+            payload = payload.constant()
+        detached: Tensor = new_tensor(payload, None, self.share_version())
         return detached
 
     def detach_(self) -> Tensor:
@@ -427,7 +431,7 @@ class Tensor(
 
     def __bool__(self) -> bool:
         if self.payload.size == 1:
-            return bool(self.payload.item())
+            return bool(self.payload)
         if self.payload.size == 0:
             raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
         raise RuntimeError(

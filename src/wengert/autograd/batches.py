@@ -1,0 +1,73 @@
+"""Layer 7 · autograd: one backward pass for many cotangents, and one forward pass for many tangents.
+
+Both are a `vmap`, over a dimension in front of what they are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wengert.func.forward import joined
+from wengert.func.inputs import Entered
+from wengert.tape.backward import run_grad
+from wengert.tape.levels import move
+
+__all__ = ["gradients_of_batch", "tangents_of_batch"]
+
+
+def gradients_of_batch(
+    outputs: Sequence[Any],
+    inputs: Sequence[Any],
+    vectors: Sequence[Any],
+    keep: bool,
+    create_graph: bool,
+) -> list[Any]:
+    """The gradients of `outputs` by `inputs` for each vector of a batch, None without a path.
+
+    Parameters
+    ----------
+    vectors
+        For each output cotangents with a dimension in front that counts them, of equal sizes; None
+        for ones.
+    """
+    sizes = {tuple(v.payload.shape[:1]) for v in vectors if v is not None}
+    if len(sizes) != 1 or () in sizes:
+        raise RuntimeError(
+            "is_grads_batched=True needs grad_outputs whose first dimensions are equal, but got "
+            f"{[list(v.payload.shape) for v in vectors if v is not None]}"
+        )
+    ((size,),) = sizes
+    with Entered(size) as level:
+        seeds = [v if v is None else move("wrap", v, level) for v in vectors]
+        grads = run_grad(outputs, inputs, seeds, keep, create_graph)
+        return [g if g is None else move("unwrap", g, level) for g in grads]
+
+
+def tangents_of_batch(
+    func: Callable[..., Any], at: Sequence[Any], directions: Sequence[Any]
+) -> tuple[Any, tuple[Any, ...]]:
+    """What `func` gives at `at`, as it would alone, and its tangents for each direction of a batch.
+
+    Parameters
+    ----------
+    func
+        Returns a value of any kind and a tuple of tensors.
+    directions
+        For each tensor of `at` tangents with a dimension in front that counts them.
+
+    Returns
+    -------
+    value
+        What `func` returned first.
+    tangents
+        Those of the tensors, with the dimension in front.
+    """
+    with Entered(directions[0].payload.shape[0]) as batch, Entered() as level:
+        duals = [
+            joined(tensor, move("wrap", direction, batch), level)
+            for tensor, direction in zip(at, directions, strict=True)
+        ]
+        value, outputs = func(*duals)
+        slopes = [move("tangent_of", out, level) for out in outputs]
+        return value, tuple(move("unwrap", slope, batch) for slope in slopes)

@@ -1,0 +1,188 @@
+"""Layer 3 · interp: batching rules of normalisation.
+
+A batch of arrays is brought to one array that the primitives take: with the batch in front where
+means are along the last dimensions, and among the channels where they are of channels. What is
+`known` of the means (NOTE [known moments] in `wengert.prims.normalisation`) has a column for each,
+in the same order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.interp.batched import RULES, Call, Slot, aligned, spread
+
+__all__ = ["RULES"]
+
+Dims = tuple[int, ...]
+
+
+def _is_trailing(dim: Dims, ndim: int) -> bool:
+    return dim[0] == ndim - len(dim)
+
+
+def _merged(call: Call, slot: Slot, dim: Dims) -> tuple[Any, Dims]:
+    """The batch as one array, and the dimensions of its means."""
+    value = spread(call.F, slot, call.size)
+    ndim = value.ndim - 1
+    if _is_trailing(dim, ndim):
+        return value, tuple(d + 1 for d in dim)
+    return _among_channels(call, value), dim
+
+
+def _among_channels(call: Call, value: Any) -> Any:
+    """(batch, sample, channel, ...) as (sample, batch * channel, ...)."""
+    F = call.F
+    value = F.permute(value, dims=(1, 0, *range(2, value.ndim)))
+    shape = value.shape
+    return F.unsafe_view(value, shape=(shape[0], shape[1] * shape[2], *shape[3:]))
+
+
+def _parted(call: Call, value: Any, dim: Dims, ndim: int) -> Any:
+    """The transpose of `_merged`, for an array of the same shape."""
+    if _is_trailing(dim, ndim):
+        return value
+    F, shape = call.F, value.shape
+    value = F.unsafe_view(value, shape=(shape[0], call.size, shape[1] // call.size, *shape[2:]))
+    return F.permute(value, dims=(1, 0, *range(2, value.ndim)))
+
+
+def _known(call: Call, slot: Slot) -> Any:
+    """What is known of the means of all, in three rows; without columns if nothing is."""
+    F = call.F
+    value = spread(F, slot, call.size)
+    n, rows, columns = value.shape
+    return F.unsafe_view(F.permute(value, dims=(1, 0, 2)), shape=(rows, n * columns))
+
+
+def _column(call: Call, slot: Slot, ndim: int, trailing: bool) -> Slot:
+    """Weights such that they broadcast with values of `ndim` dimensions."""
+    if trailing or not slot.ndim:
+        return slot
+    shape = (*slot.value.shape, *(1,) * (ndim - 2))
+    return Slot(call.F.unsafe_view(slot.value, shape=shape), slot.batched)
+
+
+def _weighed(call: Call, value: Any, weight: Slot, trailing: bool) -> Any:
+    """Values of the batch times weights."""
+    column = _column(call, weight, value.ndim - 1, trailing)
+    x, y = aligned(call.F, [Slot(value, True), column])
+    return x * y
+
+
+def _scaled(call: Call, value: Any, weight: Slot, bias: Slot, trailing: bool) -> Any:
+    """Standardised values times weights, plus biases."""
+    value = _weighed(call, value, weight, trailing)
+    x, y = aligned(call.F, [Slot(value, True), _column(call, bias, value.ndim - 1, trailing)])
+    return x + y
+
+
+def _one(F: Any, like: Any) -> Any:
+    return F.zeros(shape=(), dtype=like.dtype) + 1
+
+
+def _moments(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    F = call.F
+    value, dim = _merged(call, slots[0], params["dim"])
+    rows = F.moments(value, dim=dim, eps=params["eps"])
+    parted = F.unsafe_view(rows, shape=(3, call.size, rows.shape[1] // call.size))
+    return F.permute(parted, dims=(1, 0, 2))
+
+
+def _standard(call: Call, self: Slot, known: Slot, dim: Dims, eps: float) -> Any:
+    value, merged = _merged(call, self, dim)
+    result = call.F.standardise(value, _known(call, known), dim=merged, eps=eps)
+    return _parted(call, result, dim, self.ndim)
+
+
+def _standardise(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    return _standard(call, *slots, params["dim"], params["eps"])
+
+
+def _standardise_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, input, weight, known = slots
+    dim, ndim = params["dim"], self.ndim
+    g = _weighed(call, spread(call.F, self, call.size), weight, _is_trailing(dim, ndim))
+    arrays = [_merged(call, slot, dim)[0] for slot in (Slot(g, True), input)]
+    merged = _merged(call, input, dim)[1]
+    result = call(*arrays, _one(call.F, g), _known(call, known), dim=merged, eps=params["eps"])
+    return _parted(call, result, dim, ndim)
+
+
+def _standardised_sum(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, input, known = slots
+    F, dim = call.F, params["dim"]
+    standard = _standard(call, input, known, dim, params["eps"])
+    product = spread(F, self, call.size) * standard
+    if params["over"] == "across":
+        over = tuple(range(1, product.ndim - len(dim)))
+    else:
+        over = (3,) if params["over"] == "last" else tuple(d + 1 for d in dim)
+    return F.sum_dim(product, dim=over, keepdim=False) if over else product
+
+
+def _layer_norm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, weight, bias, known = slots
+    dim = params["dim"]
+    if weight.batched or bias.batched:
+        standard = _standard(call, self, known, dim, params["eps"])
+        return _scaled(call, standard, weight, bias, True)
+    value, merged = _merged(call, self, dim)
+    return call(value, weight.value, bias.value, _known(call, known), dim=merged, eps=params["eps"])
+
+
+def _of_channels(ndim: int) -> Dims:
+    return (0, *range(2, ndim))
+
+
+def _batch_norm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, weight, bias, known = slots
+    standard = _standard(call, self, known, _of_channels(self.ndim), params["eps"])
+    return _scaled(call, standard, weight, bias, False)
+
+
+def _batch_norm_fixed(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, weight, bias, mean, var = slots
+    F = call.F
+    ndim = self.ndim
+    x, centre = aligned(F, [self, _column(call, mean, ndim, False)])
+    apart = Slot(x - centre, self.batched or mean.batched)
+    scale = Slot(F.rsqrt(var.value + params["eps"]), var.batched)
+    x, steep = aligned(F, [apart, _column(call, scale, ndim, False)])
+    standard = Slot(x * steep, apart.batched or scale.batched)
+    return _scaled(call, spread(F, standard, call.size), weight, bias, False)
+
+
+def _group_norm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, weight, bias, known = slots
+    F = call.F
+    value = spread(F, self, call.size)
+    joined = F.unsafe_view(value, shape=(value.shape[0] * value.shape[1], *value.shape[2:]))
+    plain = not (weight.batched or bias.batched)
+    one = _one(F, value)
+    scale, shift = (weight.value, bias.value) if plain else (one, one * 0)
+    result = call(joined, scale, shift, _known(call, known), **params)
+    result = F.unsafe_view(result, shape=tuple(value.shape))
+    return result if plain else _scaled(call, result, weight, bias, False)
+
+
+def _rms_norm(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, weight = slots
+    value, dim = _merged(call, self, params["dim"])
+    if not weight.batched:
+        return call(value, weight.value, **{**params, "dim": dim})
+    result = call(value, _one(call.F, value), **{**params, "dim": dim})
+    return _weighed(call, result, weight, True)
+
+
+RULES.update(
+    moments=_moments,
+    standardise=_standardise,
+    standardise_backward=_standardise_backward,
+    standardised_sum=_standardised_sum,
+    layer_norm=_layer_norm,
+    batch_norm=_batch_norm,
+    batch_norm_fixed=_batch_norm_fixed,
+    group_norm=_group_norm,
+    rms_norm=_rms_norm,
+)

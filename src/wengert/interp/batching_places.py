@@ -1,0 +1,234 @@
+"""Layer 3 · interp: batching rules of elements put at places, and of embeddings.
+
+Where places are counted in the memory of one array, those of the elements of a batch lie one after
+the other in the memory of all: `_apart` moves them there.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.interp.batched import RULES, Call, Slot, aligned, each, spread
+from wengert.interp.batching import dims
+from wengert.prims.table import TABLE
+
+__all__ = ["RULES"]
+
+
+def _rows(call: Call, ndim: int) -> Any:
+    """The numbers of the elements of the batch, against values of `ndim` dimensions."""
+    return np.arange(call.size).reshape(-1, *(1,) * ndim)
+
+
+def _apart(call: Call, index: Slot, size: int) -> Any:
+    """Positions in arrays of `size` elements as positions in all of them together."""
+    F = call.F
+    value = spread(F, index, call.size)
+    return F.where(value < 0, value + size, value) + _rows(call, index.ndim) * size
+
+
+def _count(slot: Slot) -> int:
+    return math.prod(slot.value.shape[1:] if slot.batched else slot.value.shape)
+
+
+def _take(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, index = slots
+    if not self.batched:
+        return call(self.value, index.value)
+    return call(self.value, _apart(call, index, _count(self)))
+
+
+def _take_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    g, index = slots
+    shape = params["shape"]
+    places = _apart(call, index, math.prod(shape))
+    return call(spread(call.F, g, call.size), places, shape=(call.size, *shape))
+
+
+def _put(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, index, source = slots
+    places = _apart(call, index, _count(self))
+    values, whole = call.spread([source, self])
+    return call(whole, places, values, **params)
+
+
+def _along(call: Call, index: Slot, ndim: int, dim: int, shape: tuple[int, ...]) -> Any:
+    """Positions of a dimension, other ones for each element of the batch, named for each place."""
+    F = call.F
+    count = _count(index)
+    line = (call.size, *(1,) * dim, count, *(1,) * (ndim - dim - 1))
+    value = F.unsafe_view(index.value, shape=line)
+    return F.expand(value, shape=(*shape[: dim + 1], count, *shape[dim + 2 :]))
+
+
+def _index_copy(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, index, source = slots
+    F, dim = call.F, params["dim"]
+    whole, values = call.spread([self, source])
+    if not self.ndim:
+        return F.unsafe_view(values, shape=(call.size,))
+    if source.ndim < self.ndim:
+        values = F.unsqueeze(values, dim=1)
+    if not index.batched:
+        return call(whole, index.value, values, dim=dim + 1)
+    places = _along(call, index, self.ndim, dim, tuple(whole.shape))
+    return F.scatter(whole, places, values, dim=dim + 1)
+
+
+def _index_fill(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, index = slots
+    F, dim, value = call.F, params["dim"], params["value"]
+    whole = spread(F, self, call.size)
+    if not self.ndim:
+        line = Slot(F.unsqueeze(whole, dim=1), True)
+        return F.squeeze_dim(_index_fill(call, [line, index], {**params, "dim": 0}), dim=1)
+    if not index.batched:
+        return call(whole, index.value, dim=dim + 1, value=value)
+    places = _along(call, index, self.ndim, dim, tuple(whole.shape))
+    return F.scatter_value(whole, places, dim=dim + 1, value=value)
+
+
+def _index_fill_tensor(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, index, value = slots
+    F = call.F
+    shape = tuple(spread(F, self, call.size).shape)
+    none = Slot(F.zeros(shape=shape, dtype=np.dtype(bool)), True)
+    filled = Slot(_index_fill(_of(call, "index_fill"), [none, index], {**params, "value": True}), True)
+    return F.where(*aligned(F, [filled, value, self]))
+
+
+def _of(call: Call, name: str) -> Call:
+    """A call of another primitive."""
+    return call._replace(prim=TABLE[name])
+
+
+def _scatter_reduce(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, index, source = slots
+    if self.ndim:
+        return dims(call, slots, params)
+    F = call.F
+    values = call.spread(slots)
+    values = [v if s.ndim else F.unsqueeze(v, dim=1) for v, s in zip(values, slots, strict=True)]
+    return F.unsafe_view(call(*values, **{**params, "dim": 1}), shape=(call.size,))
+
+
+def _index_reduce(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, index, source = slots
+    if not self.ndim or source.ndim != self.ndim:
+        return each(call, slots, params)
+    dim = params["dim"]
+    whole, values = call.spread([self, source])
+    if not index.batched:
+        return call(whole, index.value, values, **{**params, "dim": dim + 1})
+    places = _along(call, index, self.ndim, dim, tuple(whole.shape))
+    return call.F.scatter_reduce(whole, places, values, **{**params, "dim": dim + 1})
+
+
+# -- masks ----------------------------------------------------------------------------------------
+
+
+def _ranks(call: Call, mask: Slot, most: int) -> Any:
+    """For each place in a row how many places before it have been chosen, below `most`."""
+    F = call.F
+    value = spread(F, mask, call.size)
+    flat = F.unsafe_view(value, shape=(call.size, _count(mask)))
+    ranks = F.cumsum(F.to_copy(flat, dtype=np.dtype(np.int64)), dim=1, reverse=False) - 1
+    return F.clamp(ranks, min=0, max=max(most - 1, 0))
+
+
+def _masked_scatter(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, mask, source = slots
+    F = call.F
+    whole, chosen, values = call.spread(slots)
+    if not _count(source):
+        return F.clone(whole)
+    flat = F.unsafe_view(values, shape=(call.size, _count(source)))
+    given = F.gather(flat, _ranks(call, mask, _count(source)), dim=1)
+    return F.where(chosen, F.unsafe_view(given, shape=tuple(chosen.shape)), whole)
+
+
+def _masked_scatter_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    g, mask = slots
+    F, shape = call.F, params["shape"]
+    values, chosen = call.spread(slots)
+    count = math.prod(shape)
+    zeros = F.zeros(shape=(call.size, count), dtype=values.dtype)
+    if count:
+        kept = F.unsafe_view(F.where(chosen, values, 0), shape=(call.size, _count(mask)))
+        zeros = F.scatter_add(zeros, _ranks(call, mask, count), kept, dim=1)
+    return F.unsafe_view(zeros, shape=(call.size, *shape))
+
+
+def _masked_select(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, mask = slots
+    if mask.batched or not isinstance(mask.value, np.ndarray) or mask.ndim == 0:
+        return each(call, slots, params)
+    return call.F.index(self.value, indices=(None, mask.value))
+
+
+def _masked_select_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    g, mask = slots
+    shape = tuple(mask.value.shape[1:] if mask.batched else mask.value.shape)
+    zeros = Slot(call.F.zeros(shape=shape, dtype=g.value.dtype), False)
+    return _masked_scatter(call, [zeros, mask, g], {})
+
+
+# -- tables ---------------------------------------------------------------------------------------
+
+
+def _embedding(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    weight, indices = slots
+    if not weight.batched:
+        return call(weight.value, indices.value, **params)
+    n, count, width = weight.value.shape
+    table = call.F.unsafe_view(weight.value, shape=(n * count, width))
+    return call(table, _apart(call, indices, count), **params)
+
+
+def _factors(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    (indices,) = slots
+    if not params["scale_grad_by_freq"] or not indices.value.size:
+        return call(indices.value, **params)
+    # far enough apart that each element of the batch counts its own
+    size = int(indices.value.max()) + 1
+    factors = call(_apart(call, indices, size), **{**params, "padding_idx": -1})
+    kept = indices.value != params["padding_idx"]
+    return factors * call.F.unsqueeze(kept, dim=kept.ndim)
+
+
+def _embedding_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    g, indices = slots
+    F, rows = call.F, params["num_weights"]
+    values = spread(F, g, call.size)
+    if params["padding_idx"] >= 0 or params["scale_grad_by_freq"]:
+        how = {name: params[name] for name in ("padding_idx", "scale_grad_by_freq")}
+        spread_indices = Slot(spread(F, indices, call.size), True)
+        values = values * _factors(
+            _of(call, "embedding_factors"), [spread_indices], {"dtype": values.dtype, **how}
+        )
+    places = _apart(call, indices, rows)
+    how = {"padding_idx": -1, "scale_grad_by_freq": False}
+    result = call(values, places, num_weights=rows * call.size, **how)
+    return F.unsafe_view(result, shape=(call.size, rows, *result.shape[1:]))
+
+
+RULES.update(
+    take=_take,
+    take_backward=_take_backward,
+    put=_put,
+    index_copy=_index_copy,
+    index_fill=_index_fill,
+    index_fill_tensor=_index_fill_tensor,
+    scatter_reduce=_scatter_reduce,
+    index_reduce=_index_reduce,
+    masked_scatter=_masked_scatter,
+    masked_scatter_backward=_masked_scatter_backward,
+    masked_select=_masked_select,
+    masked_select_backward=_masked_select_backward,
+    embedding=_embedding,
+    embedding_factors=_factors,
+    embedding_backward=_embedding_backward,
+)
