@@ -315,9 +315,25 @@ pi = _math.pi
 e = _math.e
 newaxis = None
 
-_LATER = frozenset({"fft", "linalg", "nn", "special", "testing", "utils"})
+_LATER = frozenset(
+    {
+        "fft",
+        "func",
+        "implicit",
+        "integrate",
+        "linalg",
+        "nn",
+        "numpy",
+        "scipy",
+        "sparse",
+        "special",
+        "testing",
+        "utils",
+    }
+)
 _FROM_LATER = {
     "load": "serialization",
+    "vmap": "func",
     "save": "serialization",
     "is_anomaly_check_nan_enabled": "autograd.anomaly_mode",
     "is_anomaly_enabled": "autograd.anomaly_mode",

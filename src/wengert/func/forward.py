@@ -102,7 +102,9 @@ def jvp(
     for primal, tangent in zip(flat, directions, strict=True):
         _check_pair(primal, tangent, name)
     with Entered() as level:
-        pairs = iter([joined(p, cast_tangent(t, p), level) for p, t in zip(flat, directions, strict=True)])
+        pairs = iter(
+            [joined(p, cast_tangent(t, p), level) for p, t in zip(flat, directions, strict=True)]
+        )
         values = [rebuild([next(pairs) for _ in tensors]) for tensors, rebuild in parts]
         output, aux = with_aux(func(*values), has_aux, name)
         outputs, rebuild_output = flatten(output)

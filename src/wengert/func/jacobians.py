@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,19 @@ from wengert.ops.permute import movedim
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
-__all__ = ["hessian", "hessian_diag", "hvp", "jacfwd", "jacobian", "jacrev", "laplacian"]
+__all__ = [
+    "hessian",
+    "hessian_diag",
+    "hvp",
+    "jacfwd",
+    "jacobian",
+    "jacrev",
+    "laplacian",
+    "units_of",
+]
 
 
-def _units(tensors: list[Any]) -> list[Any]:
+def units_of(tensors: Sequence[Any]) -> list[Any]:
     """For each tensor the unit vectors of the space of all: a row for each element of any."""
     total = sum(tensor.payload.size for tensor in tensors)
     made, start = [], 0
@@ -106,7 +115,7 @@ def jacrev(
             return tuple(flatten(grads)[0])
 
         _, rebuild_inputs = tensors_of(tuple(primals), "jacrev", "inputs")
-        units = _units(outputs)
+        units = units_of(outputs)
         grads = vmap(row, chunk_size=chunk_size)(*units)
         by_input = [_rows(grad, outputs, True) for grad in grads]
         made = []
@@ -176,7 +185,7 @@ def jacfwd(
             _, slopes, others = jvp(partial, tuple(inputs), directions, has_aux=True)
             return slopes, others
 
-        slopes, others = vmap(column, randomness=randomness)(*_units(inputs))
+        slopes, others = vmap(column, randomness=randomness)(*units_of(inputs))
         rebuild, rebuild_aux, _ = kept
         made = []
         for slope in slopes:
@@ -312,7 +321,7 @@ def _second(func: Callable[..., Any], x: Any, name: str) -> Any:
 
         return jvp(slope, (tensor,), (direction,))[1]
 
-    (units,) = _units([tensor])
+    (units,) = units_of([tensor])
     return tensor, vmap(along)(units)
 
 

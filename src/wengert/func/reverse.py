@@ -47,9 +47,8 @@ def _value_and_grad(
             )
         flat = [tensor for own in inputs for tensor in own]
         keep = outside and leads_outside([output], flat)
-        if output.edge is None:
-            found = [None] * len(flat)
-        else:
+        found: list[Any] = [None] * len(flat)
+        if output.edge is not None:
             found = run_grad([output], flat, [None], keep, keep)
     grads = iter([zeros_like(t) if g is None else g for t, g in zip(flat, found, strict=True)])
     made = [
