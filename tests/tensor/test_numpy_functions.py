@@ -191,7 +191,6 @@ CONSTANTS = {
     "size": lambda np, t: np.size(t),
     "zeros_like": lambda np, t: np.zeros_like(t),
     "ones_like": lambda np, t: np.ones_like(t, dtype=np.float32),
-    "full_like": lambda np, t: np.full_like(t, 2),
     "linalg.matrix_rank": lambda np, t: np.linalg.matrix_rank(np.outer(t, t)),
     "floor_divide": lambda np, t: np.floor_divide(t, 0.2),
     "greater": lambda np, t: np.greater(t, 0.4),

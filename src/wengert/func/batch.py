@@ -120,7 +120,8 @@ def vmap(
     Returns
     -------
     callable
-        Takes arguments with the mapped dimension, and returns results with it.
+        Takes arguments with the mapped dimension, and returns results with it. Keyword arguments
+        reach `func` as they are.
 
     Raises
     ------
@@ -154,30 +155,10 @@ def vmap(
     def mapped(*args: Any, **kwargs: Any) -> Any:
         leaves, dims, size = _mapped(args, in_dims, name)
         _, rebuild = flatten(args)
-        keywords, rebuild_keywords = flatten(kwargs)
-        # keyword arguments are mapped over their first dimension
-        for i, value in enumerate(keywords):
-            if isinstance(value, TensorBase):
-                leaves.append(value)
-                dims.append(0)
-                if not value.payload.ndim or value.payload.shape[0] != size:
-                    raise ValueError(
-                        f"{name}: keyword arguments are mapped over their first dimension, which "
-                        f"must have the size {size}, but one has the shape "
-                        f"{list(value.payload.shape)}"
-                    )
-                keywords[i] = len(leaves) - 1
 
         def call(part: list[Any]) -> Any:
-            count = len(part) - (len(leaves) - positional)
-            named = [
-                part[k] if isinstance(keywords[i], int) and i in moved else keywords[i]
-                for i, k in enumerate(keywords)
-            ]
-            return func(*rebuild(part[:count]), **rebuild_keywords(named))
+            return func(*rebuild(part), **kwargs)
 
-        positional = len(flatten(args)[0])
-        moved = {i for i, value in enumerate(flatten(kwargs)[0]) if isinstance(value, TensorBase)}
         if chunk_size is None or chunk_size >= size:
             return _run(call, leaves, dims, size, out_dims, randomness, name)
         chunks = []

@@ -14,8 +14,8 @@ from wengert.interp.levels import Level
 from wengert.ops.like import zeros_like
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, TensorBase, new_tensor
-from wengert.tape.levels import move
-from wengert.tape.modes import enable_grad, is_recording
+from wengert.tape.levels import brought, move
+from wengert.tape.modes import current_mode, enable_grad, is_recording
 from wengert.tape.record import T
 
 __all__ = ["cast_tangent", "joined", "jvp", "linearize"]
@@ -170,7 +170,10 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     outputs, rebuild = flatten(output)
     with enable_grad():
         # linear in the cotangents: the transpose is the derivative
-        unknown = [new_tensor(zeros_like(out).payload, LEAF) for out in outputs]
+        mode = current_mode()
+        levels = () if mode is None else mode.levels
+        zeros = [brought(zeros_like(out), levels) for out in outputs]
+        unknown = [new_tensor(zero.payload, LEAF) for zero in zeros]
         grads, _ = flatten(pull(rebuild(unknown), create_graph=True))
 
     def pushed(*tangents: Any) -> Any:

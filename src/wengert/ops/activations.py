@@ -139,10 +139,8 @@ def hardsigmoid(input: Any, inplace: bool = False) -> Any:
     """
     input = real_input(input, "hardsigmoid", "hardsigmoid_cpu", floating=True)
     if inplace:
-        write(TABLE["add"], input, (3.0,), {}, "hardsigmoid_")
-        hardtanh(input, 0.0, 6.0, True)
-        return write(TABLE["div"], input, (6.0,), {}, "hardsigmoid_")
-    return T.div(hardtanh(T.add(input, 3.0), 0.0, 6.0), 6.0)
+        return write(TABLE["hardsigmoid"], input, (), {}, "hardsigmoid_")
+    return T.hardsigmoid(input)
 
 
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:

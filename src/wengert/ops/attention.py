@@ -116,11 +116,11 @@ def scaled_dot_product_attention(
     hidden = None
     if is_causal:
         rows, columns = scores.payload.shape[-2:]
-        hidden = np.arange(rows)[:, None] < np.arange(columns)
+        hidden = new_tensor(np.arange(rows)[:, None] < np.arange(columns))
     elif attn_mask is not None:
         mask = operand(attn_mask, op, "attn_mask", 4)
         if mask.payload.dtype.kind == "b":
-            hidden = ~mask.payload
+            hidden = T.logical_not(mask)
         else:
             if mask.payload.dtype != kinds[0]:
                 raise RuntimeError(
@@ -129,14 +129,14 @@ def scaled_dot_product_attention(
                     f"{dtype_name(q.payload)} instead."
                 )
             scores = scores + mask
-            hidden = np.isneginf(scores.payload) if np.isneginf(mask.payload).any() else None
+            hidden = T.isneginf(scores) if T.isneginf(mask).payload.any() else None
     if hidden is None:
         weights = softmax(scores, -1)
     else:
-        weights = softmax(masked_fill(scores, new_tensor(np.asarray(hidden)), -math.inf), -1)
-        blind = np.asarray(hidden).all(-1, keepdims=True)
-        if blind.any():
-            weights = masked_fill(weights, new_tensor(blind), 0.0)
+        weights = softmax(masked_fill(scores, hidden, -math.inf), -1)
+        blind = T.all(hidden, dim=(hidden.payload.ndim - 1,), keepdim=True)
+        if blind.payload.any():
+            weights = masked_fill(weights, blind, 0.0)
     result = matmul(dropout(weights, dropout_p) if dropout_p else weights, v)
     return cast(result, kinds[0])
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.base.errors import long_name
 from wengert.base.shapes import broadcast
+from wengert.interp.levels import Lifted, namespace_of
 from wengert.ops.coerce import operand
 from wengert.tape.base import new_tensor
 
@@ -24,7 +25,7 @@ def equal(input: Any, other: Any) -> bool:
     (True, False)
     """
     a, b = operand(input, "equal"), operand(other, "equal", "other", 2)
-    return bool(np.array_equal(a.payload, b.payload))
+    return bool(np.array_equal(_held(a.payload), _held(b.payload)))
 
 
 def isclose(
@@ -44,8 +45,27 @@ def isclose(
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if tolerance < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
+    if isinstance(a, Lifted) or isinstance(b, Lifted):
+        return new_tensor(_are_close(a, b, rtol, atol, equal_nan))
     close: Any = np.isclose(a, b, rtol, atol, equal_nan)
     return new_tensor(close)
+
+
+def _are_close(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+    """What NumPy computes for arrays, for values of transforms."""
+    F: Any = namespace_of(a, b)
+    if a.dtype.kind in "biu":
+        a, b = (F.to_copy(value, dtype=np.dtype(float)) for value in (a, b))
+    near = F.le(F.abs(F.sub(a, b)), F.add_scalar(F.mul_scalar(F.abs(b), other=rtol), other=atol))
+    close = F.logical_or(F.eq(a, b), F.logical_and(near, F.isfinite(b)))
+    if equal_nan:
+        close = F.logical_or(close, F.logical_and(F.isnan(a), F.isnan(b)))
+    return close
+
+
+def _held(payload: Any) -> Any:
+    """The values, for a decision: tangents have no part in it."""
+    return payload.constant() if isinstance(payload, Lifted) else payload
 
 
 def allclose(
@@ -67,7 +87,7 @@ def allclose(
     a, b = operand(input, "allclose").payload, operand(other, "allclose", "other", 2).payload
     _check_dtypes(a, b, "allclose")
     broadcast(a.shape, b.shape)
-    return bool(np.allclose(a, b, rtol, atol, equal_nan))
+    return bool(np.allclose(_held(a), _held(b), rtol, atol, equal_nan))
 
 
 def _check_dtypes(a: Any, b: Any, name: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.interp.levels import Lifted
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.gather import gather, index_add
 from wengert.ops.reduce import mean, sum
@@ -195,9 +196,18 @@ def embedding_bag(
     if max_norm is not None and places.size:
         _shorten(w, places, max_norm, norm_type)
     bags = np.repeat(np.arange(len(starts)), np.diff([*starts, places.size]))
-    kept = places != row
-    flat = new_tensor(places[kept])
-    owners = bags[kept]
+    if isinstance(places, Lifted):
+        if row >= 0:
+            raise RuntimeError(
+                "vmap: It looks like you're calling embedding_bag with a padding_idx and other "
+                "indices for each element of the batch. We don't support vmap over calling this: "
+                "the sizes of the bags would differ. Use a weight of 0 for what is padding."
+            )
+        flat, kept, owners = new_tensor(places), slice(None), bags
+    else:
+        kept = places != row
+        flat = new_tensor(places[kept])
+        owners = bags[kept]
     rows = T.embedding(w, flat, padding_idx=-1, scale_grad_by_freq=bool(scale_grad_by_freq))
     if factors is not None:
         rows = rows * reshape(reshape(factors, (-1,))[kept], (-1, 1))
@@ -251,6 +261,14 @@ def _largest(rows: Any, owners: Any, counts: Any) -> Any:
     values = rows.payload
     if not len(values):
         return sum(rows, 0, keepdim=True).expand(len(counts), -1)
+    if isinstance(values, Lifted):
+        bags = []
+        for i, count in enumerate(counts):
+            own = T.index_select(rows, new_tensor(np.flatnonzero(owners == i)), dim=0)
+            best = T.argmax(own, dim=0, keepdim=True) if count else None
+            first = T.slice(rows, dim=0, start=0, end=1, step=1)
+            bags.append(T.zeros_like(first) if best is None else T.gather(own, best, dim=0))
+        return T.cat(*bags, dim=0)
     places = np.zeros((len(counts), values.shape[1]), np.int64)
     for bag in np.flatnonzero(counts):
         own = np.flatnonzero(owners == bag)

@@ -208,7 +208,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
     index = T.expand(where, shape=(*rest[:axis], places[axis], *rest[axis + 1 :]))
     values = index.payload
     if values.size and values.min() < 0:
-        index = new_tensor(np.where(values < 0, values + own[axis], values))
+        index = T.where(T.lt(index, 0), T.add(index, own[axis]), index)
     result = gather(wide, axis, index)
     return result if out is None else into(out, result, "take_along_dim")
 

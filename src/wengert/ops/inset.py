@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.shapes import normal_dim
+from wengert.interp.levels import namespace_of
 from wengert.ops.coerce import integer, operand
 from wengert.ops.out import into
 from wengert.ops.strided import is_within, window_of
 from wengert.prims import scatter as _records
-from wengert.prims.table import TABLE
 from wengert.tape.lift import cast
 from wengert.tape.record import T
 
@@ -22,7 +22,8 @@ REQUIRES = (_records,)
 def _replaced(view: str, x: Any, src: Any, params: dict[str, Any]) -> Any:
     """A copy of `x` with `src` where the view operation `view` shows `x`."""
     y = operand(src, f"{view}_scatter", "src", 2)
-    size = TABLE[view].kernel(x.array(), **params).shape
+    payload = x.array()
+    size = getattr(namespace_of(payload), view)(payload, **params).shape
     if y.payload.shape != size:
         raise RuntimeError(
             "expected src to have a size equal to the slice of self. src size = "

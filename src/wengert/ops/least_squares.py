@@ -103,7 +103,7 @@ def _least_squares(x: Any, y: Any, rcond: float | None, driver: str, vector: boo
     batch = broadcast(x.payload.shape[:-2], y.payload.shape[:-2])
     x, y = expand_batch(x, batch), expand_batch(y, batch)
     m, n = x.payload.shape[-2:]
-    kind = x.payload.real.dtype
+    kind = np.empty(0, x.payload.dtype).real.dtype
     if rcond is None:
         rcond = float(np.finfo(kind).eps) * max(m, n)
     solution, rank, values = T.linalg_lstsq(x, y, rcond=float(rcond), driver=driver)

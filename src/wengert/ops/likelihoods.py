@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.interp.levels import Lifted
 from wengert.ops.coerce import operand
 from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.select import clamp, where
@@ -129,10 +130,11 @@ def gaussian_nll_loss(
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")
-    if np.any(v.payload < 0):
+    if (v.payload < 0).any():
         raise ValueError("var has negative entry/entries")
     # the floor is no part of the function, as in PyTorch: the gradient goes to `var`
-    floor = clamp(new_tensor(v.payload), min=eps) - new_tensor(v.payload)
+    held = new_tensor(v.payload.constant() if isinstance(v.payload, Lifted) else v.payload)
+    floor = clamp(held, min=eps) - held
     v = v + floor
     away = x - y
     losses = 0.5 * (v.log() + away * away / v)

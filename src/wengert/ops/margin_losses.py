@@ -17,6 +17,7 @@ from wengert.ops.reduce import mean, sum
 from wengert.ops.select import clamp, where
 from wengert.ops.shape import reshape
 from wengert.tape.base import new_tensor
+from wengert.tape.record import T
 
 __all__ = [
     "hinge_embedding_loss",
@@ -359,15 +360,14 @@ def multilabel_margin_loss(
     how = reduction_of(reduction, size_average, reduce)
     x, y = _classes(input, target, "multilabel_margin_loss")
     classes = x.payload.shape[1]
-    given = np.logical_and.accumulate(y.payload >= 0, 1)
-    chosen = np.where(given, y.payload, 0)
-    right = np.zeros((len(chosen), classes + 1), bool)
-    np.put_along_axis(right, np.where(given, y.payload, classes), True, 1)
-    counts = given[:, :, None] & ~right[:, None, :classes]
-    near = (
-        1
-        - reshape(gather(x, 1, new_tensor(chosen)), (-1, classes, 1))
-        + reshape(x, (-1, 1, classes))
-    )
-    losses = sum(where(new_tensor(counts), clamp(near, min=0), 0.0), (1, 2)) / classes
+    # targets are those before the first negative number
+    ended = T.cumsum(T.to_copy(T.lt(y, 0), dtype=np.dtype(np.int64)), dim=1, reverse=False)
+    given = T.eq(ended, 0)
+    chosen = T.where(given, y, 0)
+    none = new_tensor(np.zeros((x.payload.shape[0], classes + 1), bool))
+    right = T.scatter_value(none, T.where(given, y, classes), dim=1, value=True)
+    wrong = T.logical_not(T.slice(right, dim=1, start=0, end=classes, step=1))
+    counts = T.logical_and(T.unsqueeze(given, dim=2), T.unsqueeze(wrong, dim=1))
+    near = 1 - reshape(gather(x, 1, chosen), (-1, classes, 1)) + reshape(x, (-1, 1, classes))
+    losses = sum(where(counts, clamp(near, min=0), 0.0), (1, 2)) / classes
     return reduced(reshape(losses, ()) if input.ndim < 2 else losses, how)

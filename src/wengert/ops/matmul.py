@@ -343,9 +343,11 @@ def _can_fold(x: Any, y: Any) -> bool:
         return True
     if x.payload.ndim == 2:
         return False
-    array = large.payload if large is x else large.payload.swapaxes(-1, -2)
-    shape, strides = array.shape, array.strides
-    return array.size == 0 or all(
+    shape, strides = large.payload.shape, large.payload.strides
+    if large is y:
+        shape = (*shape[:-2], shape[-1], shape[-2])
+        strides = (*strides[:-2], strides[-1], strides[-2])
+    return large.payload.size == 0 or all(
         strides[i] == strides[i + 1] * shape[i + 1] for i in range(len(shape) - 2)
     )
 

@@ -345,7 +345,8 @@ def normalised_instances(
         return _with_statistics(x, weight, bias, mean, var, eps)
     result, known = _by_groups(x, weight, bias, max(channels, 1), eps)
     if mean is not None and x.payload.size:
-        each = known.payload.reshape(3, n, channels).mean(1)
+        parts = new_tensor(known.payload.reshape(3, n, channels))
+        each = T.mean_dim(parts, dim=(1,), keepdim=False).payload
         update(name, mean, var, each, math.prod(shape[2:]), momentum)
     return result
 

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 
 from wengert.base.errors import long_name
+from wengert.interp.levels import Lifted
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.out import into
+from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
+from wengert.tape.inplace import write
 from wengert.tape.lift import cast
 from wengert.tape.modes import is_recording
 from wengert.tape.record import T
@@ -117,9 +120,17 @@ def running(name: str, running_mean: Any, running_var: Any) -> tuple[Any, Any]:
 
 def update(name: str, mean: Any, var: Any, known: Any, count: int, momentum: float) -> None:
     """Move the running mean and variance towards those of `count` elements each."""
-    for old, new in ((mean, known[0]), (var, known[1] * (count / (count - 1)))):
+    if isinstance(known, Lifted):
+        # a batch has statistics for each of its elements, but no tangents
+        known = known.constant()
+    rows = [T.select(new_tensor(known), dim=0, index=i).payload for i in (0, 1)]
+    for old, new in ((mean, rows[0]), (var, rows[1] * (count / (count - 1)))):
         value = (1 - momentum) * old.payload + momentum * new
-        into(old, new_tensor(value.astype(old.payload.dtype, copy=False)), name)
+        moved = new_tensor(value.astype(old.payload.dtype, copy=False))
+        if isinstance(moved.payload, Lifted):
+            write(TABLE["assign"], old, (moved,), {}, name)
+        else:
+            into(old, moved, name)
 
 
 def _sizes(name: str, normalized_shape: Any) -> tuple[int, ...]:

@@ -392,4 +392,5 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
         count = int(x.max()) + 1
     elif x.max() >= count:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    return new_tensor((np.asarray(x)[..., None] == np.arange(count)).astype(np.int64))
+    same = T.eq(T.unsqueeze(new_tensor(x), dim=x.ndim), new_tensor(np.arange(count)))
+    return T.to_copy(same, dtype=np.dtype(np.int64))

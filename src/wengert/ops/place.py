@@ -36,17 +36,25 @@ def _axis(x: Any, dim: Any, op: str) -> int:
     return normal_dim(integer(dim, op, "dim"), x.payload.ndim)
 
 
+def _outside(index: Any, low: int, high: int) -> int | None:
+    """The position furthest outside of a range; None if there is none."""
+    if not index.size:
+        return None
+    least, most = int(index.min()), int(index.max())
+    if least < low:
+        return least
+    return most if most >= high else None
+
+
 def _index_fill(x: Any, dim: int, index: Any, value: Any) -> Form:
     axis = _axis(x, dim, "index_fill")
     where = _long(index, "index_fill", "Expected dtype int64 for index.")
     if where.payload.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")
     size = x.payload.shape[axis] if x.payload.ndim else 1
-    for place in where.payload.reshape(-1):
-        if not -size <= place < size:
-            raise IndexError(
-                f"index {place} is out of bounds for dimension {axis} with size {size}"
-            )
+    place = _outside(where.payload, -size, size)
+    if place is not None:
+        raise IndexError(f"index {place} is out of bounds for dimension {axis} with size {size}")
     if isinstance(value, TensorBase):
         if value.payload.ndim:
             raise RuntimeError(
@@ -136,12 +144,11 @@ def _index_copy(x: Any, dim: int, index: Any, source: Any) -> Form:
             f"({count})"
         )
     size = own.shape[axis] if own.ndim else 1
-    for place in array.reshape(-1):
-        if not 0 <= place < size:
-            raise IndexError(
-                f"index_copy_(): index {place} is out of bounds for dimension {axis} with size "
-                f"{size}"
-            )
+    place = _outside(array, 0, size)
+    if place is not None:
+        raise IndexError(
+            f"index_copy_(): index {place} is out of bounds for dimension {axis} with size {size}"
+        )
     return "index_copy", (where, y), {"dim": axis}
 
 
@@ -203,10 +210,11 @@ def _masked_scatter(x: Any, mask: Any, source: Any) -> Form:
     shape = x.payload.shape
     if where.payload.shape != shape:
         where = T.expand(where, shape=expanded(where.payload.shape, shape))
-    if np.count_nonzero(where.payload) > y.payload.size:
+    count = T.sum(T.to_copy(where, dtype=np.dtype(np.int64))).payload.max()
+    if count > y.payload.size:
         raise RuntimeError(
             "Number of elements of source < number of ones in mask: there are "
-            f"{y.payload.size} and {np.count_nonzero(where.payload)}"
+            f"{y.payload.size} and {count}"
         )
     return "masked_scatter", (where, y), {}
 
@@ -261,11 +269,11 @@ def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Form:
             f"source.numel() = {y.payload.size}, index.numel() = {where.payload.size}"
         )
     size = x.payload.size
-    for place in where.payload.reshape(-1):
-        if not -size <= place < size:
-            raise IndexError(
-                f"out of range: tried to access index {place} on a tensor of {size} elements."
-            )
+    place = _outside(where.payload, -size, size)
+    if place is not None:
+        raise IndexError(
+            f"out of range: tried to access index {place} on a tensor of {size} elements."
+        )
     return "put", (where, y), {"accumulate": bool(accumulate)}
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.base.dtypes import INTEGER, category, promote
 from wengert.base.shapes import broadcast
+from wengert.interp.levels import Lifted
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase, new_tensor
@@ -112,6 +113,9 @@ def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
             [2]])
     """
     x = operand(input, "nonzero")
+    if as_tuple and isinstance(x.payload, Lifted):
+        rows = T.nonzero(x if x.payload.ndim else T.unsqueeze(x, dim=0))
+        return tuple(T.unbind(rows, dim=1))
     if as_tuple:
         array = x.payload if x.payload.ndim else np.reshape(x.payload, 1)
         return tuple([new_tensor(positions) for positions in np.nonzero(array)])

@@ -16,6 +16,7 @@ from wengert.base.memory_format import (
     preserve_format,
 )
 from wengert.base.shapes import normal_dim, normal_dims, resolved
+from wengert.interp.levels import Lifted
 from wengert.ops.coerce import integer, operand, sizes_of
 from wengert.ops.create import clone
 from wengert.ops.strided import view_dtype
@@ -38,6 +39,10 @@ __all__ = [
 
 def _is_viewable(payload: Any, shape: tuple[int, ...]) -> bool:
     """Whether an array can be seen in another shape without a copy."""
+    if isinstance(payload, Lifted):
+        lead = [part.shape[: part.ndim - payload.ndim] for part in payload.contents()]
+        parts = zip(payload.contents(), lead, strict=True)
+        return all(_is_viewable(part, (*first, *shape)) for part, first in parts)
     if payload.flags.c_contiguous or payload.size == 0:
         return True
     return np.may_share_memory(payload.reshape(shape), payload)

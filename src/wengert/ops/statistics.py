@@ -218,7 +218,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
             norm = total - freedom
             if extra is not None and freedom:
                 norm = total - T.sum(T.mul(weight, extra)) * freedom / total
-        if norm <= 0 if weight is None else norm.payload.real <= 0:
+        if norm <= 0 if weight is None else (T.real(norm).payload <= 0).any():
             warnings.warn(
                 "cov(): degrees of freedom is <= 0. Correction should be strictly less than the "
                 "number of observations.",
@@ -264,7 +264,7 @@ def _weights(fweights: Any, aweights: Any, count: int, kind: Any) -> tuple[Any, 
         else:
             extra = weight
         product = weight if product is None else T.mul(product, weight)
-    if product is not None and not product.payload.sum():
+    if product is not None and not T.sum(product).payload.all():
         raise RuntimeError("cov(): weights sum to zero, can't be normalized")
     return product, extra
 

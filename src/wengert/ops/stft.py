@@ -408,7 +408,7 @@ def _overlapped(parts: Any, window: Any, hop: int, center: bool, length: Any, ca
     batch, count, n_fft = parts.payload.shape
     whole = n_fft + hop * (count - 1)
     if window is None:
-        window = new_tensor(np.ones(n_fft, parts.payload.real.dtype))
+        window = new_tensor(np.ones(n_fft, np.empty(0, parts.payload.dtype).real.dtype))
     parts = T.mul(parts, window)
     squares = T.expand(T.mul(window, window), shape=(1, count, n_fft))
 
@@ -425,7 +425,8 @@ def _overlapped(parts: Any, window: Any, hop: int, center: bool, length: Any, ca
         return T.slice(total, dim=1, start=start, end=min(end, whole), step=1)
 
     total, weight = joined(parts), joined(squares)
-    if np.abs(weight.payload).min(initial=np.inf) <= 1e-11:
+    heights = T.abs(weight).payload
+    if heights.size and heights.min() <= 1e-11:
         raise RuntimeError(
             f"{call} window overlap add min: 1: somewhere all windows are 0, so that the signal is "
             "not determined there. Give a smaller hop_length, or center=True."

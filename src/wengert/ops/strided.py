@@ -6,6 +6,7 @@ from typing import Any
 
 from wengert.base.errors import long_name
 from wengert.base.shapes import normal_dim
+from wengert.interp.levels import Lifted
 from wengert.kernels.strided import reach, within
 from wengert.ops.coerce import dtype_name, integer, operand, sizes_of
 from wengert.tape.base import new_tensor
@@ -73,6 +74,11 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
 def window_of(x: Any, size: Any, stride: Any, storage_offset: int | None) -> dict[str, Any]:
     """The parameters of the view by strides, checked; it may reach beyond `x`, not its base."""
     sizes, strides = _ints(size, "size", 1), _ints(stride, "stride", 2)
+    if isinstance(x.payload, Lifted):
+        raise RuntimeError(
+            "as_strided: a tensor inside of vmap or jvp has no single place in memory to show by "
+            "strides: use views that are named by dimensions (select, narrow, unfold, diagonal)"
+        )
     base = _base_of(x)
     start = (_address(x) - _address(base)) // x.payload.itemsize
     offset = start if storage_offset is None else integer(storage_offset, "as_strided", "offset")
@@ -287,9 +293,10 @@ def view_as_complex(input: Any) -> Any:
         raise RuntimeError(
             f"Tensor must have a last dimension of size 2, but its shape is {list(array.shape)}"
         )
-    if array.strides[-1] != array.itemsize:
+    width = array.dtype.itemsize
+    if array.strides[-1] != width:
         raise RuntimeError("Tensor must have a last dimension with stride 1: use contiguous()")
-    if any(step // array.itemsize % 2 for step in array.strides[:-1]):
+    if any(step // width % 2 for step in array.strides[:-1]):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     return T.view_as_complex(x)
 

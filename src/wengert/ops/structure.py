@@ -411,11 +411,11 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     if min(shape, default=0) < 0:
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(shape)}")
     # positions beyond the last one begin again at the first
-    places = x.payload.astype(np.int64)
+    places = T.to_copy(x, dtype=np.dtype(np.int64))
     inner = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
     return tuple(
         [
-            new_tensor(np.asarray(places // max(step, 1) % max(size, 1)))
+            T.remainder(T.floor_divide(places, max(step, 1)), max(size, 1))
             for step, size in zip(inner, shape, strict=True)
         ]
     )

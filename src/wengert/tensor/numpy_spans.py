@@ -9,7 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ops import arrange, expand, join, permute, pointwise, reduce, select, shape
+from wengert.ops import (
+    arrange,
+    expand,
+    join,
+    permute,
+    pointwise,
+    reduce,
+    select,
+    shape,
+    strided,
+)
 from wengert.tape.base import TensorBase
 from wengert.tensor.numpy_common import (
     all_axes,
@@ -24,6 +34,24 @@ from wengert.tensor.numpy_common import (
 )
 
 __all__: list[str] = []
+
+
+@counterpart("lib.stride_tricks.sliding_window_view")
+def _sliding_window_view(
+    x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
+) -> Any:
+    x = tensor(x)
+    sizes = (window_shape,) if isinstance(window_shape, int) else tuple(window_shape)
+    dims = all_axes(axis, x.ndim)
+    if len(dims) != len(sizes):
+        raise ValueError(
+            f"Must provide a window size for each axis, but there are {len(sizes)} for {len(dims)}"
+        )
+    for dim, size in zip(dims, sizes, strict=True):
+        if not 0 <= size <= x.shape[dim]:
+            raise ValueError("window shape cannot be larger than input array shape, nor negative")
+        x = strided.unfold(x, dim, size, 1)
+    return x
 
 
 @counterpart("diff")

@@ -221,7 +221,7 @@ def _give_way(cls: Any) -> None:
 
 
 def _yielding(name: str, own: Any) -> Any:
-    """An operator of plain tensors, or a class's `own`, that lets overriding subclasses go first."""
+    """A plain operator, or a class's `own`, that lets overriding subclasses go first."""
     plain, between = TensorBase.cls, _OVERRIDING[0]
 
     @wraps(getattr(plain, name))

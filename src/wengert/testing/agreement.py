@@ -155,7 +155,7 @@ def derivatives_differ(
     inputs: Sequence[tuple[Any, Any]],
     orders: int,
     near: float,
-) -> str | None:
+) -> tuple[str | None, int]:
     """Compare the derivatives of two results along fixed random weights.
 
     Parameters
@@ -170,6 +170,11 @@ def derivatives_differ(
         How many orders to compare: 1 or 2.
     near
         How far values may lie apart.
+
+    Returns
+    -------
+    tuple
+        What differs, and how many orders could be compared.
     """
     pairs = [
         (x, y)
@@ -178,36 +183,53 @@ def derivatives_differ(
     ]
     for order in range(1, orders + 1):
         if not pairs:
-            return None
+            # of what is linear, neither library has a second derivative
+            return None, orders if order > 1 else 0
         rng = np.random.default_rng(order)
-        weights = [_weight(array(x), rng) for x, _ in pairs]
-        again = order < orders
+        weights = [_weight(array(y if x is None else x), rng) for x, y in pairs]
         by_us, by_them = (
-            attempt(
-                module.autograd.grad,
-                ([pair[side] for pair in pairs], [pair[side] for pair in inputs]),
-                {
-                    "grad_outputs": [module.from_numpy(weight.copy()) for weight in weights],
-                    "create_graph": again,
-                    "allow_unused": True,
-                },
+            _gradients(
+                module,
+                [(pair[side], weight) for pair, weight in zip(pairs, weights, strict=True)],
+                [pair[side] for pair in inputs],
+                order < orders,
             )
             for side, module in enumerate((wg, torch))
         )
         if isinstance(by_them, Failure):
-            return None  # to have derivatives that PyTorch lacks is no fault
+            return None, order - 1  # to have derivatives that PyTorch lacks is no fault
         if isinstance(by_us, Failure):
-            return f"derivative {order}: we raise {by_us!r}"
+            return f"derivative {order}: we raise {by_us!r}", order
         for i, (x, y) in enumerate(zip(by_us, by_them, strict=True)):
             text = _gradient_differs(x, y, 5 * near, f"derivative {order} by argument {i}")
             if text is not None:
-                return text
+                return text, order
         pairs = [
             (x, y)
             for x, y in zip(by_us, by_them, strict=True)
-            if x is not None and y is not None and x.requires_grad and y.requires_grad
+            if _has_history(x) or _has_history(y)
         ]
-    return None
+    return None, orders
+
+
+def _has_history(tensor: Any) -> bool:
+    return tensor is not None and tensor.requires_grad
+
+
+def _gradients(module: Any, outputs: Any, inputs: list[Any], again: bool) -> Any:
+    """The gradients of those of the weighted outputs that have a history; or a `Failure`."""
+    outputs = [(tensor, weight) for tensor, weight in outputs if _has_history(tensor)]
+    if not outputs:
+        return [None] * len(inputs)
+    return attempt(
+        module.autograd.grad,
+        ([tensor for tensor, _ in outputs], inputs),
+        {
+            "grad_outputs": [module.from_numpy(weight.copy()) for _, weight in outputs],
+            "create_graph": again,
+            "allow_unused": True,
+        },
+    )
 
 
 def _gradient_differs(ours: Any, theirs: Any, near: float, what: str) -> str | None:

@@ -237,6 +237,7 @@ SAMPLES: dict[str, tuple[Call, ...]] = {
     ),
     "trim_zeros": (Call(x(4), via=_between_zeros), Call(x(4), "f", via=_between_zeros)),
     "copy": (Call(x(2, 3)),),
+    "full_like": (Call(x(2, 3), x()), Call(x(2), x(1), shape=(3,), dtype=np.complex128)),
     "astype": (Call(x(2, 3), np.float64), Call(x(3), np.complex128)),
     "real": (Call(x(3)), Call(cx(3))),
     "imag": (Call(cx(3)),),

@@ -12,6 +12,7 @@ import random
 import re
 import types
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -25,21 +26,35 @@ from wengert.testing.agreement import (
     derivatives_differ,
     failures_differ,
     is_tensor,
+    leaves,
     precision,
     values_differ,
 )
 from wengert.testing.parity import Failure
 
-__all__ = ["Comparison", "Finding"]
+__all__ = ["LEFT_OUT", "Comparison", "Finding"]
 
 DTYPES = (
     *("float16", "float32", "float64", "complex64", "complex128", "bool"),
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
 )
 
+LARGE = 2**16
+"""How many numbers a sample may hold that is taken when not all are."""
+
+
+LEFT_OUT = {
+    "dtype": "bfloat16, complex32 and others that NumPy does not have by itself",
+    "layout": "sparse tensors and other layouts",
+    "device": "tensors of the device `meta`, without values",
+    "dimensions": "more than 64 dimensions, the most that NumPy has",
+    "module": "modules as arguments, but for distances",
+}
+"""Which samples are not taken: those that hold what has no counterpart here."""
+
 
 class Unsupported(Exception):
-    """A sample holds what has no counterpart here: another layout, dtype or device."""
+    """A sample holds what is left out: a key of `LEFT_OUT`."""
 
 
 class Finding(NamedTuple):
@@ -73,6 +88,13 @@ class Comparison:
     drawn
         Whether results are drawn at random: then only dtypes and shapes are compared.
 
+    Attributes
+    ----------
+    runs
+        How many results, derivatives of first and second order, and errors were compared so far.
+    left_out
+        How many samples were not taken, by the keys of `LEFT_OUT`.
+
     Raises
     ------
     AttributeError
@@ -83,6 +105,8 @@ class Comparison:
         self.torch = torch
         self.info = info
         self.drawn = drawn or info.has_nondeterministic_output
+        self.runs: Counter[str] = Counter()
+        self.left_out: Counter[str] = Counter()
         if not hasattr(wg.Tensor, f"{info.name}_") and not hasattr(wg.Tensor, info.name):
             _found(wg, info.name)
         self.ours = self._counterpart(info.op)
@@ -138,10 +162,13 @@ class Comparison:
         return self.info.supports_autograd and getattr(self.torch, dtype) in kinds
 
     def _samples(self, dtype: str, requires_grad: bool, limit: int | None) -> list[Any]:
-        """PyTorch's sample inputs, or `limit` of them, the same each time."""
+        """PyTorch's sample inputs, or `limit` of them that are not large, the same each time."""
         kind = getattr(self.torch, dtype)
         make = self.info.sample_inputs_func
-        return _spread(self._made(lambda: make(self.info, "cpu", kind, requires_grad)), limit)
+        samples = self._made(lambda: make(self.info, "cpu", kind, requires_grad))
+        if limit is not None:
+            samples = [sample for sample in samples if _size(sample) <= LARGE]
+        return _spread(samples, limit)
 
     def _made(self, make: Callable[[], Any]) -> list[Any]:
         """What `make` yields, with all that it may draw from at one place."""
@@ -165,14 +192,23 @@ class Comparison:
         if isinstance(value, torch.dtype):
             name = str(value).removeprefix("torch.")
             if name not in DTYPES:
-                raise Unsupported(name)
+                raise Unsupported("dtype")
             return getattr(wg, name)
         if isinstance(value, torch.device):
             return str(value)
         if isinstance(value, torch.memory_format):
             return getattr(wg, str(value).removeprefix("torch."))
-        if isinstance(value, torch.Generator | torch.layout | torch.nn.Module):
-            raise Unsupported(str(value))
+        if isinstance(value, torch.Generator):
+            return wg.Generator().manual_seed(value.initial_seed())
+        if isinstance(value, torch.nn.PairwiseDistance):
+            distance = wg.nn.functional.pairwise_distance
+            return functools.partial(distance, p=value.norm, eps=value.eps, keepdim=value.keepdim)
+        if isinstance(value, torch.nn.Module):
+            raise Unsupported("module")
+        if isinstance(value, torch.layout):
+            if value is not torch.strided:
+                raise Unsupported("layout")
+            return None  # there is no other
         if isinstance(value, list):
             return [self._twin(item, inputs) for item in value]
         if isinstance(value, tuple):
@@ -185,14 +221,19 @@ class Comparison:
 
     def _twin_tensor(self, tensor: Any, inputs: list[tuple[Any, Any]]) -> Any:
         name = str(tensor.dtype).removeprefix("torch.")
-        if name not in DTYPES or tensor.is_meta or tensor.dim() > 64:
-            raise Unsupported(f"{name}, {tensor.dim()} dimensions")
+        if name not in DTYPES:
+            raise Unsupported("dtype")
+        if tensor.dim() > 64:
+            raise Unsupported("dimensions")
         if tensor.layout is not self.torch.strided:
-            raise Unsupported(str(tensor.layout))
+            raise Unsupported("layout")
+        if tensor.is_meta:
+            raise Unsupported("device")
         # in memory as PyTorch has it: a view of something larger stays one
         plain = tensor.detach().resolve_conj().resolve_neg()
         size = plain.untyped_storage().nbytes() // plain.element_size()
-        whole = np.array(array(plain.as_strided((size,), (1,), 0)))
+        # a clone, since PyTorch does not resize memory that NumPy has seen
+        whole = array(plain.as_strided((size,), (1,), 0).clone())
         steps = [step * whole.itemsize for step in plain.stride()]
         made = wg.from_numpy(as_strided(whole[plain.storage_offset() :], plain.shape, steps))
         if tensor.requires_grad:
@@ -200,11 +241,23 @@ class Comparison:
             inputs.append((made, tensor))
         return made
 
+    def twins(self, dtype: str, limit: int) -> Iterator[tuple[Any, tuple[Any, ...], Any, str]]:
+        """Samples with our arguments for them: ``(sample, args, kwargs, description)``."""
+        if not self.takes(dtype):
+            return
+        for sample in self._samples(dtype, self._has_derivatives(dtype), limit):
+            inputs: list[tuple[Any, Any]] = []
+            try:
+                args = self._twin((sample.input, *sample.args), inputs)
+                yield sample, args, self._twin(sample.kwargs, inputs), _shown(sample)
+            except Unsupported as reason:
+                self.left_out[str(reason)] += 1
+
     # -- comparing --------------------------------------------------------------------------------
 
     def findings(
         self, dtype: str, limit: int | None = None, derivatives: bool = True
-    ) -> tuple[list[Finding], int]:
+    ) -> list[Finding]:
         """Take the samples of `dtype` through every form.
 
         Parameters
@@ -212,18 +265,17 @@ class Comparison:
         dtype
             The name of a dtype.
         limit
-            How many samples at most; all if None.
+            How many samples at most, none of them large; all if None.
         derivatives
             Whether to compare first and second derivatives, too.
 
         Returns
         -------
-        tuple
-            What does not agree, one finding of a kind, and how many runs were compared.
+        list
+            What does not agree, one finding of a kind.
         """
         samples = self._samples(dtype, derivatives and self._has_derivatives(dtype), limit)
         found: dict[tuple[str, str], Finding] = {}
-        count = 0
         for form in self.forms():
             few = form.name.startswith(("alias", "operator"))
             for sample in _spread(samples, 2) if few else samples:
@@ -231,13 +283,13 @@ class Comparison:
                     continue
                 try:
                     text = self._difference(form, sample)
-                except Unsupported:
+                except Unsupported as reason:
+                    self.left_out[str(reason)] += 1
                     continue
-                count += 1
                 if text is not None:
                     kind = re.sub(r"[-+0-9.e]+", "#", text)[:60]
                     found.setdefault((form.name, kind), Finding(form.name, text, _shown(sample)))
-        return list(found.values()), count
+        return list(found.values())
 
     def _difference(self, form: Form, sample: Any) -> str | None:
         """What differs on one sample; None if nothing does."""
@@ -247,6 +299,7 @@ class Comparison:
         their_args = (sample.input, *sample.args)
         theirs = attempt(form.theirs, their_args, sample.kwargs)
         ours = attempt(form.ours, args, kwargs)
+        self.runs["values"] += 1
         if isinstance(theirs, Failure) or isinstance(ours, Failure):
             if form.name.endswith("in place") and sample.broadcasts_input:
                 return None  # the first argument is too small to hold the result
@@ -270,35 +323,37 @@ class Comparison:
             if text is not None:
                 return text
         orders = 2 if self.info.supports_gradgrad else 1
-        return derivatives_differ(self.torch, ours, theirs, inputs, orders, near)
+        text, compared = derivatives_differ(self.torch, ours, theirs, inputs, orders, near)
+        self.runs.update(f"derivative {order + 1}" for order in range(compared))
+        return text
 
-    def error_findings(self, words: int = 4) -> tuple[list[Finding], int]:
+    def error_findings(self, words: int = 4) -> list[Finding]:
         """Take PyTorch's erroneous inputs through both libraries.
 
         Returns
         -------
-        tuple
-            Where type or first `words` words differ, and how many inputs were compared.
+        list
+            Where type or first `words` words differ.
         """
         found: list[Finding] = []
-        count = 0
         if self.info.error_inputs_func is None:
-            return found, count
+            return found
         inputs = self._made(lambda: self.info.error_inputs_func(self.info, "cpu"))
         for sample in (item.sample_input for item in inputs):
             try:
                 args = self._twin((sample.input, *sample.args), [])
                 kwargs = self._twin(sample.kwargs, [])
-            except Unsupported:
+            except Unsupported as reason:
+                self.left_out[str(reason)] += 1
                 continue
             theirs = attempt(self.info.op, (sample.input, *sample.args), sample.kwargs)
             if not isinstance(theirs, Failure):
                 continue
-            count += 1
+            self.runs["errors"] += 1
             text = failures_differ(attempt(self.ours, args, kwargs), theirs, words)
             if text is not None:
                 found.append(Finding("error", text, _shown(sample)))
-        return found, count
+        return found
 
 
 def _found(root: Any, path: str) -> Any:
@@ -344,6 +399,12 @@ def _constrains(wrapper: Any) -> bool:
     """Whether a wrapper of PyTorch's `gradcheck` gives arguments the form that they need."""
     names = (wrapper.__name__, *wrapper.__code__.co_names)
     return any(name.startswith("gradcheck_wrapper") for name in names)
+
+
+def _size(sample: Any) -> int:
+    """How many numbers there are in the arguments of a sample."""
+    given = leaves((sample.input, sample.args, sample.kwargs))
+    return sum(tensor.numel() for tensor in given if is_tensor(tensor))
 
 
 def _spread(items: list[Any], limit: int | None) -> list[Any]:

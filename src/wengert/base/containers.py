@@ -1,0 +1,73 @@
+"""Layer 0 · base: nested containers: lists, tuples and dicts, taken apart and put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+__all__ = ["flatten", "paths"]
+
+
+def flatten(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
+    """What nested lists, tuples (named ones, too) and dicts hold, and how to make them again.
+
+    Parameters
+    ----------
+    value
+        Anything; what is no such container counts as a leaf. None counts as an empty container.
+
+    Returns
+    -------
+    leaves : list
+        In the order in which they stand.
+    rebuild : callable
+        Takes as many leaves, and gives a container of the structure of `value`.
+    """
+    leaves: list[Any] = []
+    make = _taken(value, leaves)
+
+    def rebuild(replaced: list[Any]) -> Any:
+        if len(replaced) != len(leaves):
+            raise ValueError(f"expected {len(leaves)} leaves, but got {len(replaced)}")
+        return make(iter(replaced))
+
+    return leaves, rebuild
+
+
+def _taken(value: Any, leaves: list[Any]) -> Callable[[Iterator[Any]], Any]:
+    """Add the leaves of `value` to `leaves`, and return what makes it from an iterator of them."""
+    if value is None:
+        return lambda source: None
+    if isinstance(value, dict):
+        keys = list(value)
+        parts = [_taken(part, leaves) for part in value.values()]
+        kind: Any = type(value)
+        if kind is dict:
+            return lambda source: {key: part(source) for key, part in zip(keys, parts, strict=True)}
+        return lambda source: kind(
+            (key, part(source)) for key, part in zip(keys, parts, strict=True)
+        )
+    if isinstance(value, list | tuple):
+        parts = [_taken(part, leaves) for part in value]
+        kind = type(value)
+        if hasattr(kind, "_make"):
+            return lambda source: kind._make(part(source) for part in parts)
+        return lambda source: kind(part(source) for part in parts)
+    leaves.append(value)
+    return next
+
+
+def paths(value: Any, name: str = "") -> list[str]:
+    """How one writes each leaf of `value`, in the order of `flatten`: ``params["w"][1]``."""
+    if value is None:
+        return []
+    if isinstance(value, dict):
+        return [path for key, part in value.items() for path in paths(part, f"{name}[{key!r}]")]
+    if isinstance(value, list | tuple):
+        fields = getattr(value, "_fields", None)
+        return [
+            path
+            for i, part in enumerate(value)
+            for path in paths(part, f"{name}[{i}]" if fields is None else f"{name}.{fields[i]}")
+        ]
+    return [name]

@@ -1,0 +1,474 @@
+"""Layer 9 · numpy: `ndarray`, the tensor that behaves as NumPy's array does.
+
+NOTE [arrays of wengert.numpy]
+An `ndarray` is a `Tensor` in everything that concerns gradients. What differs is what NumPy does
+otherwise than PyTorch: dtypes meet by NumPy's rules (whole numbers become float64 where fractions
+arise), indices may run backwards, `size` is a number, and methods have NumPy's arguments and
+defaults. Nothing is computed twice for that: results are plain tensors whose class is changed, and
+the tape never knows. Mixed with tensors, arrays win.
+
+NOTE [written arrays]
+NumPy's programs fill arrays part by part and read what is there already: ``y[i] = f(y[i - 1])``.
+The tape keeps what a derivative needs by reference, and refuses to use it once the memory has been
+written to, which for these programs would be always. So an array that has been written to is copied
+before it is computed with, if there is a gradient to be followed: a view of it, which is as large
+as the computation itself, and the whole of it, if it has a history. What `zeros` and its like make
+counts as written from the start. Leaves are left alone, since nothing writes to them while the tape
+records. An element by itself, ``y[i]``, is a number to NumPy, and never shares memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import GenericAlias
+from typing import Any
+
+import numpy as np
+
+from wengert.numpy.indexing import read, write
+from wengert.ops.index import getitem
+from wengert.ops.matmul import matmul
+from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.modes import is_recording
+from wengert.tape.record import T
+from wengert.tensor import numpy_ufuncs
+from wengert.tensor.copying import of_class
+from wengert.tensor.numpy_common import is_weak, tensor, values
+from wengert.tensor.overrides import disabled_torch_function
+from wengert.tensor.printing import tensor_repr
+from wengert.tensor.tensor import Tensor
+
+__all__ = ["VIEWS", "WRITERS", "array_of", "fillable", "lasting", "made", "ndarray", "numpys_error"]
+
+_OPERATORS = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.true_divide,
+    "pow": np.power,
+    "mod": np.remainder,
+    "floordiv": np.floor_divide,
+    "divmod": np.divmod,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "lshift": np.left_shift,
+    "rshift": np.right_shift,
+}
+_COMPARISONS = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+_QUICK = {
+    **{"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow"},
+    **{name: name for name in _COMPARISONS},
+}
+"""The operators that on floats of one dtype are the tensors' own, and their primitives."""
+
+
+class ndarray(Tensor):
+    """An array whose operations are recorded: a `wengert.Tensor` that follows NumPy's rules.
+
+    Arrays are made by `array`, `zeros`, ... and by operations on arrays.
+
+    Examples
+    --------
+    >>> import wengert.numpy as np
+    >>> x = np.arange(3.0).requires_grad_()
+    >>> y = (x[::-1] * [1, 10, 100]).sum()
+    >>> y.backward()
+    >>> x.grad
+    tensor([100.,  10.,   1.], dtype=torch.float64)
+    >>> np.arange(3) / 2
+    tensor([0.0000, 0.5000, 1.0000], dtype=torch.float64)
+    """
+
+    __slots__ = ()
+    __torch_function__ = disabled_torch_function  # type: ignore[assignment]
+    __hash__ = TensorBase.__hash__
+    __class_getitem__: Any = classmethod(GenericAlias)
+
+    def __new__(cls, *data: Any, **kwargs: Any) -> Any:
+        """Refused: NumPy's own constructor is not how arrays are made."""
+        raise TypeError("arrays are made by wengert.numpy.array, zeros, empty, ...")
+
+    def __repr__(self) -> str:
+        return tensor_repr(self, "tensor")
+
+    def __format__(self, spec: str) -> str:
+        if not self.payload.ndim:
+            return format(self.payload.item(), spec)
+        return object.__format__(self, spec)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method == "__call__" and not kwargs:
+            result = _quickly(ufunc, inputs)
+            if result is not None:
+                return result
+        result = numpy_ufuncs.apply(ufunc, method, lasting(inputs), kwargs)
+        return result if "out" in kwargs else made(result, inputs)
+
+    def __array_function__(
+        self, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        if function.__name__ not in VIEWS:
+            args = lasting(args)
+        result = super().__array_function__(function, types, args, kwargs)
+        return result if result is kwargs.get("out", args) else made(result, args)
+
+    def __getitem__(self, index: Any) -> Any:
+        """The elements that an index of NumPy's names."""
+        if index.__class__ is int:
+            result = getitem(self, index)
+            return made(result) if result.payload.ndim else _element(result)
+        result = read(self, index)
+        if not result.payload.ndim and not _keeps_dimensions(index):
+            return _element(result)
+        return made(result, (self,))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Write the elements that an index of NumPy's names; recorded."""
+        write(self, index, value)
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.payload.ndim:
+            raise TypeError("iteration over a 0-d array")
+        parts = T.unbind(self, dim=0)
+        return map(_element if self.payload.ndim == 1 else made, parts)
+
+    def __bool__(self) -> bool:
+        if self.payload.size != 1:
+            raise ValueError(
+                f"The truth value of an array of {self.payload.size} elements is ambiguous. "
+                "Use a.any() or a.all(); array.size > 0 to check that an array is not empty."
+            )
+        return super().__bool__()
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        if ndigits is None:
+            return round(self.item())
+        return np.round(self, ndigits)
+
+    def __neg__(self) -> Any:
+        (x,) = lasting((self,))
+        if x.payload.dtype.kind == "f":
+            return made(T.neg(x))
+        return made(numpy_ufuncs.call(np.negative, x))
+
+    def __abs__(self) -> Any:
+        return made(numpy_ufuncs.call(np.absolute, *lasting((self,))))
+
+    def __pos__(self) -> Any:
+        return made(T.clone(self))
+
+    def __invert__(self) -> Any:
+        return made(numpy_ufuncs.call(np.invert, self))
+
+    @property
+    def data(self) -> Any:
+        """An array over the same memory, outside the graph (see `wengert.Tensor.data`)."""
+        return made(Tensor.data.__get__(self))
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        Tensor.data.__set__(self, value)  # type: ignore[attr-defined]
+
+    @property
+    def grad(self) -> Any:
+        """The gradient that `backward` has added up so far, or None."""
+        found = Tensor.grad.__get__(self)
+        return found if found is None else made(found)
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        Tensor.grad.__set__(self, value)  # type: ignore[attr-defined]
+
+    @grad.deleter
+    def grad(self) -> None:
+        Tensor.grad.__delete__(self)  # type: ignore[attr-defined]
+
+
+WRITERS = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"))
+"""Functions that write to their first argument."""
+_VIEWS = """
+    array_split asanyarray asarray ascontiguousarray asfortranarray atleast_1d atleast_2d atleast_3d
+    broadcast_arrays broadcast_to diagonal dsplit expand_dims flip fliplr flipud hsplit imag
+    matrix_transpose moveaxis permute_dims ravel real reshape rollaxis rot90 split squeeze swapaxes
+    transpose unstack vsplit
+    """
+VIEWS = WRITERS | frozenset(_VIEWS.split())
+"""These, and functions that give views of their arguments: they must have the arrays themselves."""
+
+
+# -- what has been written to ----------------------------------------------------------------------
+
+
+def _written(value: Any) -> bool:
+    """Whether `value` must be copied before anything is kept of it (NOTE [written arrays])."""
+    if value.__class__ is not ndarray or value.vc.__class__ is not list or not value.vc[0]:
+        return False
+    base = None if value.ext is None else value.ext.base
+    if base is None:
+        return value.edge is not None and value.edge is not LEAF
+    return base.edge is not LEAF
+
+
+def _follows(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_follows, value))
+    return isinstance(value, TensorBase) and value.edge is not None
+
+
+def lasting(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments of an operation, with copies of those arrays that have been written to.
+
+    See NOTE [written arrays].
+    """
+    for value in given:
+        if _written(value):
+            if not is_recording() or not any(map(_follows, given)):
+                return given
+            return tuple(made(T.clone(v)) if _written(v) else v for v in given)
+    return given
+
+
+def fillable(made_: Any, name: str) -> Any:
+    """A new array, as one that is there to be written to: it counts as written by `name`."""
+    if made_.__class__ is ndarray and made_.edge is None and made_.vc is None:
+        made_.vc = [1, name]
+    return made_
+
+
+def _keeps_dimensions(index: Any) -> bool:
+    """Whether a number found by `index` is an array without dimensions to NumPy."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return not parts or any(
+        part is Ellipsis or (isinstance(part, np.ndarray | Tensor) and part.ndim) for part in parts
+    )
+
+
+def _element(view: Any) -> Any:
+    """An element that has been read: the same number, of the same history, in its own memory."""
+    payload: Any = view.payload
+    if not isinstance(payload, np.ndarray | np.generic):
+        return made(T.clone(view))
+    number: Any = payload[()]  # type: ignore[index]
+    return made(new_tensor(number, view.edge))
+
+
+# -- operators -------------------------------------------------------------------------------------
+
+
+def _operand(value: Any) -> bool:
+    return isinstance(value, TensorBase | np.ndarray | np.generic | list | tuple) or is_weak(value)
+
+
+def _same(kind: Any, other: Any) -> Any:
+    """`other` as what the tensors' operator computes with in floats of dtype `kind`, or None."""
+    cls = other.__class__
+    if cls is float or cls is int:
+        return other
+    if isinstance(other, TensorBase):
+        return other if other.payload.dtype is kind else None
+    if cls is np.ndarray:
+        return new_tensor(other) if other.dtype is kind else None
+    if cls is np.float64 and kind.itemsize == 8:
+        return float(other)
+    return None
+
+
+def numpys_error(
+    error: RuntimeError, function: Any, given: Any, named: Any = None
+) -> BaseException:
+    """What NumPy raises in the place of `error`, or that, if it comes of the tape's own rules."""
+    if not isinstance(error, np.linalg.LinAlgError | NotImplementedError | RecursionError):
+        try:
+            function(*values(given), **values(named or {}))
+        except (ValueError, TypeError, IndexError) as numpys:
+            return numpys
+    return error
+
+
+def _computed(ufunc: Any, *given: Any) -> Any:
+    try:
+        return made(numpy_ufuncs.call(ufunc, *given))
+    except RuntimeError as error:
+        raise numpys_error(error, ufunc, given) from None
+
+
+def _install(symbol: str, ufunc: Any) -> None:
+    """Put an operator on the class: the tensor's own on floats of one dtype, else the ufunc."""
+    name, prim = f"__{symbol}__", _QUICK.get(symbol)
+
+    def operator(self: Any, other: Any) -> Any:
+        if prim is not None:
+            kind = self.payload.dtype
+            if kind.kind == "f" and (self.vc is None or not _written(self)):
+                same = _same(kind, other)
+                if same is not None and not _written(same):
+                    try:
+                        result = getattr(Tensor, name)(self, same)
+                    except RuntimeError as error:
+                        raise numpys_error(error, ufunc, (self, other)) from None
+                    result.__class__ = ndarray
+                    return result
+        if not _operand(other):
+            return NotImplemented
+        return _computed(ufunc, *lasting((self, other)))
+
+    operator.__name__ = operator.__qualname__ = name
+    setattr(ndarray, name, operator)
+
+
+def _install_reflected(symbol: str, ufunc: Any) -> None:
+    prim = _QUICK.get(symbol)
+
+    def operator(self: Any, other: Any) -> Any:
+        if prim is not None:
+            kind = self.payload.dtype
+            number = other.__class__ is float or other.__class__ is int
+            if number and kind.kind == "f" and (self.vc is None or not _written(self)):
+                # not PyTorch's, which divides by way of the reciprocal
+                result = getattr(T, prim)(new_tensor(kind.type(other)), self)
+                result.__class__ = ndarray
+                return result
+        if not _operand(other):
+            return NotImplemented
+        return _computed(ufunc, *lasting((other, self)))
+
+    operator.__name__ = operator.__qualname__ = f"__r{symbol}__"
+    setattr(ndarray, operator.__name__, operator)
+
+
+def _install_in_place(symbol: str, ufunc: Any) -> None:
+    name = f"__i{symbol}__"
+
+    def operator(self: Any, other: Any) -> Any:
+        if not _operand(other):
+            return NotImplemented
+        if _written(other) and is_recording() and not (self.edge is other.edge is None):
+            other = made(T.clone(other))
+        try:
+            if symbol in _QUICK and self.payload.dtype.kind == "f":
+                same = _same(self.payload.dtype, other)
+                if same is not None:
+                    return getattr(Tensor, name)(self, same)
+            return numpy_ufuncs.call(ufunc, self, other, out=self)
+        except RuntimeError as error:
+            if symbol == "matmul":
+                raise
+            raise numpys_error(error, np.broadcast_to, (other, self.shape)) from None
+
+    operator.__name__ = operator.__qualname__ = name
+    setattr(ndarray, name, operator)
+
+
+for _symbol, _ufunc in _OPERATORS.items():
+    _install(_symbol, _ufunc)
+    _install_reflected(_symbol, _ufunc)
+    if _symbol != "divmod":
+        _install_in_place(_symbol, _ufunc)
+_install_in_place("matmul", np.matmul)
+for _symbol, _ufunc in _COMPARISONS.items():
+    _install(_symbol, _ufunc)
+
+
+def _product(a: Any, b: Any) -> Any:
+    if not (isinstance(a, TensorBase | np.ndarray) and isinstance(b, TensorBase | np.ndarray)):
+        return _computed(np.matmul, *lasting((a, b))) if _operand(a) and _operand(b) else None
+    a, b = lasting((array_of(a), array_of(b)))
+    kind = a.payload.dtype
+    if kind.kind == "f" and b.payload.dtype is kind and a.payload.ndim and b.payload.ndim:
+        try:
+            return made(matmul(a, b))
+        except RuntimeError as error:
+            raise numpys_error(error, np.matmul, (a, b)) from None
+    return _computed(np.matmul, a, b)
+
+
+def _matmul(self: Any, other: Any) -> Any:
+    result = _product(self, other)
+    return NotImplemented if result is None else result
+
+
+def _rmatmul(self: Any, other: Any) -> Any:
+    result = _product(other, self)
+    return NotImplemented if result is None else result
+
+
+ndarray.__matmul__ = _matmul  # type: ignore[method-assign]
+ndarray.__rmatmul__ = _rmatmul  # type: ignore[method-assign]
+
+_METHOD_OF: dict[Any, str] = {
+    ufunc: f"__{symbol}__"
+    for symbol, ufunc in {**_OPERATORS, **_COMPARISONS}.items()
+    if symbol in _QUICK
+}
+_PRIMITIVE_OF: dict[Any, str | None] = {}
+
+
+def _quickly(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
+    """What NumPy's own ufunc gives for floats of one dtype, or None if it is more than that."""
+    if len(inputs) == 2:
+        name = _METHOD_OF.get(ufunc)
+        a, b = inputs
+        if ufunc is np.matmul:
+            return _product(a, b)
+        if name is not None and (a.__class__ is np.ndarray or a.__class__ is np.float64):
+            if b.payload.dtype is a.dtype and a.dtype.kind == "f":
+                return getattr(made(new_tensor(a)), name)(b)
+        elif name is not None and a.__class__ is ndarray:
+            return getattr(a, name)(b)
+        return None
+    (x,) = inputs
+    if x.payload.dtype.kind != "f":
+        return None
+    if ufunc not in _PRIMITIVE_OF:
+        _PRIMITIVE_OF[ufunc] = numpy_ufuncs.one_primitive(ufunc)
+    prim = _PRIMITIVE_OF[ufunc]
+    return None if prim is None else made(getattr(T, prim)(*lasting(inputs)))
+
+
+# -- classes ---------------------------------------------------------------------------------------
+
+
+def made(result: Any, given: Any = ()) -> Any:
+    """What an operation gave, with arrays in place of tensors, in tuples and lists too.
+
+    Parameters
+    ----------
+    given
+        The operation's arguments: where one of them is the result itself, it stays what it is.
+    """
+    cls = result.__class__
+    if cls is Tensor:
+        for value in given:
+            if value is result or (isinstance(value, list | tuple) and _within(result, value)):
+                return of_class(result, ndarray)
+        result.__class__ = ndarray
+        return result
+    if cls is tuple or cls is list:
+        return cls([made(part, given) for part in result])
+    if isinstance(result, tuple) and hasattr(result, "_fields"):
+        return cls(*[made(part, given) for part in result])
+    return result
+
+
+def _within(result: Any, values: Any) -> bool:
+    return any(
+        value is result or (isinstance(value, list | tuple) and _within(result, value))
+        for value in values
+    )
+
+
+def array_of(value: Any) -> Any:
+    """`value` as an array: itself, a view of a tensor, or an array that shares memory."""
+    if isinstance(value, ndarray):
+        return value
+    if isinstance(value, TensorBase):
+        return of_class(value, ndarray)
+    return made(tensor(value))

@@ -1,0 +1,42 @@
+"""Layer 9 · numpy: discrete Fourier transforms under the names of ``numpy.fft``.
+
+>>> import wengert.numpy as np
+>>> x = np.array([1.0, 0.0, -1.0, 0.0]).requires_grad_()
+>>> np.sum(np.abs(np.fft.rfft(x)) ** 2).backward()
+>>> x.grad
+tensor([ 4.,  0., -4.,  0.], dtype=torch.float64)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as _np
+
+from wengert.numpy.arrays import made
+from wengert.numpy.functions import function_of
+from wengert.tensor.numpy_common import wrapped
+from wengert.tensor.numpy_dispatch import kind_of
+
+
+def fftfreq(n: int, d: float = 1.0, device: Any = None) -> Any:
+    """The frequencies of `fft` (see `numpy.fft.fftfreq`)."""
+    return made(wrapped(_np.fft.fftfreq(n, d)))
+
+
+def rfftfreq(n: int, d: float = 1.0, device: Any = None) -> Any:
+    """The frequencies of `rfft` (see `numpy.fft.rfftfreq`)."""
+    return made(wrapped(_np.fft.rfftfreq(n, d)))
+
+
+def __getattr__(name: str) -> Any:
+    """Functions are made when they are first named."""
+    if hasattr(_np.fft, name) and kind_of(f"fft.{name}") == "rule":
+        return globals().setdefault(name, function_of(f"fft.{name}"))
+    why = ": NumPy has it, but it is NumPy's own" if name in dir(_np.fft) else ""
+    raise AttributeError(f"module 'wengert.numpy.fft' has no attribute {name!r}{why}")
+
+
+def __dir__() -> list[str]:
+    names = [name for name in dir(_np.fft) if kind_of(f"fft.{name}") == "rule"]
+    return sorted([*names, "fftfreq", "rfftfreq"])

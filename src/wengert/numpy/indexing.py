@@ -1,0 +1,120 @@
+"""Layer 9 · numpy: indices as NumPy reads them.
+
+They differ from PyTorch's in three ways: slices may have a negative step, an int beside an array of
+positions counts as such an array itself, and a list is an array, never a tuple.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.ops.index import getitem
+from wengert.tape.base import TensorBase
+from wengert.tape.lift import cast
+from wengert.tape.record import T
+from wengert.tensor import assign
+from wengert.tensor.numpy_common import tensor
+
+__all__ = ["read", "write"]
+
+_SIMPLE = frozenset({int, type(None), type(Ellipsis), bool})
+
+
+def _plain(index: Any) -> Any:
+    """An index as int, slice, None, Ellipsis, bool, or an array that is not of bytes."""
+    if index.__class__ in _SIMPLE or isinstance(index, slice):
+        return index
+    if isinstance(index, TensorBase):
+        index = index.payload
+    if isinstance(index, list | tuple | range | np.ndarray | np.generic):
+        index = np.asarray(index)
+        if not index.size and index.dtype.kind == "f":
+            index = index.astype(np.intp)  # an empty list
+        if index.dtype.kind == "u":
+            index = index.astype(np.intp)  # which PyTorch would take for a mask
+        if index.dtype.kind not in "iub":
+            raise IndexError("arrays used as indices must be of integer (or boolean) type")
+        return index if index.ndim or index.dtype.kind == "b" else int(index)
+    return index
+
+
+def _parts(index: Any) -> tuple[Any, ...]:
+    return tuple(map(_plain, index)) if index.__class__ is tuple else (_plain(index),)
+
+
+def _backwards(part: Any) -> bool:
+    return isinstance(part, slice) and part.step is not None and part.step < 0
+
+
+def _differs(parts: tuple[Any, ...]) -> tuple[bool, bool]:
+    """Whether a slice goes backwards, and whether ints stand beside arrays."""
+    backwards = any(map(_backwards, parts))
+    arrays = any(isinstance(part, np.ndarray) for part in parts)
+    ints = any(isinstance(part, int) and not isinstance(part, bool) for part in parts)
+    return backwards, arrays and ints
+
+
+def read(x: Any, index: Any) -> Any:
+    """``x[index]``."""
+    if index.__class__ is int:
+        return getitem(x, index)
+    parts = _parts(index)
+    backwards, mixed = _differs(parts)
+    if not backwards and not mixed:
+        return getitem(x, parts)
+    if any(isinstance(part, np.ndarray) for part in parts):
+        return _placed(x, parts)
+    return _reversed(x, parts)
+
+
+def _reversed(x: Any, parts: tuple[Any, ...]) -> Any:
+    """``x[parts]``, where some slices go backwards."""
+    taken: list[Any] = []
+    flips: list[int] = []
+    sizes = x.payload.shape
+    dim = out = 0
+    count = sum(part is not None and part is not Ellipsis for part in parts)
+    for part in parts:
+        if part is Ellipsis:
+            dim += len(sizes) - count
+            out += len(sizes) - count
+            taken.append(part)
+            continue
+        if _backwards(part) and dim < len(sizes):
+            places = range(*part.indices(sizes[dim]))
+            first, last = (places[-1], places[0]) if len(places) else (0, -1)
+            flips.append(out)
+            part = slice(first, last + 1, -part.step)
+        taken.append(part)
+        dim += part is not None
+        out += part is None or isinstance(part, slice)
+    return T.flip(getitem(x, tuple(taken)), dims=tuple(flips))
+
+
+def _coordinates(x: Any, parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The positions that an index names, an array for each dimension."""
+    shape = x.payload.shape
+    places = np.arange(x.payload.size).reshape(shape)[parts]
+    return tuple(np.asarray(at) for at in np.unravel_index(places, shape))
+
+
+def _placed(x: Any, parts: tuple[Any, ...]) -> Any:
+    return getitem(x, _coordinates(x, parts))
+
+
+def write(x: Any, index: Any, value: Any) -> None:
+    """``x[index] = value``."""
+    if value.__class__ is float and index.__class__ is int and x.payload.dtype.kind == "f":
+        assign.setitem(x, index, value)
+        return
+    parts = _parts(index)
+    value = cast(tensor(value), x.payload.dtype)
+    backwards, mixed = _differs(parts)
+    if backwards or mixed:
+        if not x.payload.ndim:
+            raise IndexError("too many indices for array: array is 0-dimensional")
+        assign.index_put_(x, _coordinates(x, parts), value)
+    else:
+        assign.setitem(x, parts, value)

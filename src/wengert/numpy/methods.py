@@ -1,0 +1,293 @@
+"""Layer 9 · numpy: the methods and attributes of arrays that are not those of tensors.
+
+Importing this module puts them on the class. Methods of PyTorch's that NumPy has not stay, and give
+arrays; those that NumPy has and arrays have not raise an AttributeError that says what to write.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from wengert.base.dtypes import as_dtype as checked
+from wengert.numpy.arrays import made, ndarray
+from wengert.numpy.functions import function_of
+from wengert.tape.base import TensorBase
+from wengert.tape.cuts import note
+from wengert.tape.record import T as recorded
+from wengert.tensor.methods import TensorMethods
+from wengert.tensor.numpy_common import as_dtype
+from wengert.tensor.tensor import Tensor
+
+__all__ = ["ABSENT", "ArrayMethods"]
+
+_FUNCTIONS = (
+    "all any argmax argmin argpartition argsort choose clip cumprod cumsum diagonal dot max mean "
+    "min nonzero prod put repeat round searchsorted squeeze std sum swapaxes take trace var"
+)
+"""Methods that are NumPy's functions of their name, with the array for the first argument."""
+_MADE: dict[str, Callable[..., Any]] = {}
+_BYTES = "the bytes of an array have no gradient: write x.detach().numpy().{}"
+ABSENT = {
+    **dict.fromkeys(("byteswap", "getfield", "setfield", "setflags"), _BYTES),
+    **dict.fromkeys(("ctypes", "__array_interface__", "__array_struct__"), _BYTES),
+    **dict.fromkeys(("newbyteorder", "tostring"), _BYTES),
+    "itemset": "write x[i] = value",
+    "ptp": "write np.ptp(x)",
+    "resize": "write x = np.resize(x, shape)",
+    "to_device": "the memory of all arrays is the CPU's: leave it out",
+}
+"""Methods that NumPy's arrays have and these have not, and what to write."""
+
+
+def _function(name: str) -> Callable[..., Any]:
+    found = _MADE.get(name)
+    if found is None:
+        found = _MADE[name] = function_of(name)
+    return found
+
+
+def _sizes(given: tuple[Any, ...]) -> Any:
+    return given[0] if len(given) == 1 else given
+
+
+class ArrayMethods:
+    """What is put on the class."""
+
+    payload: Any
+    ext: Any
+    edge: Any
+    array: Callable[[], Any]
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(self.payload.size)
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's dtype of the elements."""
+        return self.payload.dtype
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The bytes from one element to the next, for each dimension."""
+        return tuple(self.array().strides)
+
+    @property
+    def flags(self) -> Any:
+        """How the elements lie in memory (see `numpy.ndarray.flags`)."""
+        return self.array().flags
+
+    @property
+    def base(self) -> Any:
+        """The array whose memory this one shows, or None."""
+        return None if self.ext is None else self.ext.base
+
+    @property
+    def T(self) -> Any:
+        """The array with its axes in reverse order."""
+        return made(_reversed(self), (self,))
+
+    @property
+    def mT(self) -> Any:
+        """The array with its last two axes swapped."""
+        return made(_function("matrix_transpose")(self))
+
+    @property
+    def real(self) -> Any:
+        """The real part; it may be assigned to."""
+        return made(_function("real")(self), (self,))
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        if self.payload.dtype.kind != "c":
+            self[...] = value  # type: ignore[index]
+            return
+        made(recorded.view_as_real(self))[..., 0] = value
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part; it may be assigned to, if the array is complex."""
+        return made(_function("imag")(self))
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        if self.payload.dtype.kind != "c":
+            raise TypeError("array does not have imaginary part to set")
+        made(recorded.view_as_real(self))[..., 1] = value
+
+    @property
+    def flat(self) -> Any:
+        """The elements in one dimension, as a view where the memory allows for one."""
+        return self.reshape(-1)
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        value = _function("resize")(value, self.payload.size)
+        self[...] = value.reshape(self.payload.shape)  # type: ignore[index]
+
+    def reshape(self, *shape: Any, order: str = "C", copy: Any = None) -> Any:
+        """The elements in another shape (see `numpy.reshape`)."""
+        return _function("reshape")(self, _sizes(shape), order=order)
+
+    def ravel(self, order: str = "C") -> Any:
+        """The elements in one dimension, as a view where the memory allows for one."""
+        return _function("ravel")(self, order)
+
+    def flatten(self, order: str = "C") -> Any:
+        """A copy of the elements in one dimension."""
+        return _function("copy")(_function("ravel")(self, order))
+
+    def transpose(self, *axes: Any) -> Any:
+        """The array with its axes in another order: reversed, or as they are given."""
+        return _function("transpose")(self, _sizes(axes) if axes else None)
+
+    def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
+        """The slices along an axis that a condition chooses (see `numpy.compress`)."""
+        return _function("compress")(condition, self, axis=axis, out=out)
+
+    def astype(
+        self,
+        dtype: Any,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> Any:
+        """The array in another dtype: differentiable between floating and complex ones."""
+        converted = as_dtype(self, dtype)
+        allowed: Any = np.can_cast
+        if not allowed(self.payload.dtype, converted.payload.dtype, casting):
+            raise TypeError(
+                f"Cannot cast array data from {self.payload.dtype!r} to "
+                f"{converted.payload.dtype!r} according to the rule '{casting}'"
+            )
+        if converted.edge is None and self.edge is not None:
+            note(f".astype({converted.payload.dtype})", self)
+        return made(_function("copy")(self) if copy and converted is self else converted)
+
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
+        """A view of the same memory; with a dtype, the bytes read as such (no gradient then)."""
+        if dtype is None or (isinstance(dtype, _type) and issubclass(dtype, TensorBase)):
+            return made(recorded.alias(self))
+        return made(Tensor.view(self, checked(dtype)))
+
+    def copy(self, order: str = "C") -> Any:
+        """A copy, through which the gradient flows."""
+        return made(recorded.clone(self))
+
+    def conj(self) -> Any:
+        """The complex conjugate."""
+        conjugate: Any = np.conjugate
+        return conjugate(self)
+
+    conjugate = conj
+
+    def fill(self, value: Any) -> None:
+        """Set every element, in place; recorded."""
+        self[...] = value  # type: ignore[index]
+
+    def sort(self, axis: int = -1, kind: Any = None, order: Any = None, **more: Any) -> None:
+        """Sort in place; recorded."""
+        self[...] = _function("sort")(self, axis)  # type: ignore[index]
+
+    def partition(
+        self, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None
+    ) -> None:
+        """Sort in place as far as `numpy.partition` does; recorded."""
+        self[...] = _function("partition")(self, kth, axis)  # type: ignore[index]
+
+    def item(self, *args: Any) -> Any:
+        """One element as a Python number: the only one, or the one at an index.
+
+        The gradient ends there.
+        """
+        if args:
+            index = _sizes(args)
+            at = index if isinstance(index, tuple) else np.unravel_index(index, self.payload.shape)
+            return Tensor.item(self[at])  # type: ignore[index]
+        if self.payload.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return Tensor.item(self)  # type: ignore[arg-type]
+
+    def tobytes(self, order: Any = "C") -> bytes:
+        """The memory of the elements, as bytes."""
+        memory: bytes = _apart(self, "tobytes").tobytes(order)
+        return memory
+
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
+        """Write the elements into a file (see `numpy.ndarray.tofile`)."""
+        _apart(self, "tofile").tofile(fid, sep, format)
+
+    def dumps(self) -> bytes:
+        """The array as a pickle."""
+        return pickle.dumps(self)
+
+    def dump(self, file: Any) -> None:
+        """Write the array as a pickle into a file, open or named."""
+        if hasattr(file, "write"):
+            pickle.dump(self, file)
+            return
+        with open(file, "wb") as opened:
+            pickle.dump(self, opened)
+
+
+_type = type  # which is the name of an argument above
+
+
+def _reversed(x: Any) -> Any:
+    return TensorMethods.T.__get__(x) if x.payload.ndim == 2 else _function("transpose")(x)
+
+
+def _apart(x: Any, name: str) -> Any:
+    """The values of `x` for a use by which the gradient is lost."""
+    if x.edge is not None:
+        note(f".{name}()", x)
+    return x.array()
+
+
+class _Later:
+    """Stands in the class for a function of NumPy's, and gives way to it when it is asked for."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        method = _function(self.name)
+        setattr(ndarray, self.name, method)
+        return method if instance is None else method.__get__(instance, owner)
+
+
+def _tensors(name: str) -> Callable[..., Any]:
+    """A method of tensors, which gives an array."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return made(getattr(Tensor, name)(self, *args, **kwargs), (self,))
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"As `wengert.Tensor.{name}`, of an array."
+    return method
+
+
+def _absent(self: Any, name: str) -> NoReturn:
+    cure = ABSENT.get(name)
+    why = "" if cure is None else f": NumPy's arrays have it, but {cure.format(name)}"
+    raise AttributeError(f"'wengert.numpy.ndarray' object has no attribute {name!r}{why}")
+
+
+for _name, _value in vars(TensorMethods).items():
+    if not _name.startswith("_") and not isinstance(_value, property):
+        setattr(ndarray, _name, _tensors(_name))
+ndarray.detach = _tensors("detach")  # type: ignore[method-assign]
+for _name in _FUNCTIONS.split():
+    setattr(ndarray, _name, _Later(_name))
+for _name, _value in vars(ArrayMethods).items():
+    if not _name.startswith("_"):
+        setattr(ndarray, _name, _value)
+ndarray.__getattr__ = _absent  # type: ignore[attr-defined]

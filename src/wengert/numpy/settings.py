@@ -1,0 +1,74 @@
+"""Layer 9 · numpy: how arrays print, under NumPy's names."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from wengert.tensor import printing
+
+__all__ = ["get_printoptions", "printoptions", "set_printoptions"]
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    suppress: bool | None = None,
+    **others: Any,
+) -> None:
+    """Choose how arrays, and all tensors, print.
+
+    Parameters
+    ----------
+    precision : int, optional
+        Digits after the point (4).
+    threshold : float, optional
+        Number of elements above which only the edges are shown (1000).
+    edgeitems : int, optional
+        How many elements are shown at each end of an axis then (3).
+    linewidth : int, optional
+        Characters in a line (80).
+    suppress : bool, optional
+        Never to use scientific notation.
+
+    Raises
+    ------
+    TypeError
+        If another option is given: arrays print as tensors do.
+
+    Examples
+    --------
+    >>> import wengert.numpy as np
+    >>> with np.printoptions(precision=2):
+    ...     np.array([np.pi])
+    tensor([3.14], dtype=torch.float64)
+    """
+    if others:
+        raise TypeError(
+            f"set_printoptions() has no option {min(others)!r}: arrays print as tensors do, by "
+            "precision, threshold, edgeitems, linewidth and suppress"
+        )
+    printing.set_printoptions(
+        precision, threshold, edgeitems, linewidth, sci_mode=False if suppress else None
+    )
+
+
+def get_printoptions() -> dict[str, Any]:
+    """The current options, as arguments for `set_printoptions`."""
+    options = printing.get_printoptions()
+    suppress = options.pop("sci_mode") is False
+    return {**options, "suppress": suppress}
+
+
+@contextlib.contextmanager
+def printoptions(**options: Any) -> Iterator[dict[str, Any]]:
+    """Options for the arrays that are printed within a ``with`` block."""
+    before = get_printoptions()
+    set_printoptions(**options)
+    try:
+        yield get_printoptions()
+    finally:
+        set_printoptions(**before)

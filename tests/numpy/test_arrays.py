@@ -1,0 +1,295 @@
+"""`wengert.numpy.ndarray`: NumPy's dtypes, indices, methods and attributes, with gradients."""
+
+import copy
+import itertools
+import pickle
+import warnings
+
+import numpy
+import pytest
+
+import wengert as wg
+import wengert.numpy as np
+
+KINDS = ("bool", "uint8", "int32", "int64", "float32", "float64", "complex64", "complex128")
+OPERATORS = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "//": lambda a, b: a // b,
+    "%": lambda a, b: a % b,
+    "**": lambda a, b: a**b,
+    "<": lambda a, b: a < b,
+    "==": lambda a, b: a == b,
+    "&": lambda a, b: a & b,
+    "<<": lambda a, b: a << b,
+    "@": lambda a, b: a @ b,
+    "divmod": divmod,
+}
+
+
+def outcome(function, *args):
+    """What a call gives, or the class of the error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return function(*args)
+        except (TypeError, ValueError, OverflowError) as error:
+            return type(error)
+
+
+def agree(result, expected):
+    if isinstance(expected, tuple | list):
+        assert len(result) == len(expected)
+        for part, value in zip(result, expected, strict=True):
+            agree(part, value)
+        return
+    assert isinstance(result, np.ndarray), type(result)
+    assert result.dtype == expected.dtype
+    assert result.shape == expected.shape
+    numpy.testing.assert_allclose(result.detach().numpy(), expected, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("symbol", OPERATORS)
+def test_operators_promote_as_numpy_does(symbol):
+    operator = OPERATORS[symbol]
+    others = [numpy.arange(1, 4).astype(kind) for kind in KINDS]
+    others += [2, 0.5, True, 1j, numpy.float32(2), numpy.int8(2), numpy.float64(0.5)]
+    for kind, other in itertools.product(KINDS, others):
+        array = numpy.arange(1, 4).astype(kind)
+        ours = np.array(other) if isinstance(other, numpy.ndarray) else other
+        for flipped in (False, True):
+            pair = (other, array) if flipped else (array, other)
+            mine = (ours, np.array(array)) if flipped else (np.array(array), ours)
+            expected = outcome(operator, *pair)
+            if isinstance(expected, type):
+                continue
+            scalar = isinstance(other, numpy.generic) or (kind == "bool" and numpy.ndim(other) == 0)
+            if symbol == "**" and scalar:
+                continue  # squares and roots, of dtypes that depend on NumPy's version
+            result = outcome(operator, *mine)
+            assert not isinstance(result, type), (kind, other, flipped, expected)
+            agree(result, expected)
+
+
+def test_fractions_of_whole_numbers_are_float64():
+    assert (np.arange(3) / 2).dtype == np.float64
+    assert (np.arange(3) * 0.1).tolist() == (numpy.arange(3) * 0.1).tolist()
+    assert ((np.array([0.5, 2.0]) > 1) * 0.1).dtype == np.float64
+
+
+INDICES = [
+    0, -1, slice(None), slice(1, None), slice(None, None, -1), slice(2, 0, -1),
+    slice(None, None, 2), None, Ellipsis, (0, 1), (slice(None), 0),
+    (slice(None), slice(None, None, -1)),
+    (slice(None, None, -1), slice(None, None, -2)), (Ellipsis, 0),
+    (0, Ellipsis, slice(None, None, -1)),
+    (None, 1), (1, None, slice(None, None, -1)), [0, 1], [1, 0, 1], ([0, 1], [1, 2]), (0, [0, 2]),
+    ([0, 1], slice(None), 1), (slice(None), [0, 2], 1), (0, slice(None), [1, 0]),
+    (slice(None, None, -1), [0, 1]), numpy.array([True, False]), (numpy.array([[0], [1]]), [0, 2]),
+    (slice(None), numpy.array([True, False, True])), (numpy.array([0, 1], numpy.uint8),),
+    (Ellipsis, [0, 1]), (numpy.int64(1), numpy.int64(0)), slice(5, 1), (slice(3, None), 0), [],
+    (None, [0, 1], None, 0), (slice(None), slice(None), slice(-1, -3, -1)),
+    (numpy.arange(24).reshape(2, 3, 4) % 5 == 0,), (1, 2, 3), (0, 1, [2]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", INDICES, ids=str)
+def test_indices_are_numpys(index):
+    values = numpy.arange(24.0).reshape(2, 3, 4) ** 1.5
+    x = np.array(values).requires_grad_()
+    result = x[index]
+    agree(result, numpy.asarray(values[index]))
+    weights = numpy.random.default_rng(0).standard_normal(numpy.shape(values[index]))
+    expected = numpy.zeros_like(values)
+    numpy.add.at(expected, index, weights)
+    if result.size:
+        np.sum(result * weights).backward()
+        assert numpy.allclose(x.grad.numpy(), expected)
+
+
+@pytest.mark.parametrize("index", INDICES, ids=str)
+def test_writes_are_numpys(index):
+    values = numpy.arange(24.0).reshape(2, 3, 4)
+    part = numpy.random.default_rng(0).standard_normal(numpy.shape(values[index]))
+    leaf = np.array(part).requires_grad_()
+    x = np.array(values)
+    x[index] = leaf * 2
+    values[index] = part * 2
+    assert numpy.array_equal(x.detach().numpy(), values)
+    x[index] = 7
+    values[index] = 7
+    assert numpy.array_equal(x.detach().numpy(), values)
+
+
+def test_a_write_is_recorded():
+    def program(t):
+        x = np.zeros((2, 3))
+        x[0] = t
+        x[:, ::-1][1] = 5.0  # a copy: nothing happens
+        x[1, [0, 2]] = t[:2] ** 2
+        x[::-1, 1] += 1
+        x *= 2
+        return x
+
+    t = np.array([1.0, 2.0, 3.0]).requires_grad_()
+    assert program(t).tolist() == [[2.0, 6.0, 6.0], [2.0, 2.0, 8.0]]
+    assert wg.autograd.gradcheck(program, t)
+
+
+def test_out_of_range_is_refused():
+    x = np.arange(3.0)
+    for index in (3, (0, 0), ([5],), (slice(None, None, -1), [0])):
+        with pytest.raises(IndexError):
+            x[index]
+        with pytest.raises(IndexError):
+            x[index] = 1.0
+    with pytest.raises(IndexError, match="integer"):
+        x[[0.5]]
+
+
+METHODS = {
+    "all": lambda a: a.all(axis=1),
+    "any": lambda a: a.any(),
+    "argmax": lambda a: a.argmax(axis=0),
+    "argsort": lambda a: a.argsort(axis=1),
+    "astype": lambda a: a.astype("complex64"),
+    "clip": lambda a: a.clip(-0.5, max=0.5),
+    "compress": lambda a: a.compress([True, False], axis=0),
+    "conj": lambda a: a.conj(),
+    "copy": lambda a: a.copy(),
+    "cumprod": lambda a: a.cumprod(axis=1),
+    "cumsum": lambda a: a.cumsum(),
+    "diagonal": lambda a: a.diagonal(1),
+    "dot": lambda a: a.dot(a.T),
+    "flatten": lambda a: a.flatten("F"),
+    "max": lambda a: a.max(axis=0),
+    "max of all": lambda a: a.max(),
+    "mean": lambda a: a.mean(axis=(0, 1), keepdims=True),
+    "min": lambda a: a.min(1),
+    "nonzero": lambda a: a.nonzero(),
+    "prod": lambda a: a.prod(),
+    "ravel": lambda a: a.ravel(),
+    "repeat": lambda a: a.repeat(2, axis=1),
+    "reshape": lambda a: a.reshape(3, -1),
+    "reshape tuple": lambda a: a.reshape((3, 2), order="F"),
+    "round": lambda a: a.round(1),
+    "searchsorted": lambda a: a.ravel().cumsum().searchsorted([0.5]),
+    "squeeze": lambda a: a[None].squeeze(0),
+    "std": lambda a: a.std(axis=1, ddof=1),
+    "std of all": lambda a: a.std(),
+    "sum": lambda a: a.sum(axis=0, keepdims=True),
+    "swapaxes": lambda a: a.swapaxes(0, 1),
+    "take": lambda a: a.take([0, 5]),
+    "trace": lambda a: a.trace(),
+    "transpose": lambda a: a.transpose(),
+    "transpose axes": lambda a: a[None].transpose(2, 0, 1),
+    "transpose tuple": lambda a: a[None].transpose((2, 0, 1)),
+    "var": lambda a: a.var(axis=0),
+    "T": lambda a: a[None].T,
+    "real": lambda a: a.real,
+    "imag": lambda a: (a + 1j).imag,
+    "flat": lambda a: a.flat[1:4],
+    "negative": lambda a: -a,
+    "positive": lambda a: +a,
+    "abs": abs,
+    "rows": list,
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_are_numpys(name):
+    values = numpy.random.default_rng(1).standard_normal((2, 3))
+    expected = METHODS[name](values)
+    if name == "flat" or isinstance(expected, tuple | list):
+        expected = tuple(map(numpy.asarray, expected)) if name != "flat" else expected
+        result = METHODS[name](np.array(values))
+        agree(tuple(result) if isinstance(expected, tuple) else result, expected)
+        return
+    x = np.array(values).requires_grad_()
+    result = METHODS[name](x)
+    agree(result, numpy.asarray(expected))
+    if result.requires_grad and result.dtype.kind == "f":
+        assert wg.autograd.gradcheck(METHODS[name], x)
+
+
+def test_attributes_are_numpys():
+    x = np.array([[1.0, 2.0], [3.0, 4.0]], dtype=np.float32)
+    assert (x.size, x.ndim, x.itemsize, x.nbytes, x.shape) == (4, 2, 4, 16, (2, 2))
+    assert x.dtype == numpy.float32 and x.dtype.kind == "f"
+    assert isinstance(x, wg.Tensor) and isinstance(x, np.ndarray)
+    assert x.item(1, 0) == 3.0 and x.item(3) == 4.0
+    assert x.tobytes() == numpy.array([1, 2, 3, 4], numpy.float32).tobytes()
+    assert len(x) == 2 and 3.0 in x and repr(x).startswith("tensor([[1., 2.]")
+
+
+def test_sorting_and_filling_happen_in_place():
+    x = np.array([3.0, 1.0, 2.0])
+    x.sort()
+    assert x.tolist() == [1.0, 2.0, 3.0]
+    x.fill(4)
+    assert x.tolist() == [4.0] * 3
+    leaf = np.array([3.0, 1.0]).requires_grad_()
+    y = leaf * 1
+    y.sort()
+    np.sum(y * [1, 10]).backward()
+    assert leaf.grad.tolist() == [10.0, 1.0]
+
+
+def test_arrays_and_tensors_make_arrays():
+    t = wg.ones(2, dtype=wg.float64, requires_grad=True)
+    x = np.ones(2)
+    for result in (x + t, t + x, np.sin(t), numpy.add(t, x), numpy.multiply(x, t), x @ t, t @ x):
+        assert type(result) is np.ndarray and result.requires_grad
+    assert type(numpy.add(numpy.ones(2), x)) is np.ndarray
+    assert type(t) is wg.Tensor
+    for same in (np.asarray(t), np.atleast_1d(t), np.broadcast_arrays(t, t)[0], np.positive(t)):
+        assert type(same) is np.ndarray and type(t) is wg.Tensor
+        assert same.requires_grad
+
+
+def test_lists_are_operands():
+    x = np.array([1.0, 2.0]).requires_grad_()
+    assert (x * [2, 3]).tolist() == [2.0, 6.0]
+    assert ((1, 2) - x).tolist() == [0.0, 0.0]
+    with pytest.raises(TypeError):
+        x + "a"
+    with pytest.raises(TypeError):
+        x + None
+
+
+def test_backward_gives_gradients():
+    x = np.array([1.0, 2.0]).requires_grad_()
+    np.sum(x**3).backward()
+    assert x.grad.tolist() == [3.0, 12.0]
+    (g,) = wg.autograd.grad(np.sum(np.exp(x)), x)
+    assert numpy.allclose(g.detach().numpy(), numpy.exp([1.0, 2.0]))
+
+
+def test_copies_are_arrays():
+    x = np.array([1.0, 2.0])
+    for other in (copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+        assert type(other) is np.ndarray and other.tolist() == [1.0, 2.0]
+
+
+def test_conversion_to_numpy_and_back():
+    x = np.array([1.0, 2.0])
+    assert type(numpy.asarray(x)) is numpy.ndarray
+    assert type(x.numpy()) is numpy.ndarray
+    with pytest.raises(TypeError, match="losing its gradient"):
+        numpy.asarray(x.requires_grad_())
+
+
+def test_the_constructor_is_not_for_users():
+    with pytest.raises(TypeError, match=r"wengert\.numpy\.array"):
+        np.ndarray((2, 3))
+
+
+def test_casts_follow_the_rule():
+    x = np.array([1.5, 2.5]).requires_grad_()
+    assert not x.astype(int).requires_grad
+    with pytest.raises(TypeError, match="according to the rule 'safe'"):
+        x.astype("float32", casting="safe")
+    assert x.astype(x.dtype, copy=False) is x
+    assert x.astype(x.dtype) is not x

@@ -1,0 +1,383 @@
+"""NumPy's boundary: each form of passing a tensor to plain NumPy differentiates, or says no."""
+
+import array
+import cmath
+import functools
+import io
+import itertools
+import math
+import operator
+import random
+import warnings
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.tape.cuts import recent
+
+A = np.array([[1.0, -2.0], [3.0, 4.0]])
+V = np.array([0.3, -0.7])
+VALUES = np.array([0.35, 0.85])
+
+
+def leaf():
+    return wg.tensor(VALUES, requires_grad=True)
+
+
+def leaves(result):
+    if isinstance(result, list | tuple):
+        return [leaf for part in result for leaf in leaves(part)]
+    return [result]
+
+
+def told(error):
+    """The text of an error and of those that it comes of, as Python shows them."""
+    texts = []
+    while error is not None:
+        texts.append(f"{type(error).__name__}: {error}")
+        error = error.__cause__ or error.__context__
+    return "\n".join(texts)
+
+
+def augmented(operation, target, pick=lambda t: t):
+    def form(t):
+        return operation(target.copy(), pick(t))
+
+    return form
+
+
+DIFFERENTIATE = {
+    "np.dot(A, t)": lambda t: np.dot(A, t),
+    "A @ t": lambda t: A @ t,
+    "t @ A": lambda t: t @ A,
+    "A * t": lambda t: A * t,
+    "A + t": lambda t: A + t,
+    "A - t": lambda t: A - t,
+    "A / t": lambda t: A / t,
+    "abs(A) ** t": lambda t: abs(A) ** t,
+    "t ** A": lambda t: t**A,
+    "A % t": lambda t: A % t,
+    "-t": lambda t: -t,
+    "A.__matmul__(t)": lambda t: A.__matmul__(t),
+    "V.__add__(t)": lambda t: V.__add__(t),
+    "np.float64(2) * t": lambda t: np.float64(2.0) * t,
+    "np.float32(2) + t[0]": lambda t: np.float32(2.0) + t[0],
+    "V[0] * t": lambda t: V[0] * t,
+    "scalar += t": lambda t: operator.iadd(np.float64(1.0), t),
+    "np.stack([t, t])": lambda t: np.stack([t, t]),
+    "np.concatenate([V, t])": lambda t: np.concatenate([V, t]),
+    "np.block([[t, t]])": lambda t: np.block([[t, t]]),
+    "np.append(V, t)": lambda t: np.append(V, t),
+    "np.where(V > 0, t, 0)": lambda t: np.where(V > 0, t, 0.0),
+    "np.where(t > 0.5, t, -t)": lambda t: np.where(t > 0.5, t, -t),
+    "np.interp(0.5, xs, t)": lambda t: np.interp(0.5, [0.0, 1.0], t),
+    "np.interp(t, xs, ys)": lambda t: np.interp(t, [0.0, 0.5, 1.0], [0.0, 1.0, 4.0]),
+    "np.linalg.solve(A, t)": lambda t: np.linalg.solve(A, t),
+    "np.linalg.inv(A * t)": lambda t: np.linalg.inv(A * t),
+    "np.linalg.norm(t)": lambda t: np.linalg.norm(t),
+    "np.linalg.det(A + t)": lambda t: np.linalg.det(A + t),
+    "np.einsum('ij,j->i', A, t)": lambda t: np.einsum("ij,j->i", A, t),
+    "np.fft.fft(t)": lambda t: np.fft.fft(t),
+    "np.add.reduce(t)": lambda t: np.add.reduce(t),
+    "np.multiply.accumulate(t)": lambda t: np.multiply.accumulate(t),
+    "np.multiply.outer(V, t)": lambda t: np.multiply.outer(V, t),
+    "np.clip(V, -t, t)": lambda t: np.clip(V, -t, t),
+    "V.clip(max=t)": lambda t: V.clip(None, t),
+    "np.sort(t)": lambda t: np.sort(t),
+    "np.unique(t)": lambda t: np.unique(t),
+    "np.copy(t)": lambda t: np.copy(t),
+    "np.linspace(0, t[0], 3)": lambda t: np.linspace(0.0, t[0], 3),
+    "np.full_like(t, t[0])": lambda t: np.full_like(t, t[0]),
+    "np.piecewise(t, ...)": lambda t: np.piecewise(t, [t < 0.5, t >= 0.5], [np.sin, np.exp]),
+    "np.apply_along_axis(f, 0, t)": lambda t: np.apply_along_axis(lambda v: v * v, 0, t),
+    "np.bincount(i, weights=t)": lambda t: np.bincount(np.array([1, 1]), weights=t),
+    "np.histogram(V, weights=t)": lambda t: np.histogram(V, 2, weights=t)[0],
+    "np.polyval(t, 2)": lambda t: np.polyval(t, 2.0),
+    "np.poly1d(t)(2)": lambda t: np.poly1d(t)(2.0),
+    "np.gradient(t)": lambda t: np.gradient(t),
+    "sliding_window_view(t, 2)": lambda t: np.lib.stride_tricks.sliding_window_view(t, 2),
+    "sliding_window_view(A * t, (1, 2))": (
+        lambda t: np.lib.stride_tricks.sliding_window_view(A * t, (1, 2)) * 2
+    ),
+    "sliding_window_view(A * t, 2, 0)": (
+        lambda t: np.lib.stride_tricks.sliding_window_view(A * t, 2, axis=0) * 2
+    ),
+    "np.trapezoid(t, V)": lambda t: np.trapezoid(t, V),
+    "list(t)": lambda t: list(t),
+    "a, b = t": lambda t: (lambda a, b: a * b)(*t),
+    "zip(V, t)": lambda t: [a * b for a, b in zip(V, t, strict=True)],
+    "sum([t, t])": lambda t: sum([t, t]),
+    "sum(t)": lambda t: sum(t),
+    "max(t)": lambda t: max(t),
+    "sorted(t)": lambda t: sorted(t),
+    "math.prod(t)": lambda t: math.prod(t),
+    "functools.reduce(mul, t)": lambda t: functools.reduce(operator.mul, t),
+    "itertools.accumulate(t)": lambda t: list(itertools.accumulate(t)),
+}
+
+
+@pytest.mark.parametrize("form", DIFFERENTIATE)
+def test_a_form_differentiates(form):
+    function, t = DIFFERENTIATE[form], leaf()
+    results = leaves(function(t))
+    assert all(isinstance(r, wg.Tensor) and r.requires_grad for r in results)
+    for result, expected in zip(results, leaves(function(VALUES)), strict=True):
+        np.testing.assert_allclose(result.detach().numpy(), expected, rtol=1e-12)
+    assert wg.autograd.gradcheck(lambda t: tuple(leaves(function(t))), t)
+
+
+SPECIAL = {
+    "erf": 1, "gammaln": 1, "expit": 1, "ndtr": 1, "j0": 1, "psi": 1, "i1e": 1, "erfinv": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_a_ufunc_of_scipy_differentiates(name):
+    special = pytest.importorskip("scipy.special")
+    assert wg.autograd.gradcheck(getattr(special, name), leaf())
+
+
+STORE = "wengert.numpy.zeros(...), in which x[i] = t is recorded"
+LIST = "np.stack([...])"
+REFUSED = {
+    "A[0] = t": (lambda t: operator.setitem(A.copy(), 0, t), STORE),
+    "A[:, 0] = t": (lambda t: A.copy().__setitem__((slice(None), 0), t), STORE),
+    "A[mask] = t": (lambda t: V.copy().__setitem__(V != 0, t), STORE),
+    "A += t": (augmented(operator.iadd, V), "a = a + t for a += t"),
+    "A *= t": (augmented(operator.imul, V), "a = a + t for a += t"),
+    "A @= T": (augmented(operator.imatmul, A, lambda t: np.outer(t, t)), "a = a + t for a += t"),
+    "A.dot(t)": (lambda t: A.dot(t), "Write A @ x or np.dot(A, x) for A.dot(x)"),
+    "A.fill(t[0])": (lambda t: A.copy().fill(t[0]), STORE),
+    "A.put([0, 1], t)": (lambda t: A.copy().put([0, 1], t), STORE),
+    "A.searchsorted(t)": (lambda t: V.searchsorted(t), "Write np.searchsorted(A, ...)"),
+    "A.__setitem__(0, t[0])": (lambda t: V.copy().__setitem__(0, t[0]), STORE),
+    "operator.setitem(A, 0, t[0])": (lambda t: operator.setitem(V.copy(), 0, t[0]), STORE),
+    "np.put(A, i, t)": (lambda t: np.put(V.copy(), [0, 1], t), STORE),
+    "np.copyto(A, t)": (lambda t: np.copyto(V.copy(), t), STORE),
+    "np.place(A, m, t)": (lambda t: np.place(V.copy(), [True, True], t), STORE),
+    "np.putmask(A, m, t)": (lambda t: np.putmask(V.copy(), [True, True], t), STORE),
+    "np.fill_diagonal(A, t)": (lambda t: np.fill_diagonal(A.copy(), t), STORE),
+    "np.add.at(A, i, t)": (lambda t: np.add.at(V.copy(), [0, 0], t), STORE),
+    "np.multiply(t, 2, out=A)": (lambda t: np.multiply(t, 2, out=V.copy()), STORE),
+    "np.sum(t, out=A)": (lambda t: np.sum(t, out=np.zeros(())), STORE),
+    "np.dot(A, t, out=A)": (lambda t: np.dot(A, t, out=V.copy()), STORE),
+    "np.full_like(V, t[0])": (lambda t: np.full_like(V, t[0]), STORE),
+    "np.array([t, t])": (lambda t: np.array([t, t]), f"Write {LIST} or wengert.numpy.array"),
+    "np.array([t[0], 1])": (lambda t: np.array([t[0], 1.0]), f"Write {LIST} or wengert.numpy"),
+    "np.array(t)": (lambda t: np.array(t), LIST),
+    "np.array(t, dtype=object)": (lambda t: np.array(t, dtype=object), LIST),
+    "np.asarray(t)": (lambda t: np.asarray(t), "Pass the tensor itself to NumPy's functions"),
+    "np.asarray([t[0]])": (lambda t: np.asarray([t[0]]), "Pass the tensor itself"),
+    "np.ascontiguousarray(t)": (lambda t: np.ascontiguousarray(t), "Pass the tensor itself"),
+    "np.sum([t, t])": (lambda t: np.sum([t, t]), f"np.sum({LIST}) for np.sum([...])"),
+    "np.sin([t[0]])": (lambda t: np.sin([t[0]]), f"np.sin({LIST}) for np.sin([...])"),
+    "np.linalg.norm([t, t])": (lambda t: np.linalg.norm([t, t]), f"np.linalg.norm({LIST})"),
+    "np.dot(A, [t[0], t[1]])": (lambda t: np.dot(A, [t[0], t[1]]), f"np.dot({LIST})"),
+    "A @ [t[0], t[1]]": (lambda t: A @ [t[0], t[1]], f"{LIST} for np.array([...]) and for any"),
+    "A * [t[0], t[1]]": (lambda t: A * [t[0], t[1]], f"{LIST} for np.array([...]) and for any"),
+    "np.full(3, t[0])": (lambda t: np.full(3, t[0]), "np.broadcast_to(t, shape)"),
+    "np.arange(0, t[0], 0.1)": (lambda t: np.arange(0, t[0], 0.1), "start + step * np.arange"),
+    "np.fromiter(t, float)": (lambda t: np.fromiter(t, float), "for np.fromiter"),
+    "np.r_[t, 1]": (lambda t: np.r_[t, 1.0], "Write np.concatenate for np.r_"),
+    "np.c_[t, t]": (lambda t: np.c_[t, t], "np.column_stack for np.c_"),
+    "np.vectorize(f)(t)": (lambda t: np.vectorize(math.exp)(t), "np.stack([f(v) for v in t])"),
+    "np.frompyfunc(f)(t)": (lambda t: np.frompyfunc(abs, 1, 1)(t), "np.stack([f(v) for v in t])"),
+    "np.ndenumerate(t)": (lambda t: list(np.ndenumerate(t)), "functions of NumPy's"),
+    "np.ma.array(t)": (lambda t: np.ma.array(t), "Write np.where with the mask"),
+    "np.polynomial": (lambda t: np.polynomial.Polynomial(t), "any of NumPy's functions"),
+    "np.float64(t[0])": (lambda t: np.float64(t[0]), "functions of NumPy's that take tensors"),
+    "rng.normal(t[0])": (lambda t: np.random.default_rng(0).normal(t[0]), "standard"),
+    "RandomState.gamma(t)": (lambda t: np.random.RandomState(0).gamma(t), "standard"),
+    "np.save(file, t)": (lambda t: np.save(io.BytesIO(), t), "wengert.save"),
+    "np.histogram2d(t, t)": (lambda t: np.histogram2d(t, t), "np.histogram2d(x.detach(), ...)"),
+    "array.array('d', t)": (lambda t: array.array("d", t), "for array.array"),
+    "math.exp(t[0])": (lambda t: math.exp(t[0]), "Write np.exp for math.exp"),
+    "math.pow(t[0], 3)": (lambda t: math.pow(t[0], 3), "Write np.power for math.pow"),
+    "math.hypot(t[0], t[1])": (lambda t: math.hypot(t[0], t[1]), "Write np.hypot for math.hypot"),
+    "math.fsum(t)": (lambda t: math.fsum(t), "Write np.sum for math.fsum"),
+    "math.lgamma(t[0])": (lambda t: math.lgamma(t[0]), "Write scipy.special.gammaln"),
+    "cmath.exp(t[0])": (lambda t: cmath.exp(t[0]), "Write np.exp for cmath.exp"),
+    "np.testing": (lambda t: np.testing.assert_allclose(t, t), "x.detach()"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", REFUSED)
+def test_a_form_says_what_to_write(form):
+    function, cure = REFUSED[form]
+    before = A.copy(), V.copy()
+    t = leaf()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(Exception) as caught:
+            function(t)
+    text = told(caught.value)
+    assert cure in text
+    assert "gradient" in text and "detach()" in text
+    assert "test_boundary.py:" in text
+    assert np.array_equal(A, before[0]) and np.array_equal(V, before[1])
+
+
+@pytest.mark.parametrize("form", [f for f in REFUSED if "fromiter" not in f])
+def test_a_refused_form_computes_without_recording(form):
+    function, _ = REFUSED[form]
+    t = leaf()
+    with wg.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = function(t)
+        expected = function(VALUES)
+    if form != "np.polynomial" and expected is not None:
+        for mine, theirs in zip(leaves(result), leaves(expected), strict=True):
+            assert np.array_equal(np.asarray(mine.detach() if mine is t else mine), theirs)
+
+
+def stored(target, index):
+    def form(t):
+        target[index] = t[0]
+
+    return form
+
+
+@pytest.mark.parametrize(
+    ("target", "index"),
+    [
+        (np.zeros((2, 2)), (0, 0)),
+        (np.zeros(2), 1),
+        (np.zeros(()), ()),
+        (array.array("d", [0.0]), 0),
+    ],
+    ids=["A[0, 0]", "A[1]", "A[()]", "array.array[0]"],
+)
+def test_an_element_of_a_plain_array_takes_no_tensor(target, index):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        stored(target, index)(leaf())
+    text = told(caught.value)
+    assert STORE in text and "target[index] = t[0]" in text
+    assert not np.any(np.asarray(target))
+    stored(target, index)(leaf().detach())
+    assert np.any(np.asarray(target))
+
+
+def test_a_slice_of_a_plain_array_takes_no_tensor():
+    target = np.zeros((2, 2))
+    with pytest.raises(TypeError, match=r"in which x\[i\] = t is recorded"):
+        target[0] = leaf()
+    with pytest.raises(TypeError, match=r"a = a \+ t for a \+= t"):
+        target[:] += leaf()
+    with pytest.raises(ValueError):
+        target[0, 0] += leaf()[0]
+    assert not target.any()
+
+
+SCIPY = {
+    "linalg.solve(A, t)": (lambda s, t: s.linalg.solve(A, t), "Write np.linalg.solve"),
+    "linalg.expm(A * t)": (lambda s, t: s.linalg.expm(A * t), "Write wg.linalg.matrix_exp"),
+    "fft.fft(t)": (lambda s, t: s.fft.fft(t), "Write np.fft.fft for scipy's fft"),
+    "signal.convolve(t, V)": (lambda s, t: s.signal.convolve(t, V), "Write np.convolve"),
+    "interpolate.interp1d(xs, t)": (lambda s, t: s.interpolate.interp1d(V, t), "np.interp"),
+    "integrate.trapezoid(t)": (lambda s, t: s.integrate.trapezoid(t), "Write np.trapezoid"),
+    "integrate.quad(f, 0, 1)": (
+        lambda s, t: s.integrate.quad(lambda v: t[0] * v, 0, 1), "autograd.Function"),
+    "integrate.solve_ivp(f, ...)": (
+        lambda s, t: s.integrate.solve_ivp(lambda at, y: -t * y, (0, 1), VALUES),
+        "autograd.Function"),
+    "optimize.minimize(f, x)": (
+        lambda s, t: s.optimize.minimize(lambda x: (t * x * x).sum(), V), "autograd.Function"),
+    "special.logsumexp(t)": (lambda s, t: s.special.logsumexp(t), "Write wg.logsumexp"),
+    "special.softmax(t)": (lambda s, t: s.special.softmax(t), "Write wg.softmax"),
+    "special.zeta(t)": (lambda s, t: s.special.zeta(t + 2), "autograd.Function"),
+    "special.wofz(t)": (lambda s, t: s.special.wofz(t), "erfcx"),
+    "stats.norm.logpdf(0, t)": (lambda s, t: s.stats.norm.logpdf(0.5, t), "autograd.Function"),
+    "sparse @ t": (lambda s, t: s.sparse.csr_array(A) @ t, "gradient"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", SCIPY)
+def test_scipy_takes_no_tensor(form):
+    scipy = pytest.importorskip("scipy")
+    for module in ("fft", "integrate", "interpolate", "linalg", "optimize", "signal", "stats"):
+        pytest.importorskip(f"scipy.{module}")
+    function, cure = SCIPY[form]
+    if form == "fft.fft(t)" and scipy.__version__ < "1.15":
+        pytest.skip("it asks for the dtype first, and fails for that")
+    with pytest.raises(Exception) as caught:
+        function(scipy, leaf())
+    text = told(caught.value)
+    assert cure in text
+    assert "test_boundary.py:" in text and "detach()" in text
+
+
+CUT = {
+    "float(t[0])": (lambda t: float(t[0]), "float()"),
+    "complex(t[0])": (lambda t: complex(t[0]), "complex()"),
+    "int(t[0])": (lambda t: int(t[0]), "int()"),
+    "t[0].item()": (lambda t: t[0].item(), ".item()"),
+    "t.tolist()": (lambda t: t.tolist(), ".tolist()"),
+    "t.detach()": (lambda t: t.detach(), ".detach()"),
+    "[float(v) for v in t]": (lambda t: [float(v) for v in t], "float()"),
+    "map(float, t)": (lambda t: list(map(float, t)), "float()"),
+    "'%f' % t[0]": (lambda t: "%f" % t[0], "float()"),  # noqa: UP031  the form itself is tested
+}
+
+
+@pytest.mark.parametrize("form", CUT)
+def test_logging_is_silent_and_the_place_is_known(form):
+    function, kind = CUT[form]
+    t = leaf()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        function(t)
+    cut = recent()[0]
+    assert cut.kind == kind
+    assert __file__.endswith(cut.site[0][0].co_filename.rpartition("/")[2])
+
+
+def test_the_search_for_a_root_is_a_known_cut():
+    optimize = pytest.importorskip("scipy.optimize")
+    t = leaf()
+    assert optimize.brentq(lambda x: x - t[0], 0.0, 1.0) == pytest.approx(VALUES[0])
+    assert recent()[0].kind == "float()"
+
+
+def test_the_place_of_a_cut_is_in_the_error_about_it():
+    t = leaf()
+    loss = wg.tensor(float(t[0]) * 2, dtype=wg.float64)
+    with pytest.raises(
+        RuntimeError, match=r"(?s)does not require grad.*float\(\).*float\(t\[0\]\)"
+    ):
+        loss.backward()
+
+
+CONSTANT = {
+    "t > V": lambda t: t > V,
+    "V // t": lambda t: V // t,
+    "np.argsort(t)": lambda t: np.argsort(t),
+    "np.argmax(t)": lambda t: np.argmax(t),
+    "np.searchsorted(V, t)": lambda t: np.searchsorted(np.sort(V), t),
+    "np.isnan(t)": lambda t: np.isnan(t),
+    "np.round(t)": lambda t: np.sign(t),
+    "bool(t[0])": lambda t: bool(t[0]),
+    "str(t[0])": lambda t: f"{t[0]:.3f}",
+    "A.sum(where=t > 0.5)": lambda t: A.sum(where=t > 0.5),
+    "V[t > 0.5]": lambda t: V[np.asarray(t > 0.5)],
+}
+
+
+@pytest.mark.parametrize("form", CONSTANT)
+def test_what_has_no_gradient_computes(form):
+    result, expected = CONSTANT[form](leaf()), CONSTANT[form](VALUES)
+    if isinstance(result, wg.Tensor):
+        result = result.detach().numpy()
+    assert np.array_equal(result, expected)
+
+
+def test_there_are_enough_forms():
+    tables = (DIFFERENTIATE, SPECIAL, REFUSED, SCIPY, CUT, CONSTANT)
+    assert sum(map(len, tables)) >= 60
+
+
+def test_random_numbers_of_python_differentiate():
+    t = leaf()
+    drawn = random.Random(0).gauss(t[0], 1.0)
+    drawn.backward()
+    assert t.grad.tolist() == [1.0, 0.0]

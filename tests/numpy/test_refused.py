@@ -1,0 +1,103 @@
+"""Functions without a derivative here: each refuses a tensor that needs one, and says why."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.tensor.numpy_dispatch import kind_of
+from wengert.tensor.numpy_kinds import REFUSED
+
+special = pytest.importorskip("scipy.special")
+VALUES = np.array([0.3, 0.5])
+
+CALLS = {
+    "busday_count": lambda f, t: f(t, t),
+    "busday_offset": lambda f, t: f(t, t),
+    "datetime_as_string": lambda f, t: f(t),
+    "histogram2d": lambda f, t: f(t, t),
+    "histogramdd": lambda f, t: f(t),
+    "is_busday": lambda f, t: f(t),
+    "save": lambda f, t: f("x.npy", t),
+    "savetxt": lambda f, t: f("x.txt", t),
+    "savez": lambda f, t: f("x.npz", t),
+    "savez_compressed": lambda f, t: f("x.npz", t),
+}
+"""Calls of those that are no ufuncs; a ufunc is called on as many tensors as it takes."""
+
+
+def function_of(name):
+    home, _, own = name.rpartition(".")
+    return getattr(special if home == "special" else np, own, None)
+
+
+def call(name, t):
+    function = function_of(name)
+    if function is None:
+        pytest.skip("it is not in this version")
+    if name in CALLS:
+        return CALLS[name](function, t)
+    return function(*[t] * function.nin)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_it_says_what_to_write_instead(name, tmp_path, monkeypatch):
+    assert kind_of(name) == "refused"
+    monkeypatch.chdir(tmp_path)
+    t = wg.tensor(VALUES, requires_grad=True)
+    with pytest.raises(NotImplementedError) as caught:
+        call(name, t)
+    text = str(caught.value)
+    label = f"scipy.{name}" if name.startswith("special.") else f"numpy.{name}"
+    assert text.startswith(f"there is no derivative rule for {label}: ")
+    assert f"{REFUSED[name]} If no gradient is wanted: x.detach()." in text
+    assert not list(tmp_path.iterdir())
+
+
+def leaves(result):
+    return [v for part in result for v in leaves(part)] if isinstance(result, tuple) else [result]
+
+
+@pytest.mark.parametrize("name", [n for n in REFUSED if n.startswith("special.")])
+def test_without_a_gradient_it_computes_on_the_values(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of orders that are cut to whole numbers
+        try:
+            expected = call(name, VALUES)
+        except TypeError:
+            with pytest.raises(TypeError):
+                call(name, wg.tensor(VALUES))
+            return
+        results = call(name, wg.tensor(VALUES, requires_grad=True).detach())
+    for result, value in zip(leaves(results), leaves(expected), strict=True):
+        assert isinstance(result, wg.Tensor) and not result.requires_grad
+        np.testing.assert_array_equal(result.numpy(), value)
+        assert result.numpy().dtype == value.dtype
+
+
+WRITES = {
+    "copyto": lambda np, x, t: np.copyto(x, t),
+    "copyto where": lambda np, x, t: np.copyto(x, t, where=[True, False]),
+    "fill_diagonal": lambda np, x, t: np.fill_diagonal(np.reshape(x, (1, 2)), t[0]),
+    "place": lambda np, x, t: np.place(x, [False, True], t),
+    "put": lambda np, x, t: np.put(x, [1, 0], t),
+    "put_along_axis": lambda np, x, t: np.put_along_axis(x, np.argsort(t), t[::1], 0),
+    "putmask": lambda np, x, t: np.putmask(x, [False, True], t),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_rule_that_writes_into_tensors_is_recorded(name):
+    assert kind_of(name.partition(" ")[0]) == "rule"
+
+    def program(t):
+        x = t * 2
+        WRITES[name](np, x, t * t)
+        return x
+
+    expected = program(VALUES)
+    t = wg.tensor(VALUES, requires_grad=True)
+    np.testing.assert_allclose(program(t).detach().numpy(), expected)
+    assert wg.autograd.gradcheck(program, t)
+    assert wg.autograd.gradgradcheck(program, t)
