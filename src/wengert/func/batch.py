@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from wengert.base.containers import flatten
-from wengert.func.inputs import Entered, as_tensor
+from wengert.func.inputs import Entered, Transformed, as_tensor
 from wengert.interp.levels import levels_of
 from wengert.ops.join import cat
 from wengert.ops.permute import movedim
@@ -150,8 +149,6 @@ def vmap(
     if chunk_size is not None and chunk_size < 1:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
-    # not all that is called has the attributes of a function
-    @functools.wraps(func, functools.WRAPPER_ASSIGNMENTS, ())
     def mapped(*args: Any, **kwargs: Any) -> Any:
         leaves, dims, size = _mapped(args, in_dims, name)
         _, rebuild = flatten(args)
@@ -173,7 +170,17 @@ def vmap(
             chunks.append(_run(call, part, dims, count, out_dims, randomness, name))
         return _rejoined(chunks, out_dims, name)
 
-    return mapped
+    return Transformed(
+        mapped,
+        vmap,
+        func,
+        {
+            "in_dims": in_dims,
+            "out_dims": out_dims,
+            "randomness": randomness,
+            "chunk_size": chunk_size,
+        },
+    )
 
 
 def _run(

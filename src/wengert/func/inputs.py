@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,6 +24,7 @@ from wengert.tape.record import T
 
 __all__ = [
     "Entered",
+    "Transformed",
     "as_tensor",
     "chosen",
     "fresh",
@@ -60,6 +62,45 @@ class Entered:
 
     def __exit__(self, *exc: object) -> None:
         MODE.set(self.before)
+
+
+class Transformed:
+    """A function that a transform made; it can be pickled if the function it was made of can.
+
+    Parameters
+    ----------
+    call
+        What it does.
+    maker, func, options
+        The transform, what it was applied to, and its further arguments.
+    """
+
+    def __init__(
+        self,
+        call: Callable[..., Any],
+        maker: Callable[..., Any],
+        func: Callable[..., Any],
+        options: dict[str, Any],
+    ) -> None:
+        functools.update_wrapper(self, func, functools.WRAPPER_ASSIGNMENTS, ())
+        self._call = call
+        self._made = maker, func, options
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The transformed function's value."""
+        return self._call(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        maker, func, options = self._made
+        named = "".join(f", {name}={value!r}" for name, value in options.items())
+        return f"{maker.__name__}({getattr(func, '__name__', func)}{named})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made_again, self._made
+
+
+def _made_again(maker: Callable[..., Any], func: Any, options: dict[str, Any]) -> Any:
+    return maker(func, **options)
 
 
 def as_tensor(value: Any, function: str, what: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from wengert.base.containers import flatten
 from wengert.func.batch import vmap
 from wengert.func.forward import jvp
-from wengert.func.inputs import chosen, replaced, tensors_of, with_aux
+from wengert.func.inputs import Transformed, chosen, replaced, tensors_of, with_aux
 from wengert.func.reverse import grad, vjp
 from wengert.ops.permute import movedim
 from wengert.tape.base import new_tensor
@@ -99,7 +98,6 @@ def jacrev(
             [0., 4.]])
     """
 
-    @functools.wraps(func)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         numbers, several = chosen(args, argnums, "jacrev")
 
@@ -125,7 +123,12 @@ def jacrev(
         result = rebuild(made)
         return (result, *aux) if has_aux else result
 
-    return jacobian_of
+    return Transformed(
+        jacobian_of,
+        jacrev,
+        func,
+        {"argnums": argnums, "has_aux": has_aux, "chunk_size": chunk_size},
+    )
 
 
 def jacfwd(
@@ -164,7 +167,6 @@ def jacfwd(
             [0., 4.]])
     """
 
-    @functools.wraps(func)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         numbers, several = chosen(args, argnums, "jacfwd")
         primals = tuple(args[number] for number in numbers)
@@ -198,7 +200,12 @@ def jacfwd(
         first = [T.select(other, dim=0, index=0) for other in others]
         return result, rebuild_aux(first)
 
-    return jacobian_of
+    return Transformed(
+        jacobian_of,
+        jacfwd,
+        func,
+        {"argnums": argnums, "has_aux": has_aux, "randomness": randomness},
+    )
 
 
 def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
@@ -223,7 +230,7 @@ def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
     tensor([[ 6.,  0.],
             [ 0., 12.]])
     """
-    return jacfwd(jacrev(func, argnums), argnums)
+    return Transformed(jacfwd(jacrev(func, argnums), argnums), hessian, func, {"argnums": argnums})
 
 
 def jacobian(
@@ -264,7 +271,6 @@ def jacobian(
     rows = jacrev(func, argnums, has_aux=has_aux, chunk_size=chunk_size)
     columns = jacfwd(func, argnums, has_aux)
 
-    @functools.wraps(func)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         if mode != "auto":
             return (rows if mode == "reverse" else columns)(*args, **kwargs)
@@ -275,7 +281,12 @@ def jacobian(
         height = sum(out.payload.size for out in flatten(output)[0])
         return (rows if height <= width else columns)(*args, **kwargs)
 
-    return jacobian_of
+    return Transformed(
+        jacobian_of,
+        jacobian,
+        func,
+        {"argnums": argnums, "mode": mode, "has_aux": has_aux, "chunk_size": chunk_size},
+    )
 
 
 def hvp(
@@ -346,13 +357,12 @@ def hessian_diag(func: Callable[..., Any]) -> Callable[..., Any]:
     tensor([ 6., 12.])
     """
 
-    @functools.wraps(func)
     def diagonal(x: Any) -> Any:
         tensor, seconds = _second(func, x, "hessian_diag")
         (made,) = _rows(seconds, [tensor], False)
         return made
 
-    return diagonal
+    return Transformed(diagonal, hessian_diag, func, {})
 
 
 def laplacian(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -375,9 +385,8 @@ def laplacian(func: Callable[..., Any]) -> Callable[..., Any]:
     tensor(6.)
     """
 
-    @functools.wraps(func)
     def total(x: Any) -> Any:
         _, seconds = _second(func, x, "laplacian")
         return T.sum_dim(seconds, dim=(0,), keepdim=False)
 
-    return total
+    return Transformed(total, laplacian, func, {})

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 from wengert.base.containers import flatten
 from wengert.func.inputs import (
+    Transformed,
     chosen,
     fresh,
     replaced,
@@ -97,12 +97,11 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
     tensor(12.)
     """
 
-    @functools.wraps(func)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         _, grads, aux = _value_and_grad(func, argnums, has_aux, args, kwargs)
         return (grads, aux) if has_aux else grads
 
-    return gradient
+    return Transformed(gradient, grad, func, {"argnums": argnums, "has_aux": has_aux})
 
 
 def grad_and_value(
@@ -127,12 +126,11 @@ def grad_and_value(
     (tensor(6.), tensor(9.))
     """
 
-    @functools.wraps(func)
     def both(*args: Any, **kwargs: Any) -> Any:
         value, grads, aux = _value_and_grad(func, argnums, has_aux, args, kwargs)
         return (grads, (value, aux)) if has_aux else (grads, value)
 
-    return both
+    return Transformed(both, grad_and_value, func, {"argnums": argnums, "has_aux": has_aux})
 
 
 def value_and_grad(
@@ -157,12 +155,11 @@ def value_and_grad(
     (tensor(9.), tensor(6.))
     """
 
-    @functools.wraps(func)
     def both(*args: Any, **kwargs: Any) -> Any:
         value, grads, aux = _value_and_grad(func, argnums, has_aux, args, kwargs)
         return ((value, aux), grads) if has_aux else (value, grads)
 
-    return both
+    return Transformed(both, value_and_grad, func, {"argnums": argnums, "has_aux": has_aux})
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
