@@ -189,7 +189,7 @@ FAMILIES: dict[str, list[Operation]] = {
             "p 10",
             "p 100,100",
             """t.special.i0(p); t.special.i1e(p); t.special.ndtr(p); t.special.log_ndtr(p);
-            t.special.entr(p); t.special.polygamma(1, p); t.special.zeta(p + 1.5, 2.0);
+            t.special.entr(p); t.special.polygamma(1, p); t.special.zeta(p.detach() + 1.5, 2.0);
             t.special.bessel_j0(p.detach()); t.special.erfcx(p)""",
         ),
         *_each(
@@ -284,7 +284,7 @@ FAMILIES: dict[str, list[Operation]] = {
             "x 4,5; y 4,5",
             "x 300,300; y 300,300",
             """F.mse_loss(x, y); F.l1_loss(x, y); F.smooth_l1_loss(x, y); F.huber_loss(x, y);
-            F.poisson_nll_loss(x, y); F.soft_margin_loss(x, y.sign());
+            F.poisson_nll_loss(x, y); F.soft_margin_loss(x, y.detach().sign());
             F.kl_div(x, y.softmax(1)); F.pairwise_distance(x, y); F.cosine_similarity(x, y)""",
         ),
         *_each(

@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: one backward pass for many cotangents, and one forward pass for many tangents.
+"""Layer 7 · autograd: one pass for many cotangents or many tangents.
 
 Both are a `vmap`, over a dimension in front of what they are given.
 """

@@ -2,8 +2,8 @@
 
 ``wengert.func.jvp`` does the same for a whole function and is the easier one to use. Differences
 from PyTorch: levels may be nested; the tangent has the dtype of its primal; and a tensor that still
-carries a tangent when its level ends cannot be used any more (`unpack_dual` still gives its primal),
-rather than losing the tangent without a word.
+carries a tangent when its level ends cannot be used any more (`unpack_dual` still gives its
+primal), rather than losing the tangent without a word.
 """
 
 from __future__ import annotations

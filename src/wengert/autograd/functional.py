@@ -29,8 +29,10 @@ from wengert.autograd.functional_checks import (
     single_output,
     unpacked,
 )
+from wengert.func.inputs import fresh
 from wengert.ops.like import zeros_like
-from wengert.tape.modes import enable_grad
+from wengert.tape.modes import enable_grad, is_recording
+from wengert.tape.levels import leads_outside
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
@@ -188,13 +190,12 @@ def jacobian(
     strict : bool
         Raise, instead of giving zeros, if some output does not depend on some input.
     vectorize : bool
-        Accepted as in PyTorch, and needed by forward mode and for complex outputs. There is one
-        backward pass for each row in any case, and the values are the same.
+        Whether there is one pass for all rows or columns, under `vmap`, rather than one for each;
+        needed by forward mode and for complex outputs.
     strategy : {"reverse-mode", "forward-mode"}
         Whether the Jacobian is computed by rows or by columns, which is quicker where there are
-        more outputs than inputs. Columns need a function that is differentiable twice. As in
-        PyTorch, their result can be differentiated without `create_graph`, and they have the dtype
-        of the outputs where rows have that of the inputs.
+        more outputs than inputs. As in PyTorch, columns can be differentiated without
+        `create_graph`, and they have the dtype of the outputs where rows have that of the inputs.
 
     Returns
     -------
@@ -294,10 +295,18 @@ def hessian(
         )
     several, tensors = inputs_of(inputs, "hessian")
 
+    forward = outer_jacobian_strategy == "forward-mode"
+    recording = is_recording()
+
     def gradient(*arguments: Any) -> tuple[Any, ...]:
-        at = tuple(argument.view_as(argument) for argument in arguments)
-        output = single_output(*called(func, at, "hessian", strict), "hessian")
-        grads = gradients((output,), at, create_graph=True)
+        with enable_grad():
+            at = tuple(
+                fresh(argument, "hessian") if forward else argument.view_as(argument)
+                for argument in arguments
+            )
+            output = single_output(*called(func, at, "hessian", strict), "hessian")
+            keep = not forward or (recording and leads_outside((output,), at))
+            grads = gradients((output,), at, create_graph=keep)
         result = filled(grads, at, False, False, NO_PATH)
         if strict:
             check_outputs(result, CONSTANT_JACOBIAN)

@@ -1,8 +1,7 @@
 """Layer 7 · autograd: how `wengert.autograd.functional` puts a Jacobian together.
 
-Forward mode is the transpose of reverse mode here: the gradient of ``sum(u * output)`` by the
-inputs is linear in ``u``, so its own vector-Jacobian product by ``u`` is the product of the
-function's Jacobian with a vector.
+By rows: a backward pass for each element of the outputs, or one for all of them. By columns: one
+pass in forward mode.
 """
 
 from __future__ import annotations
@@ -12,22 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from wengert.autograd.batches import gradients_of_batch, tangents_of_batch
 from wengert.autograd.functional_checks import (
     NO_PATH,
     NO_PATH_FROM,
     called,
     filled,
     gradients,
-    leads_elsewhere,
-    prepared_inputs,
+    inputs_of,
+    prepared,
     shown,
     unpacked,
 )
+from wengert.func.jacobians import units_of
 from wengert.ops.create import zeros
 from wengert.ops.join import stack
-from wengert.ops.like import zeros_like
 from wengert.tape.base import new_tensor
-from wengert.tape.modes import enable_grad, is_grad_enabled
+from wengert.tape.modes import is_grad_enabled
 
 __all__ = ["by_columns", "by_rows", "refused"]
 
@@ -136,8 +136,12 @@ def by_columns(
         several, outputs = called(func, arguments, "jacobian", strict)
         return several, outputs
 
-    several_out, slopes = tangents_of_batch(outputs_of, at, units_of(at))
     sizes = [tensor.numel() for tensor in at]
+    if sum(sizes):
+        several_out, slopes = tangents_of_batch(outputs_of, at, units_of(at))
+    else:
+        several_out, outputs = outputs_of(*at)
+        slopes = tuple(zeros(0, *output.shape, dtype=output.dtype) for output in outputs)
     blocks = []
     for slope in slopes:
         shape = tuple(slope.shape[1:])

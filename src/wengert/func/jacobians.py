@@ -264,7 +264,7 @@ def jacobian(
     --------
     >>> import wengert as wg
     >>> wg.func.jacobian(lambda x: wg.stack([x.sin(), x.cos(), x]))(wg.tensor(0.0))
-    tensor([ 1., -0.,  1.])
+    tensor([1., -0., 1.])
     """
     if mode not in ("auto", "reverse", "forward"):
         raise ValueError(f"mode must be 'auto', 'reverse' or 'forward', but got {mode!r}")

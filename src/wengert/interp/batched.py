@@ -13,7 +13,7 @@ size of the batch. It returns contents with the batch dimension. The rules stand
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,13 +73,13 @@ class Batched(Lifted):
         """Whether every element of every value is true."""
         return self.value.all()
 
-    def min(self) -> Any:
+    def min(self, axis: Any = None) -> Any:
         """The least element of all values."""
-        return self.value.min()
+        return self.value.min() if axis is None else self._refuse("reading the least values")
 
-    def max(self) -> Any:
+    def max(self, axis: Any = None) -> Any:
         """The greatest element of all values."""
-        return self.value.max()
+        return self.value.max() if axis is None else self._refuse("reading the greatest values")
 
     def _refuse(self, what: str) -> Any:
         raise RuntimeError(
@@ -105,6 +105,12 @@ class Batched(Lifted):
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return self._refuse("reading the values of, as a NumPy array would,")
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._refuse("reading some of the values")
+
+    def __iter__(self) -> Any:
+        return self._refuse("reading the values one by one")
 
     __float__ = __int__ = __index__ = __complex__ = item
 
@@ -340,15 +346,29 @@ def _within(value: Any, owner: Level) -> Any:
     return value
 
 
+def _contents(params: Iterable[Any]) -> Iterator[Any]:
+    """The values among parameters, with the batch dimension or without it."""
+    for value in params:
+        if isinstance(value, Within):
+            yield value.value
+        elif isinstance(value, tuple):
+            yield from _contents(value)
+        elif isinstance(value, Lifted):
+            yield value
+
+
 def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Compute `prim` on arguments some of which are batched at the highest level."""
     owner = _owner((*args, *params.values()))
-    if owner is None or owner.size is None:
+    if owner is None or any(
+        isinstance(value, Lifted) and value.owner.number > owner.number for value in args
+    ):
+        # the namespace was chosen for other values of a rule than these
         return getattr(namespace_of(*args), prim.name)(*args, **params)
     slots = [_slot(value, owner) for value in args]
-    F = namespace_of(*[s.value for s in slots])
-    call = Call(prim, F, owner.size)
     within = {name: _within(value, owner) for name, value in params.items()}
+    F = namespace_of(*[s.value for s in slots], *_contents(within.values()))
+    call = Call(prim, F, owner.size)
     rule = RULES.get(prim.name)
     if rule is None:
         rule = FAMILIES.get(prim.family, each)

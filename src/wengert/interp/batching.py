@@ -110,7 +110,7 @@ def whole(by_dims: str) -> Any:
 def flattened(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     """A reduction of one dimension, or of all of them as one if ``dim`` is None."""
     if params["dim"] is not None:
-        return dims(call, slots, params)
+        return along(call, slots, params)
     (slot,) = slots
     count = math.prod(slot.value.shape[1:])
     flat = call.F.unsafe_view(slot.value, shape=(call.size, count))

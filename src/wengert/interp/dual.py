@@ -75,13 +75,13 @@ class Dual(Lifted):
         """Whether every element is true."""
         return self.primal.all()
 
-    def min(self) -> Any:
+    def min(self, axis: Any = None) -> Any:
         """The least element."""
-        return self.primal.min()
+        return self.primal.min(axis)
 
-    def max(self) -> Any:
+    def max(self, axis: Any = None) -> Any:
         """The greatest element."""
-        return self.primal.max()
+        return self.primal.max(axis)
 
     def item(self) -> Any:
         """The value of a single element, as a Python number."""
@@ -353,13 +353,18 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     for value in args:
         if isinstance(value, Dual) and (owner is None or value.owner.number > owner.number):
             owner = value.owner
-    if owner is None:
-        return getattr(namespace_of(*args), prim.name)(*args, **params)
+    beside = _contents(params)
+    if owner is None or any(
+        isinstance(value, Lifted) and value.owner.number > owner.number
+        for value in (*args, *beside)
+    ):
+        # the namespace was chosen for other values of a rule than these
+        return getattr(namespace_of(*args, *beside), prim.name)(*args, **params)
     ours = [isinstance(v, Dual) and v.owner.number == owner.number for v in args]
     primals = [v.primal if own else v for v, own in zip(args, ours, strict=True)]
     tangents = [v.tangent if own else None for v, own in zip(args, ours, strict=True)]
-    inner = (*primals, *tangents, *_contents(params))
-    result = getattr(namespace_of(*primals, *_contents(params)), prim.name)(*primals, **params)
+    inner = (*primals, *tangents, *beside)
+    result = getattr(namespace_of(*primals, *beside), prim.name)(*primals, **params)
     kind = kind_of(prim)
     if kind == "constant" or all(t is None for t in tangents):
         return _each(result, lambda r: _paired(r, None, owner))

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from wengert.interp import tangents_norms
 from wengert.interp.dual import TANGENTS, expanded
 from wengert.prims.record import Primitive
 
 __all__ = ["TANGENTS"]
+
+# the module whose rules are entered when it is imported
+ENTERED = (tangents_norms,)
 
 
 def _sum(terms: list[Any]) -> Any:
@@ -74,15 +78,158 @@ def _convolution(
     return _sum(parts)
 
 
+# -- sums of slopes times tangents -----------------------------------------------------------------
+
+
+def _slope(
+    F: Any, prim: Primitive, at: int, g: Any, primals: list[Any], result: Any, params: Any
+) -> Any:
+    """What the reverse rule of one argument makes of the cotangent `g`."""
+    known = {**params, "result": result, **dict(zip(prim.args, primals, strict=True))}
+    for arg, primal in zip(prim.args, primals, strict=True):
+        known[f"{arg}_shape"], known[f"{arg}_dtype"] = tuple(primal.shape), primal.dtype
+    rule = prim.rules[at]
+    assert rule is not None
+    return rule.call(F, g, *[known[name] for name in rule.names])
+
+
+def _ones(F: Any, like: Any) -> Any:
+    return F.zeros_like(like) + 1
+
+
+def _reduced(
+    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
+) -> Any:
+    """Each element has a part in one element of the result: its slope is that of a cotangent 1."""
+    (t,) = tangents
+    slope = _slope(F, prim, 0, _ones(F, result), primals, result, params)
+    return _summed(F, prim, slope, t, params)
+
+
+def _summed(F: Any, prim: Primitive, slope: Any, t: Any, params: Any) -> Any:
+    if prim.conj == "explicit" and t.dtype.kind == "c":
+        # the slope of a real result is a gradient
+        terms = F.real(F.conj(slope) * t)
+    else:
+        terms = slope * t
+    dim = params.get("dim", tuple(range(t.ndim)))
+    return F.sum_dim(terms, dim=dim, keepdim=params.get("keepdim", False)) if dim else terms
+
+
+def _with_mean(
+    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
+) -> Any:
+    (t,) = tangents
+    spread, mean = result
+    g = (_ones(F, spread), F.zeros_like(mean))
+    slope = _slope(F, prim, 0, g, primals, spread, params)
+    moved = F.mean_dim(t, dim=params["dim"], keepdim=params["keepdim"]) if params["dim"] else t
+    return _summed(F, prim, slope, t, params), moved
+
+
+def _loss(
+    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
+) -> Any:
+    """A loss of pairs: element by element, and then summed or averaged."""
+    single = {**params, "reduction": "none"}
+    parts = []
+    for at, t in enumerate(tangents):
+        if t is not None:
+            parts.append(_slope(F, prim, at, t, primals, result, single))
+    total = _sum(parts)
+    if params["reduction"] == "none" or not total.ndim:
+        return total
+    reduce = F.sum_dim if params["reduction"] == "sum" else F.mean_dim
+    return reduce(total, dim=tuple(range(total.ndim)), keepdim=False)
+
+
+def _pooled(
+    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
+) -> Any:
+    (t,), (x,) = tangents, primals
+    adaptive = "output_size" in params
+    find = F.adaptive_max_pool_indices if adaptive else F.max_pool_indices
+    dims = len(params["output_size"] if adaptive else params["kernel_size"])
+    return F.pool_pick(t, find(x, **params), dims=dims)
+
+
+def _vdot(
+    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
+) -> Any:
+    (a, b), (t_a, t_b) = primals, tangents
+    return _sum([None if t_a is None else F.vdot(t_a, b), None if t_b is None else F.vdot(a, t_b)])
+
+
+def _addr(
+    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
+) -> Any:
+    (_, a, b), (own, t_a, t_b) = primals, tangents
+    parts = [
+        None if t_a is None else F.unsqueeze(t_a, dim=1) * b,
+        None if t_b is None else F.unsqueeze(a, dim=1) * t_b,
+    ]
+    made = _sum(parts)
+    if made is not None and params["alpha"] != 1:
+        made = made * params["alpha"]
+    if own is not None and params["beta"] != 1:
+        own = own * params["beta"]
+    return expanded(F, _sum([own, made]), result)
+
+
+def _polar(
+    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
+) -> Any:
+    (size, angle), (t_size, t_angle) = primals, tangents
+    parts = []
+    if t_size is not None:
+        parts.append(F.polar(F.zeros_like(size) + 1, angle) * t_size)
+    if t_angle is not None:
+        parts.append(result * F.complex(F.zeros_like(t_angle), t_angle))
+    return expanded(F, _sum(parts), result)
+
+
+# -- systems of equations --------------------------------------------------------------------------
+
+
 def _inverse(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
     (t,) = tangents
-    return -_matmul(F, _matmul(F, result, t), result)
+    if isinstance(result, tuple):
+        return (-(result[0] @ t @ result[0]),)
+    return -(result @ t @ result)
 
 
-def _matmul(F: Any, a: Any, b: Any) -> Any:
-    return F.mm(a, b) if a.ndim == b.ndim == 2 else F.bmm(a, b)
+def _solution(
+    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
+) -> Any:
+    """The solution of ``A X' = B' - A' X``, or of ``X' A = B' - X A'``."""
+    (a, b), (t_a, t_b) = primals, tangents
+    several = isinstance(result, tuple)
+    x = result[0] if several else result
+    if t_a is not None and prim.name == "linalg_solve_triangular":
+        shift = int(params["unitriangular"])
+        t_a = F.triu(t_a, diagonal=shift) if params["upper"] else F.tril(t_a, diagonal=-shift)
+    parts = [] if t_b is None else [expanded(F, t_b, x)]
+    if t_a is not None and params.get("vector"):
+        parts.append(-F.squeeze_dim(t_a @ F.unsqueeze(x, dim=x.ndim), dim=x.ndim))
+    elif t_a is not None:
+        parts.append(-(t_a @ x if params["left"] else x @ t_a))
+    found = getattr(F, prim.name)(a, _sum(parts), **params)
+    return found[:1] if several else found
+
+
+def _determinant(
+    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
+) -> Any:
+    (t,), (x,) = tangents, primals
+    return F.sum_dim(F.cofactor(x) * t, dim=(t.ndim - 2, t.ndim - 1), keepdim=False)
+
+
+def _unit_lower(
+    F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
+) -> Any:
+    return F.tril(tangents[0], diagonal=-1)
 
 
 TANGENTS.update(
@@ -93,4 +240,24 @@ TANGENTS.update(
     baddbmm=_with_product("bmm"),
     convolution=_convolution,
     linalg_inv=_inverse,
+    linalg_inv_ex=_inverse,
+    linalg_solve=_solution,
+    linalg_solve_ex=_solution,
+    linalg_solve_triangular=_solution,
+    linalg_det=_determinant,
+    unit_lower=_unit_lower,
+    vdot=_vdot,
+    addr=_addr,
+    polar=_polar,
+    var_mean=_with_mean,
+    std_mean=_with_mean,
 )
+_REDUCTIONS = "prod prod_dim max min amax amin var std vector_norm nansum median nanmedian"
+_LOSSES = """
+    mse_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits
+"""
+_POOLS = """
+    max_pool1d max_pool2d max_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d
+"""
+for _rule, _names in ((_reduced, _REDUCTIONS), (_loss, _LOSSES), (_pooled, _POOLS)):
+    TANGENTS.update(dict.fromkeys(_names.split(), _rule))

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels import single
+from wengert.kernels.select import clamp
 from wengert.kernels.special import erf, erfc
 
 __all__ = [
@@ -45,16 +47,18 @@ def rsqrt(self: Any) -> Any:
 
 def relu(self: Any) -> Any:
     """The larger of self and 0; NaN stays."""
-    return np.maximum(self, self.dtype.type(0))
+    return clamp(self, self.dtype.type(0), None)
 
 
 def sigmoid(self: Any) -> Any:
-    """1 / (1 + exp(-self)), without overflow."""
+    """1 / (1 + exp(-self))."""
     if self.dtype.kind == "c":
         return 1 / (1 + np.exp(-self))
-    # exp only of what is not positive: never overflows
-    small = np.exp(-np.absolute(self))
-    return np.where(self >= 0, 1, small)[()] / (1 + small)
+    # where it overflows, the result is 0, which is right
+    with np.errstate(over="ignore"):
+        grown = np.exp(-self)
+    grown += 1
+    return 1 / grown
 
 
 def sgn(self: Any) -> Any:
@@ -62,14 +66,14 @@ def sgn(self: Any) -> Any:
     return np.sign(self) if self.dtype.kind != "b" else np.array(self)[()]
 
 
-def _integer_power_check(base: Any, exponent: Any) -> None:
-    if base.dtype.kind in "iu" and np.any(np.less(exponent, 0)):
-        raise RuntimeError("Integers to negative integer powers are not allowed.")
-
-
 def power(self: Any, exponent: Any) -> Any:
-    """self to the power exponent; integers refuse negative exponents."""
-    _integer_power_check(self, exponent)
+    """self to the power exponent; of integers what is between -1 and 1 is cut to 0."""
+    if self.dtype.kind == "i":
+        negative = np.less(exponent, 0)
+        if negative.any():
+            turned = np.where(exponent & 1, self, 1)  # 1 and -1 are their own inverses
+            inverse = np.where(np.abs(self) == 1, turned, 0)
+            return np.where(negative, inverse, np.power(self, np.abs(exponent)))[()]
     if self.dtype.kind == "b":
         raise NotImplementedError("\"pow\" not implemented for 'Bool'")
     return np.power(self, exponent)
@@ -92,14 +96,14 @@ def power_scalar(self: Any, exponent: Any) -> Any:
             return 1 / np.sqrt(self)
         if exponent == -2:
             return 1 / (self * self)
-    _integer_power_check(self, exponent)
+    if self.dtype.kind in "iu" and exponent < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
     return self**exponent
 
 
 def rpower_scalar(self: Any, base: Any) -> Any:
     """A number to the power self."""
-    _integer_power_check(self, self)
-    return np.power(self.dtype.type(base), self)
+    return power(self.dtype.type(base), self)
 
 
 def sign(self: Any) -> Any:
@@ -122,13 +126,13 @@ floor, ceil, trunc, rint = map(_rounding, (np.floor, np.ceil, np.trunc, np.rint)
 def fmod(self: Any, other: Any) -> Any:
     """The remainder with the sign of self."""
     _integer_division_check(self, other)
-    return np.fmod(self, other)
+    return single.fmod(self, other)
 
 
 def remainder(self: Any, other: Any) -> Any:
     """The remainder with the sign of other."""
     _integer_division_check(self, other)
-    return np.remainder(self, other)
+    return single.remainder(self, other)
 
 
 def floor_divide(self: Any, other: Any) -> Any:

@@ -32,8 +32,13 @@ __all__ = [
 Shape = tuple[int, ...]
 Indices = tuple[Any, ...]
 _ALL = slice(None)
+# from so many elements on, rows are added together
+_MANY = 2048
 # rows longer than this are quicker to add one by one than element by element
 _LONG_ROW = 512
+# rows longer than this are quicker to add in rounds of different places, if not too many
+_SHORT_ROW = 16
+_ROUNDS = 24
 
 
 def _key(indices: Indices) -> tuple[Any, ...]:
@@ -66,7 +71,9 @@ def put_into(self: Any, value: Any, indices: Indices, accumulate: bool) -> None:
     """Write `value` into self, or add it, where `indices` point."""
     key = _key(indices)
     try:
-        if accumulate:
+        if accumulate and _in_rows(self, value, indices):
+            self += index_backward(value, self.shape, indices)
+        elif accumulate:
             np.add.at(self, key, value)
         else:
             self[key] = value
@@ -77,6 +84,17 @@ def put_into(self: Any, value: Any, indices: Indices, accumulate: bool) -> None:
             f"shape mismatch: value tensor of shape {list(np.shape(value))} cannot be broadcast to "
             f"indexing result of shape {list(self[key].shape)}"
         ) from None
+
+
+def _in_rows(self: Any, value: Any, indices: Indices) -> bool:
+    """Whether many whole rows are added, one for each position of the first dimension."""
+    if len(indices) != 1 or value.size < _MANY or self.dtype.kind not in "fc":
+        return False
+    (index,) = indices
+    if index.dtype.kind == "b" or value.shape != (*index.shape, *self.shape[1:]):
+        return False
+    n = len(self)
+    return bool(index.min() >= -n and index.max() < n)
 
 
 def _explained(error: IndexError, indices: Indices) -> IndexError:
@@ -151,9 +169,23 @@ def _add_rows(target: Any, positions: Any, rows: Any) -> None:
     elif width > _LONG_ROW:
         for position, row in zip(positions.tolist(), rows, strict=True):
             target[position] += row
+    elif width > _SHORT_ROW and (rounds := _rounds(positions)):
+        for chosen in rounds:
+            target[positions[chosen]] += rows[chosen]
     else:
         elements = positions[:, None] * width + np.arange(width)
         np.add.at(target.reshape(-1), elements.reshape(-1), rows.reshape(-1))
+
+
+def _rounds(positions: Any) -> list[Any]:
+    """What names each position for the first time, for the second, ...; nothing if too often."""
+    order = np.argsort(positions, kind="stable")
+    starts = np.flatnonzero(np.diff(positions[order], prepend=-1))
+    counts = np.diff(starts, append=positions.size)
+    if counts.max() > _ROUNDS:
+        return []
+    turn = np.arange(positions.size) - np.repeat(starts, counts)
+    return [order[turn == k] for k in range(counts.max())]
 
 
 def take(self: Any, index: Any) -> Any:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels import single
 from wengert.kernels.reduce import along, widened
+from wengert.kernels.select import choose, clamp
 from wengert.kernels.special import erfc
 
 __all__ = [
@@ -15,6 +17,8 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "elu",
     "gelu",
+    "gelu_slope",
+    "hardsigmoid",
     "hardtanh",
     "huber_loss",
     "leaky_relu",
@@ -37,9 +41,10 @@ _sum: Any = np.add.reduce
 _largest: Any = np.maximum.reduce
 _smallest: Any = np.minimum.reduce
 
-# NOTE [fabs]
-# `np.fabs` is the absolute value that complex numbers do not have: a function that orders its
-# elements must not accept them.
+
+def _size(self: Any) -> Any:
+    # fabs is slow, but refuses complex numbers: a function that orders its elements must do so
+    return np.absolute(self) if self.dtype.kind == "f" else np.fabs(self)
 
 
 # -- over a dimension -----------------------------------------------------------------------------
@@ -76,26 +81,49 @@ def log_softmax(self: Any, dim: Dims) -> Any:
 def softplus(self: Any, beta: float, threshold: float) -> Any:
     """log(1 + exp(beta * self)) / beta; self above the threshold."""
     scaled = self * beta
-    return np.where(scaled > threshold, self, np.logaddexp(scaled, 0) / beta)[()]
+    result = single.log1p(np.exp(-_size(scaled)))
+    result += clamp(scaled, 0, None)
+    result /= beta
+    above = scaled > threshold
+    return choose(above, self, result)[()] if above.any() else result
 
 
 def log_sigmoid(self: Any) -> Any:
     """The logarithm of the sigmoid function."""
-    return np.minimum(self, 0) - np.log1p(np.exp(-np.fabs(self)))
+    return clamp(self, None, 0) - single.log1p(np.exp(-_size(self)))
 
 
 def silu(self: Any) -> Any:
     """self * sigmoid(self)."""
     if self.dtype.kind == "c":
         return self / (1 + np.exp(-self))
-    # the exponential of what is not positive never overflows
-    small = np.exp(-np.absolute(self))
-    return self * (np.where(self >= 0, 1, small)[()] / (1 + small))
+    # where it overflows, the result is 0, which is right
+    with np.errstate(over="ignore"):
+        grown = np.exp(-self)
+    grown += 1
+    return self / grown
 
 
+@widened
 def mish(self: Any) -> Any:
     """self * tanh(log(1 + exp(self)))."""
-    return self * np.tanh(np.logaddexp(self, 0))
+    # tanh(log(1 + e)) is e (e + 2) / (e (e + 2) + 2), and 1 long before that overflows
+    grown = np.exp(clamp(self, None, 40))
+    grown *= grown + 2
+    return self * (grown / (grown + 2))
+
+
+def _gelu(self: Any) -> Any:
+    return 0.5 * self * erfc(self * -math.sqrt(0.5))
+
+
+def _gelu_slope(self: Any) -> Any:
+    bell = np.exp(self * self * -0.5)
+    return 0.5 * erfc(self * -math.sqrt(0.5)) + self * bell * (1 / math.sqrt(2 * math.pi))
+
+
+_exact_gelu = single.large(_gelu, single.gelu_of_block)
+gelu_slope = widened(single.large(_gelu_slope, single.gelu_slope_of_block))
 
 
 @widened
@@ -104,23 +132,34 @@ def gelu(self: Any, approximate: str) -> Any:
     if approximate == "tanh":
         inner = math.sqrt(2 / math.pi) * (self + 0.044715 * (self * self * self))
         return 0.5 * self * (1 + np.tanh(inner))
-    return 0.5 * self * erfc(self * -math.sqrt(0.5))
+    return _exact_gelu(self)
 
 
 def leaky_relu(self: Any, negative_slope: float) -> Any:
     """self where positive, a multiple of it elsewhere."""
-    return np.where(self > 0, self, self * negative_slope)[()]
+    if 0 < negative_slope <= 1:
+        return np.maximum(self, self * negative_slope)
+    return choose(self > 0, self, self * negative_slope)[()]
 
 
 def elu(self: Any, alpha: float, scale: float, input_scale: float) -> Any:
     """scale * self where positive, an exponential that ends in -alpha * scale elsewhere."""
-    below = np.expm1(np.minimum(self, 0) * input_scale) * (alpha * scale)
-    return np.where(self > 0, self * scale, below)[()]
+    below = clamp(self, None, 0)
+    below = single.expm1(below if input_scale == 1 else below * input_scale)
+    below *= alpha * scale
+    above = clamp(self, 0, None)
+    below += above if scale == 1 else above * scale
+    return below
+
+
+def hardsigmoid(self: Any) -> Any:
+    """(self + 3) / 6, kept between 0 and 1."""
+    return clamp(self + 3, 0, 6) / 6
 
 
 def hardtanh(self: Any, min_val: float, max_val: float) -> Any:
     """self, kept between two bounds."""
-    return np.minimum(np.maximum(self, min_val), max_val)
+    return clamp(self, min_val, max_val)
 
 
 # -- losses ---------------------------------------------------------------------------------------
@@ -147,17 +186,17 @@ def mse_loss(self: Any, target: Any, reduction: str) -> Any:
 @widened
 def smooth_l1_loss(self: Any, target: Any, reduction: str, beta: float) -> Any:
     """Distances, rounded off to a parabola below beta."""
-    size = np.fabs(self - target)
-    near = 0.5 / beta * (size * size)
-    return _reduced(np.where(size < beta, near, size - 0.5 * beta)[()], reduction)
+    size = _size(self - target)
+    near = clamp(size, None, beta)
+    return _reduced(near * (size - 0.5 * near) * (1 / beta), reduction)
 
 
 @widened
 def huber_loss(self: Any, target: Any, reduction: str, delta: float) -> Any:
     """Half the squared distances, continued by the tangent above delta."""
-    size = np.fabs(self - target)
-    near = 0.5 * (size * size)
-    return _reduced(np.where(size <= delta, near, delta * (size - 0.5 * delta))[()], reduction)
+    size = _size(self - target)
+    near = clamp(size, None, delta)
+    return _reduced(near * (size - 0.5 * near), reduction)
 
 
 @widened
@@ -177,7 +216,9 @@ def binary_cross_entropy(self: Any, target: Any, reduction: str) -> Any:
 @widened
 def binary_cross_entropy_with_logits(self: Any, target: Any, reduction: str) -> Any:
     """Cross entropies of sigmoid(self) and target probabilities."""
-    losses = (1 - target) * self + np.maximum(-self, 0) + np.log1p(np.exp(-np.fabs(self)))
+    losses = (1 - target) * self
+    losses -= clamp(self, None, 0)
+    losses += single.log1p(np.exp(-_size(self)))
     return _reduced(losses, reduction)
 
 

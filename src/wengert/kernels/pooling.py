@@ -38,6 +38,8 @@ __all__ = [
 
 Shape = tuple[int, ...]
 _FEW = 1 << 12
+# so many bins are searched one after the other
+_FEW_BINS = 64
 
 
 # -- the largest elements -------------------------------------------------------------------------
@@ -278,7 +280,26 @@ def adaptive_max_pool_indices(self: Any, output_size: Shape) -> Any:
         places = _found_of_few(self, dims, bin_table(sizes, output_size), output_size)
         if places is not None:
             return places
+    if math.prod(output_size) <= _FEW_BINS and not (self != self).any():
+        return _found_bin_by_bin(self, plan)
     return by_blocks(lambda x: _found_in_bins(x, plan), self, dims, output_size, np.int64)
+
+
+def _found_bin_by_bin(self: Any, plan: tuple[Bins, ...]) -> Any:
+    """As `_found_in_bins`, of few large bins, where there is no NaN."""
+    lead = self.shape[: self.ndim - len(plan)]
+    sizes = self.shape[len(lead) :]
+    result = np.empty((*lead, *[parts.start.size for parts in plan]), np.int64)
+    for out in np.ndindex(*result.shape[len(lead) :]):
+        starts = [int(parts.start[i]) for parts, i in zip(plan, out, strict=True)]
+        lengths = [int(parts.length[i]) for parts, i in zip(plan, out, strict=True)]
+        window = [slice(start, start + n) for start, n in zip(starts, lengths, strict=True)]
+        found = self[(..., *window)].reshape(*lead, math.prod(lengths)).argmax(-1)
+        place: Any = 0
+        for size, start, at in zip(sizes, starts, np.unravel_index(found, lengths), strict=True):
+            place = place * size + (at + start)
+        result[(..., *out)] = place
+    return result
 
 
 def _found_in_bins(x: Any, plan: tuple[Bins, ...]) -> Any:

@@ -23,7 +23,6 @@ __all__ = [
     "count",
     "cumprod",
     "cumsum",
-    "linear_recurrence",
     "logsumexp",
     "maximum",
     "mean",
@@ -314,17 +313,4 @@ def shift(self: Any, dim: int, by: int, fill: float) -> Any:
     lead = (slice(None),) * dim
     ahead, behind = slice(max(by, 0), n + min(by, 0)), slice(max(-by, 0), n - max(by, 0))
     result[(*lead, ahead)] = self[(*lead, behind)]
-    return result
-
-
-def linear_recurrence(factor: Any, term: Any, dim: int, reverse: bool) -> Any:
-    """y[k] = factor[k] * y[k - 1] + term[k], from 0; with `reverse` y[k + 1] takes that place."""
-    if term.ndim == 0:
-        return term.copy()
-    result = np.array(term, copy=True)
-    y, a = np.moveaxis(result, dim, 0), np.moveaxis(factor, dim, 0)
-    if reverse:
-        y, a = y[::-1], a[::-1]
-    for k in range(1, len(y)):
-        y[k] += a[k] * y[k - 1]
     return result

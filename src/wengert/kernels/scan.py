@@ -42,7 +42,8 @@ def _extremes(ufunc: Any, self: Any, dim: int) -> Any:
         if (last != last).any():
             new |= self != self
     positions = np.arange(self.shape[dim]).reshape((-1,) + (1,) * (self.ndim - dim - 1))
-    found = np.where(new, positions, 0)
+    # not by np.where, which stops at each turn that the processor did not expect
+    found = new * positions
     return np.maximum.accumulate(found, axis=dim, out=found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,11 @@ __all__ = ["choose", "clamp"]
 _BITS = {np.dtype(np.float32): np.uint32, np.dtype(np.float64): np.uint64}
 # from this size on
 _LARGE = 2048
+
+
+def _is_zero(value: Any) -> bool:
+    """Whether a value is the number whose bits are all 0, which minus 0 is not."""
+    return isinstance(value, int | float) and value == 0 and math.copysign(1, value) > 0
 
 
 def choose(condition: Any, self: Any, other: Any) -> Any:
@@ -32,9 +38,14 @@ def choose(condition: Any, self: Any, other: Any) -> Any:
         views.append(value.view(bits))
     first, second = views
     kept = condition.astype(bits)
+    if _is_zero(self):
+        # what is left of the other where the condition does not hold; minus 1 sets all bits of 0
+        kept -= bits(1)
+        into = kept if second.shape == kept.shape else None
+        return np.bitwise_and(second, kept, out=into).view(like.dtype)
     np.negative(kept, kept)
     # fresh memory costs as much as the work: as little of it as possible
-    if isinstance(other, int | float) and not other:
+    if _is_zero(other):
         into = kept if first.shape == kept.shape else None
         return np.bitwise_and(first, kept, out=into).view(like.dtype)
     picked = first ^ second
@@ -45,6 +56,11 @@ def choose(condition: Any, self: Any, other: Any) -> Any:
 
 def clamp(self: Any, min: Any, max: Any) -> Any:
     """Kept between bounds that may be None; NaN stays, and `max` wins where the bounds cross."""
+    if self.size > _LARGE and self.dtype.kind == "f" and not (np.ndim(min) or np.ndim(max)):
+        # one pass with vector instructions, which NumPy's maximum has for two arrays only
+        low, high = -np.inf if min is None else min, np.inf if max is None else max
+        if low <= high:
+            return np.clip(self, low, high)
     if min is not None:
         self = np.maximum(self, min)
     return self if max is None else np.minimum(self, max)

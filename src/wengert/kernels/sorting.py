@@ -34,6 +34,8 @@ Shape = tuple[int, ...]
 _SMALL = 2048
 # up to so many ranks of a row are looked up one by one; more of them by sorting the row
 _FEW = 8
+# so many largest elements are found one by one more quickly than by a partial sort
+_FEW_TOP = 4
 _WORD = 63
 
 
@@ -131,6 +133,10 @@ def top(self: Any, k: int, dim: int, largest: bool, sorted: bool) -> Any:
     if self.size <= _SMALL or 4 * k > n or k == 0:
         return np.ascontiguousarray(order(self, dim, largest)[(*lead, slice(k))])
     own = _comparable(self)
+    if k <= _FEW_TOP:
+        found = _one_by_one(own, k, dim, largest)
+        if found is not None:
+            return found
     if largest:
         found = np.argpartition(own, n - k, dim)[(*lead, slice(n - k, None))]
     else:
@@ -140,6 +146,26 @@ def top(self: Any, k: int, dim: int, largest: bool, sorted: bool) -> Any:
         found = np.sort(found, dim)
         found = taken(found, order(taken(self, found, dim), dim, largest), dim)
     return np.ascontiguousarray(found)
+
+
+def _one_by_one(self: Any, k: int, dim: int, largest: bool) -> Any:
+    """The positions of few extremes, each found in what the others left; None where they are
+    as extreme as what stands for an element that is found already."""
+    if self.dtype.kind != "f":
+        return None
+    found: list[Any] = []
+    seek, gone = (np.argmax, -np.inf) if largest else (np.argmin, np.inf)
+    for i in range(k):
+        place = np.expand_dims(seek(self, dim), dim)
+        values = np.take_along_axis(self, place, dim)
+        # a NaN is the largest element, but an extreme of either kind to NumPy
+        if (values == gone).any() or (not largest and np.isnan(values).any()):
+            return None
+        found.append(place)
+        if i + 1 < k:
+            self = self.copy() if i == 0 else self
+            np.put_along_axis(self, place, gone, dim)
+    return found[0] if k == 1 else np.concatenate(found, dim)
 
 
 # -- elements at positions ------------------------------------------------------------------------

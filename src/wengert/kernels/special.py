@@ -16,6 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.extras import scipy_module
+from wengert.kernels import single
+
 __all__ = ["erf", "erfc"]
 
 _SMALL = 0.46875
@@ -25,6 +28,8 @@ _ZERO = 28.0
 _ONE_OVER_SQRT_PI = 1.0 / math.sqrt(math.pi)
 # up to this many elements Python's own function of one number is quicker
 _FEW = 24
+# from this many on, SciPy's function is worth its import
+_MANY = 4096
 # elements that are computed together: what the passes of one block touch stays in the cache
 _BLOCK = 16384
 
@@ -149,10 +154,18 @@ def _erfc_block(x: Any, out: Any) -> None:
     out[rest] = np.where(x[rest] < 0, 2.0 - tail, tail)
 
 
-def _apply(self: Any, one: Callable[[float], float], block: Callable[[Any, Any], None]) -> Any:
+def _apply(
+    self: Any, name: str, one: Callable[[float], float], block: Callable[[Any, Any], None]
+) -> Any:
     if self.size <= _FEW:
         flat = [one(x) for x in self.ravel().tolist()]
         return np.array(flat, dtype=self.dtype).reshape(self.shape)[()]
+    if self.size >= _MANY and self.dtype.kind == "f":
+        # SciPy's function does not pass over an array dozens of times
+        try:
+            return getattr(scipy_module("special", name), name)(self)
+        except ImportError:
+            pass
     x = np.ascontiguousarray(self, dtype=np.float64).ravel()
     result = np.empty_like(x)
     for start in range(0, x.size, _BLOCK):
@@ -160,11 +173,15 @@ def _apply(self: Any, one: Callable[[float], float], block: Callable[[Any, Any],
     return result.reshape(self.shape).astype(self.dtype, copy=False)
 
 
-def erf(self: Any) -> Any:
+def _erf(self: Any) -> Any:
     """The error function (see NOTE [error function])."""
-    return _apply(self, math.erf, _erf_block)
+    return _apply(self, "erf", math.erf, _erf_block)
 
 
-def erfc(self: Any) -> Any:
+def _erfc(self: Any) -> Any:
     """1 - erf(self), without the loss of digits where erf is near 1."""
-    return _apply(self, math.erfc, _erfc_block)
+    return _apply(self, "erfc", math.erfc, _erfc_block)
+
+
+erf = single.large(_erf, single.erf_of_block, _FEW + 1)
+erfc = single.large(_erfc, single.erfc_of_block, _FEW + 1)

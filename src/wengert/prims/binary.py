@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import elementwise as kernels
+from wengert.kernels import single
 from wengert.prims.families import bilinear, constant, elementwise, linear, zero
 from wengert.prims.record import case
 
@@ -270,7 +271,7 @@ def _square_of_radius(F: Any, y: Any, x: Any) -> Any:
 
 elementwise(
     "atan2",
-    np.arctan2,
+    single.atan2,
     args=("self", "other"),
     lin=(
         lambda F, g, self, other: g * (other / _square_of_radius(F, self, other)),

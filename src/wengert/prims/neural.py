@@ -54,9 +54,12 @@ def _slope_of_silu(F: Any, g: Any, self: Any) -> Any:
     return g * (gate * (self * (1 - gate) + 1))
 
 
-def _slope_of_mish(F: Any, g: Any, self: Any) -> Any:
-    gate = F.tanh(F.softplus(self, beta=1.0, threshold=math.inf))
-    return g * (gate + self * (F.sigmoid(self) * (1 - gate * gate)))
+def _slope_of_mish(F: Any, g: Any, self: Any, self_dtype: Any) -> Any:
+    # far enough for the gate to be 1, and not so far that the square overflows
+    grown = F.exp(F.minimum(self, 5 if self_dtype.itemsize == 2 else 40))
+    square = grown * (grown + 2)
+    gate = square / (square + 2)
+    return g * (gate + self * (grown / (grown + 1) * (1 - gate * gate)))
 
 
 def _slope_of_gelu(F: Any, g: Any, self: Any, approximate: str) -> Any:
@@ -66,14 +69,14 @@ def _slope_of_gelu(F: Any, g: Any, self: Any, approximate: str) -> Any:
         inner = F.tanh(slope * (self * (0.044715 * square + 1)))
         steep = slope * (3 * 0.044715 * square + 1)
         return g * (0.5 * (inner + 1) + 0.5 * self * ((1 - inner * inner) * steep))
-    share = 0.5 * F.erfc(self * -math.sqrt(0.5))
-    return g * (share + self * (F.exp(self * self * -0.5) * (1 / math.sqrt(2 * math.pi))))
+    return g * F.gelu_slope(self)
 
 
 def _slope_of_elu(F: Any, g: Any, self: Any, alpha: float, scale: float, input_scale: float) -> Any:
     # minimum: in the branch not taken, too, the exponential must stay finite
     below = F.exp(F.minimum(self, 0) * input_scale) * (alpha * scale * input_scale)
-    return F.where(self > 0, g * scale, g * below)
+    # where that branch is not taken it is this constant, often the slope of the other one
+    return g * (below if alpha * input_scale == 1 else F.where(self > 0, scale, below))
 
 
 elementwise(
@@ -93,7 +96,13 @@ elementwise(
     doc="log(sigmoid(self))",
 )
 elementwise("silu", kernels.silu, lin=_slope_of_silu, doc="self * sigmoid(self)")
-elementwise("mish", kernels.mish, lin=_slope_of_mish, doc="self * tanh(softplus(self))")
+elementwise(
+    "mish",
+    kernels.mish,
+    lin=_slope_of_mish,
+    refuses={"c": "\"mish_cpu\" not implemented for '{}'"},
+    doc="self * tanh(softplus(self))",
+)
 elementwise(
     "gelu",
     kernels.gelu,
@@ -101,6 +110,15 @@ elementwise(
     lin=_slope_of_gelu,
     cases=(*_activations(approximate="none"), *_activations(approximate="tanh")),
     doc="self times the standard normal distribution function, or its approximation by tanh",
+)
+elementwise(
+    "gelu_slope",
+    kernels.gelu_slope,
+    lin=lambda F, g, self: (
+        g * (F.exp(self * self * -0.5) * ((2 - self * self) * (1 / math.sqrt(2 * math.pi))))
+    ),
+    refuses={"c": "\"GeluKernelImpl\" not implemented for '{}'"},
+    doc="the derivative of gelu",
 )
 elementwise(
     "leaky_relu",
@@ -121,6 +139,13 @@ elementwise(
     cases=_activations(alpha=1.5, scale=1.25, input_scale=0.75),
     refuses={"c": "\"elu_cpu\" not implemented for '{}'"},
     doc="scale * self where positive, alpha * scale * expm1(input_scale * self) elsewhere",
+)
+elementwise(
+    "hardsigmoid",
+    kernels.hardsigmoid,
+    lin=lambda F, g, self: F.where(F.logical_and(self > -3, self < 3), g / 6, 0),
+    refuses={"c": "\"hardsigmoid_cpu\" not implemented for '{}'"},
+    doc="(self + 3) / 6, kept between 0 and 1",
 )
 elementwise(
     "hardtanh",
@@ -182,16 +207,14 @@ def _slope_of_mse(F: Any, g: Any, self: Any, target: Any, self_shape: Dims, redu
 def _slope_of_smooth(
     F: Any, g: Any, self: Any, target: Any, self_shape: Dims, reduction: str, beta: float
 ) -> Any:
-    apart = self - target
-    slope = F.where(F.abs(apart) < beta, apart / beta, F.sign(apart))
+    slope = F.hardtanh((self - target) / beta, min_val=-1.0, max_val=1.0)
     return slope * _share(g, self_shape, reduction)
 
 
 def _slope_of_huber(
     F: Any, g: Any, self: Any, target: Any, self_shape: Dims, reduction: str, delta: float
 ) -> Any:
-    apart = self - target
-    slope = F.where(F.abs(apart) <= delta, apart, F.sign(apart) * delta)
+    slope = F.clamp(self - target, min=-delta, max=delta)
     return slope * _share(g, self_shape, reduction)
 
 

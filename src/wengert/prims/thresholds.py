@@ -21,7 +21,7 @@ def _hardswish(self: Any) -> Any:
 
 def _slope_of_hardswish(F: Any, g: Any, self: Any) -> Any:
     inside = F.where(self <= 3, g * (self / 3 + 0.5), g)
-    return F.where(self < -3, F.zeros_like(g), inside)
+    return F.where(self < -3, 0, inside)
 
 
 elementwise(
@@ -76,7 +76,7 @@ elementwise(
     args=("self", "weight"),
     lin=(
         lambda F, g, self, weight: F.where(self > 0, g, weight * g),
-        lambda F, g, self: F.where(self > 0, F.zeros_like(g), self * g),
+        lambda F, g, self: F.where(self > 0, 0, self * g),
     ),
     promote="same",
     node="PreluKernelBackward0",

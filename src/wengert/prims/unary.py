@@ -7,6 +7,8 @@ import math
 import numpy as np
 
 from wengert.kernels import elementwise as kernels
+from wengert.kernels import single
+from wengert.kernels.select import choose
 from wengert.prims.families import constant, elementwise, linear, zero
 from wengert.prims.record import case
 
@@ -29,7 +31,7 @@ elementwise(
 )
 elementwise("exp", np.exp, lin=lambda F, g, result: g * result, doc="e to the power self")
 elementwise("exp2", np.exp2, lin=lambda F, g, result: g * result * _LN2, doc="2 to the power self")
-elementwise("expm1", np.expm1, lin=lambda F, g, result: g * (result + 1), doc="exp(self) - 1")
+elementwise("expm1", single.expm1, lin=lambda F, g, result: g * (result + 1), doc="exp(self) - 1")
 elementwise("log", np.log, lin=lambda F, g, self: g / self, domain="positive", doc="ln(self)")
 elementwise(
     "log2",
@@ -47,7 +49,7 @@ elementwise(
 )
 elementwise(
     "log1p",
-    np.log1p,
+    single.log1p,
     lin=lambda F, g, self: g / (self + 1),
     node="Log1PBackward0",
     domain="positive",
@@ -77,7 +79,11 @@ elementwise(
 elementwise("sin", np.sin, lin=lambda F, g, self: g * F.cos(self), doc="sine")
 elementwise("cos", np.cos, lin=lambda F, g, self: g * -F.sin(self), doc="cosine")
 elementwise(
-    "tan", np.tan, lin=lambda F, g, result: g * (1 + result * result), domain="unit", doc="tangent"
+    "tan",
+    single.tan,
+    lin=lambda F, g, result: g * (1 + result * result),
+    domain="unit",
+    doc="tangent",
 )
 elementwise(
     "asin",
@@ -93,9 +99,11 @@ elementwise(
     domain="unit",
     doc="inverse cosine",
 )
-elementwise("atan", np.arctan, lin=lambda F, g, self: g / (self * self + 1), doc="inverse tangent")
-elementwise("sinh", np.sinh, lin=lambda F, g, self: g * F.cosh(self), doc="hyperbolic sine")
-elementwise("cosh", np.cosh, lin=lambda F, g, self: g * F.sinh(self), doc="hyperbolic cosine")
+elementwise(
+    "atan", single.atan, lin=lambda F, g, self: g / (self * self + 1), doc="inverse tangent"
+)
+elementwise("sinh", single.sinh, lin=lambda F, g, self: g * F.cosh(self), doc="hyperbolic sine")
+elementwise("cosh", single.cosh, lin=lambda F, g, self: g * F.sinh(self), doc="hyperbolic cosine")
 elementwise(
     "tanh", np.tanh, lin=lambda F, g, result: g * (1 - result * result), doc="hyperbolic tangent"
 )
@@ -114,7 +122,7 @@ elementwise(
 )
 elementwise(
     "atanh",
-    np.arctanh,
+    single.atanh,
     lin=lambda F, g, self: g / (1 - self * self),
     domain="unit",
     doc="inverse hyperbolic tangent",
@@ -155,7 +163,7 @@ elementwise(
 # differentiated, with a derivative of 0
 linear(
     "threshold_backward",
-    lambda grad_output, self: np.where(self > 0, grad_output, grad_output.dtype.type(0)),
+    lambda grad_output, self: choose(self > 0, grad_output, 0),
     args=("grad_output", "self"),
     vjp=(lambda F, g, self: F.threshold_backward(g, self), zero),
     cases=(case((2, 3), (2, 3)), case((), ())),

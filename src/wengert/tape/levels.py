@@ -36,10 +36,7 @@ def _at(payload: Any, level: Level, function: Callable[[Any], Any]) -> Any:
         return function(payload)
     if isinstance(payload, Batched):
         return Batched(_at(payload.value, level, function), payload.owner)
-    assert isinstance(payload, Dual)
-    tangent = payload.tangent
-    tangent = None if tangent is None else _at(tangent, level, function)
-    return Dual(_at(payload.primal, level, function), tangent, payload.owner)
+    return _parts(payload, lambda part: _at(part, level, function))
 
 
 def _belongs(payload: Any, level: Level) -> bool:
@@ -54,12 +51,39 @@ def _repeated(payload: Any, level: Level) -> Any:
     return F.expand(F.unsqueeze(payload, dim=0), shape=(level.size, *payload.shape))
 
 
-def _wrap(payload: Any, level: Level) -> Any:
-    return Batched(payload if isinstance(payload, Lifted) else np.asarray(payload), level)
+def _moved(payload: Any, source: int, target: int) -> Any:
+    """`payload` with one dimension elsewhere."""
+    if source == target:
+        return payload
+    order = [d for d in range(payload.ndim) if d != source]
+    order.insert(target, source)
+    F: Any = namespace_of(payload)
+    return F.permute(payload, dims=tuple(order))
 
 
-def _unwrap(payload: Any, level: Level) -> Any:
-    return payload.value if _belongs(payload, level) else _repeated(payload, level)
+def _wrap(payload: Any, level: Level, dim: int = 0) -> Any:
+    # in a batch of a higher level, which puts its own dimension in front
+    if isinstance(payload, Lifted) and payload.owner.number > level.number:
+        if isinstance(payload, Batched):
+            return Batched(_wrap(payload.value, level, dim + 1), payload.owner)
+        return _parts(payload, lambda part: _wrap(part, level, dim))
+    payload = payload if isinstance(payload, Lifted) else np.asarray(payload)
+    return Batched(_moved(payload, dim, 0), level)
+
+
+def _unwrap(payload: Any, level: Level, dim: int = 0) -> Any:
+    if isinstance(payload, Lifted) and payload.owner.number > level.number:
+        if isinstance(payload, Batched):
+            return Batched(_unwrap(payload.value, level, dim + 1), payload.owner)
+        return _parts(payload, lambda part: _unwrap(part, level, dim))
+    whole = payload.value if _belongs(payload, level) else _repeated(payload, level)
+    return _moved(whole, 0, dim)
+
+
+def _parts(payload: Any, function: Callable[[Any], Any]) -> Any:
+    assert isinstance(payload, Dual)
+    tangent = None if payload.tangent is None else function(payload.tangent)
+    return Dual(function(payload.primal), tangent, payload.owner)
 
 
 def _spread(payload: Any, level: Level) -> Any:
@@ -159,7 +183,7 @@ def move(way: str, tensor: Any, level: Level) -> Any:
     if payload is tensor.payload:
         return tensor
     if way in ("primal_of", "tangent_of") and tensor.edge is not None:
-        payload = _completed(payload, tensor.payload)
+        payload = _completed(payload, tensor.payload, level)
     edge = None
     if tensor.edge is not None and is_recording():
         edge = object.__new__(Move)
@@ -173,13 +197,12 @@ def move(way: str, tensor: Any, level: Level) -> Any:
     return new_tensor(payload, edge, tensor.share_version() if shares else None)
 
 
-def _completed(payload: Any, whole: Any) -> Any:
-    """A part of `whole`, which is recorded at all levels of that, as a value of the others."""
+def _completed(payload: Any, whole: Any, left: Level) -> Any:
+    """A part of `whole`, which is recorded at all levels of that, as a value of all but `left`."""
     have, levels = levels_of(payload), levels_of(whole)
-    for number in sorted(levels.keys() - have.keys()):
+    for number in sorted(levels.keys() - have.keys() - {left.number}):
         level = levels[number]
-        if level.size is not None:
-            payload = _spread(payload, level)
+        payload = (_constant if level.size is None else _spread)(payload, level)
     return payload
 
 

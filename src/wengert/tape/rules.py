@@ -38,7 +38,8 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
         n for rule, want in zip(rules, wanted, strict=True) if want and rule for n in rule.names
     }
     values = {name: unpack(node, name, raw) for name in prim.saved if name in needed}
-    F: Any = namespace_of(*parts, *_flat(values.values()))
+    # tensors have no level of their own, which values of transforms among the parameters have
+    F: Any = namespace_of(*parts, *_flat(values.values())) if raw else TensorBase.namespace
     if several:
         g = tuple(
             F.zeros(shape=shape, dtype=dtype) if part is None else part
