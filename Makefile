@@ -1,5 +1,6 @@
 # make demo    train a network on handwritten digits, and check its gradient
 # make test    style, types, tests, the examples in the documentation
+# make slow    the tests that take long: every combination, where `make test` takes some
 # make parity  the tests that compare with PyTorch, in an environment of their own
 # make bench   measure, beside each of PyTorch, autograd, MyGrad and JAX that is installed
 # make lint    style and types only
@@ -8,13 +9,16 @@
 PYTHON ?= python3
 PIP = -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test parity bench lint clean
+.PHONY: demo test slow parity bench lint clean
 
 demo: .venv/installed
 	.venv/bin/wengert demo
 
 test: lint
-	.venv/bin/python -m pytest -q
+	.venv/bin/python -m pytest -q -m "not slow"
+
+slow: .venv/developing
+	.venv/bin/python -m pytest -q -m slow
 
 parity: .venv-parity/installed
 	.venv-parity/bin/python -m pytest -q -m torch
