@@ -1,0 +1,93 @@
+"""Layer 7 · autograd: what calls programs of numbers, under transforms.
+
+NOTE [numbers under transforms]
+A solver of SciPy's takes plain arrays. Under a `vmap` it is called for each element of the batch,
+and so is every rule that calls one for its cotangents. Under a `jvp` it gets values without their
+tangents; what these become is for the `Function` that records its result to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wengert.interp.dual import Dual
+from wengert.interp.levels import is_plain, levels_of
+from wengert.ops.like import zeros_like
+from wengert.tape.base import new_tensor
+from wengert.tape.levels import move
+from wengert.tape.modes import MODE, changed, current_mode
+from wengert.tape.record import T
+
+__all__ = ["each", "followed", "in_batch", "refuse_lifted", "without_tangent"]
+
+
+def followed(tensor: Any) -> bool:
+    """Whether derivatives by `tensor` may be wanted: it has a history or a tangent."""
+    return tensor.edge is not None or bool(levels_of(tensor.payload))
+
+
+def without_tangent(tensor: Any) -> Any:
+    """`tensor` without history and tangents."""
+    payload = tensor.payload
+    while isinstance(payload, Dual):
+        payload = payload.primal
+    return tensor.detach() if payload is tensor.payload else new_tensor(payload)
+
+
+def refuse_lifted(tensors: Sequence[Any], what: str) -> None:
+    """Refuse a result that belongs to a transform, though all that it was given is plain."""
+    if not all(is_plain(tensor.payload) for tensor in tensors):
+        raise RuntimeError(
+            f"{what} closes over a tensor of an enclosing vmap or jvp: pass that as an argument, "
+            "since a solver cannot follow it"
+        )
+
+
+def in_batch(tensors: Sequence[Any]) -> bool:
+    """Whether any of `tensors` is an element of a batch."""
+    levels = levels_of(*[tensor.payload for tensor in tensors])
+    return any(level.size is not None for level in levels.values())
+
+
+def each(run: Callable[[list[Any]], list[Any]], tensors: Sequence[Any]) -> list[Any]:
+    """``run(tensors)``, called for each element of the batches that `tensors` belong to.
+
+    Parameters
+    ----------
+    run
+        Takes such tensors, and returns a list of tensors or None.
+    """
+    levels = levels_of(*[tensor.payload for tensor in tensors])
+    batches = [number for number, level in levels.items() if level.size is not None]
+    if not batches:
+        return run(list(tensors))
+    level = levels[max(batches)]
+    before = current_mode()
+    below = tuple(one for one in before.levels if one is not level) if before else ()
+    belongs = [level.number in levels_of(tensor.payload) for tensor in tensors]
+    whole = [
+        move("unwrap", t, level) if own else t for t, own in zip(tensors, belongs, strict=True)
+    ]
+    MODE.set(changed(before, levels=below))
+    try:
+        rows = []
+        for index in range(level.size or 0):
+            parts = [
+                T.select(t, dim=0, index=index) if own else t
+                for t, own in zip(whole, belongs, strict=True)
+            ]
+            rows.append(each(run, parts))
+        if not rows:
+            raise RuntimeError("vmap over a batch without elements: a solver has nothing to solve")
+        columns = [_stacked(column) for column in zip(*rows, strict=True)]
+    finally:
+        MODE.set(before)
+    return [None if column is None else move("wrap", column, level) for column in columns]
+
+
+def _stacked(parts: Sequence[Any]) -> Any:
+    like = next((part for part in parts if part is not None), None)
+    if like is None:
+        return None
+    return T.stack(*[zeros_like(like) if p is None else p for p in parts], dim=0)

@@ -1,0 +1,100 @@
+"""Layer 8 · scipy: bounds on nested parameters as SciPy's on a vector."""
+
+from __future__ import annotations
+
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from wengert.scipy.nesting import Nesting, Place
+
+__all__ = ["flat_bounds", "flat_limits"]
+
+
+def flat_bounds(bounds: Any, nesting: Nesting, make: Any) -> Any:
+    """`bounds` as they are, if they are SciPy's, or made of nested ones.
+
+    Parameters
+    ----------
+    bounds
+        What the user gave; not None.
+    make
+        `scipy.optimize.Bounds`.
+    """
+    if isinstance(bounds, make):
+        return bounds
+    if isinstance(nesting.root, Place) or _is_flat(bounds, nesting):
+        if _is_pair(bounds) and nesting.size != 2:
+            bounds = [(low, high) for low, high in zip(*_pair(bounds, nesting), strict=True)]
+        return bounds
+    low = np.full(nesting.size, -np.inf)
+    high = np.full(nesting.size, np.inf)
+
+    def put(part: Any, given: Any, name: str) -> None:
+        if given is None:
+            return
+        if not isinstance(part, Place):
+            for key, inner, item in nesting.beside(part, given, name):
+                put(inner, item, f"{name}[{key!r}]")
+            return
+        if not isinstance(given, list | tuple) or len(given) != 2:
+            raise ValueError(
+                f"{name} must be a pair (low, high) for {part.name}, or None; got {given!r}"
+            )
+        for vector, limit in ((low, given[0]), (high, given[1])):
+            if limit is not None:
+                array = np.broadcast_to(np.asarray(limit, np.float64), part.shape)
+                vector[part.start : part.stop] = array.reshape(-1)
+
+    put(nesting.root, bounds, "bounds")
+    return make(low, high)
+
+
+def _is_flat(bounds: Any, nesting: Nesting) -> bool:
+    """Whether there is a pair of numbers for each element of several arrays."""
+    return (
+        isinstance(bounds, list | tuple)
+        and len(bounds) == nesting.size
+        and len(bounds) != len(nesting.root.parts)
+        and all(map(_is_pair, bounds))
+    )
+
+
+def _is_pair(value: Any) -> bool:
+    return (
+        isinstance(value, list | tuple)
+        and len(value) == 2
+        and all(limit is None or isinstance(limit, Number) for limit in value)
+    )
+
+
+def _pair(bounds: Any, nesting: Nesting) -> tuple[Any, Any]:
+    """One pair of numbers for all elements of one array."""
+    low, high = bounds
+    size = nesting.size
+    return (
+        np.full(size, -np.inf if low is None else low),
+        np.full(size, np.inf if high is None else high),
+    )
+
+
+def flat_limits(bounds: Any, nesting: Nesting, make: Any) -> Any:
+    """The bounds of `least_squares` and `curve_fit`: a pair of all lower and all upper ones.
+
+    Parameters
+    ----------
+    bounds
+        ``(low, high)``, each a number, or nested as the parameters; or `scipy.optimize.Bounds`.
+    make
+        `scipy.optimize.Bounds`.
+    """
+    if isinstance(bounds, make):
+        return bounds
+    if not isinstance(bounds, list | tuple) or len(bounds) != 2:
+        raise ValueError(
+            "bounds must be a pair of lower and upper bounds, each a number or nested as the "
+            f"parameters are, or scipy.optimize.Bounds; got {bounds!r}"
+        )
+    low = nesting.spread(bounds[0], -np.inf, "bounds[0]")
+    return low, nesting.spread(bounds[1], np.inf, "bounds[1]")

@@ -1,0 +1,193 @@
+"""Layer 8 · scipy: gradients and products with second derivatives, as the vectors SciPy takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.tape.backward import run_grad
+from wengert.tape.base import LEAF, new_tensor
+from wengert.tape.cuts import recent, told
+from wengert.tape.engine import walk
+from wengert.tape.handles import WATCHED
+from wengert.tape.masked import REPORT, begin_search, end_search
+from wengert.tape.modes import MODE, NO_GRAD, current_mode
+from wengert.tape.node import USER_CODE, Unrecorded
+
+__all__ = [
+    "by_columns",
+    "by_rows",
+    "flat",
+    "gradients",
+    "is_finite",
+    "is_recorded",
+    "no_path",
+    "recorded_gradients",
+    "second_product",
+    "square",
+    "unit",
+]
+
+_ONE = np.float64(1)
+
+
+def is_recorded(tensor: Any) -> bool:
+    """Whether gradients flow from a tensor."""
+    edge = tensor.edge
+    return edge is not None and edge.__class__ is not Unrecorded
+
+
+def gradients(output: Any, leaves: Sequence[Any], seed: Any, keep: bool) -> list[Any]:
+    """The gradients of an output by leaves, raw arrays that may be shared; None without a path.
+
+    Parameters
+    ----------
+    seed
+        The output's cotangent, a raw array; None for 1.
+    keep
+        Whether the graph is needed again.
+    """
+    if seed is None:
+        shape = output.payload.shape
+        dtype = output.payload.dtype
+        seed = _ONE if shape == () and dtype == np.float64 else np.ones(shape, dtype)
+    edge = output.edge
+    if current_mode() is not None or WATCHED or USER_CODE or edge is LEAF:
+        found = run_grad([output], leaves, [new_tensor(seed)], keep, False)
+        return [None if g is None else g.payload for g in found]
+    # what `grad` does, without looking for the nodes that lead to the leaves: all do
+    searching = begin_search()
+    MODE.set(NO_GRAD)
+    try:
+        with np.errstate(all="ignore", invalid="log", call=REPORT):
+            arrived = walk(((edge, seed),), keep, True)
+    finally:
+        MODE.set(None)
+        end_search(searching)
+    return [arrived.get(leaf) for leaf in leaves]
+
+
+def recorded_gradients(
+    outputs: Sequence[Any], leaves: Sequence[Any], seeds: Sequence[Any]
+) -> list[Any]:
+    """The gradients of outputs by leaves as tensors that can be differentiated again."""
+    return run_grad(list(outputs), list(leaves), list(seeds), True, True)
+
+
+def flat(pieces: Sequence[Any], leaves: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """Arrays by leaf as one new vector of float64; None stands for zeros."""
+    if len(pieces) == 1:
+        piece = pieces[0]
+        size = leaves[0].payload.size
+        return np.zeros(size) if piece is None else np.array(piece, np.float64).reshape(size)
+    parts = [
+        np.zeros(leaf.payload.size) if piece is None else np.asarray(piece, np.float64).reshape(-1)
+        for piece, leaf in zip(pieces, leaves, strict=True)
+    ]
+    return np.concatenate(parts)
+
+
+def second_product(
+    slopes: Sequence[Any], leaves: Sequence[Any], vector: np.ndarray[Any, Any]
+) -> np.ndarray[Any, Any]:
+    """The product of a Hessian with a vector, from recorded gradients by `leaves`.
+
+    None among the gradients, and what has no path to the leaves, counts as constant.
+    """
+    outputs, seeds = [], []
+    start = 0
+    for tensor, leaf in zip(slopes, leaves, strict=True):
+        size = leaf.payload.size
+        if tensor is not None and is_recorded(tensor):
+            outputs.append(tensor)
+            seed = np.asarray(vector[start : start + size], tensor.payload.dtype)
+            seeds.append(new_tensor(seed.reshape(tensor.payload.shape)))
+        start += size
+    if not outputs:
+        return np.zeros(start)
+    found = run_grad(outputs, list(leaves), seeds, True, False)
+    return flat([None if g is None else g.payload for g in found], leaves)
+
+
+def unit(size: int, index: int) -> np.ndarray[Any, Any]:
+    """The vector with one at `index` and zero elsewhere."""
+    vector = np.zeros(size)
+    vector[index] = 1
+    return vector
+
+
+def square(slopes: Sequence[Any], leaves: Sequence[Any], size: int) -> np.ndarray[Any, Any]:
+    """The Hessian from recorded gradients by `leaves`, which have `size` elements together."""
+    hessian = np.empty((size, size))
+    for i in range(size):
+        hessian[i] = second_product(slopes, leaves, unit(size, i))
+    return hessian
+
+
+def by_rows(outputs: Sequence[Any], leaves: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """The Jacobian of some outputs by `leaves`: one backward pass for each row."""
+    rows = []
+    for output in outputs:
+        shape, dtype = output.payload.shape, output.payload.dtype
+        size = output.payload.size
+        if not is_recorded(output):
+            rows.append(np.zeros((size, sum(leaf.payload.size for leaf in leaves))))
+            continue
+        for i in range(size):
+            seed = np.zeros(size, dtype)
+            seed[i] = 1
+            rows.append(flat(gradients(output, leaves, seed.reshape(shape), True), leaves)[None])
+    width = sum(leaf.payload.size for leaf in leaves)
+    return np.concatenate(rows) if rows else np.zeros((0, width))
+
+
+def by_columns(outputs: Sequence[Any], leaves: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """The Jacobian of some outputs by `leaves`: one pass for each column.
+
+    The gradient of ``sum(u * output)`` is linear in ``u``; its own product with a vector is that of
+    the Jacobian with the vector.
+    """
+    sizes = [output.payload.size for output in outputs]
+    width = sum(leaf.payload.size for leaf in leaves)
+    jacobian = np.zeros((sum(sizes), width))
+    spans = np.cumsum([0, *sizes])
+    chosen = [i for i, output in enumerate(outputs) if is_recorded(output)]
+    if not chosen:
+        return jacobian
+    u = [new_tensor(np.zeros_like(outputs[i].payload), LEAF) for i in chosen]
+    slopes = recorded_gradients([outputs[i] for i in chosen], leaves, u)
+    column = 0
+    for slope, leaf in zip(slopes, leaves, strict=True):
+        size = leaf.payload.size
+        for j in range(size if slope is not None and is_recorded(slope) else 0):
+            seed = unit(size, j).astype(slope.payload.dtype).reshape(leaf.payload.shape)
+            pieces = gradients(slope, u, seed, True)
+            for i, piece in zip(chosen, pieces, strict=True):
+                if piece is not None:
+                    jacobian[spans[i] : spans[i + 1], column + j] = np.reshape(piece, -1)
+        column += size
+    return jacobian
+
+
+def no_path(label: str, returned: str, names: Sequence[str]) -> RuntimeError:
+    """The error for a result that does not depend on any of the parameters by its graph."""
+    lines = [
+        f"{label} returned {returned}, which has no graph that leads to {', '.join(names)}.",
+        f"  {label} is given tensors: compute with them by wengert's operations or NumPy's "
+        "functions, and",
+        "  leave out what takes values out of the graph: float(), .item(), .numpy(), .detach(),",
+        "  no_grad(). Methods without derivatives (Nelder-Mead, ...) need no graph.",
+    ]
+    cuts = told(recent())
+    if cuts:
+        lines += ["  Values left graphs last at:", *[f"    {line}" for line in cuts]]
+    return RuntimeError("\n".join(lines))
+
+
+def is_finite(vector: np.ndarray[Any, Any]) -> bool:
+    """Whether all elements are finite."""
+    # one product instead of an array of bools; it may overflow, though every element is finite
+    return math.isfinite(vector.dot(vector)) or bool(np.isfinite(vector).all())

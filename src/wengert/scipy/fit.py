@@ -1,0 +1,254 @@
+"""Layer 8 · scipy: `least_squares` and `curve_fit`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from wengert.base.extras import scipy_module
+from wengert.scipy.bounds import flat_limits
+from wengert.scipy.minimise import nested_callback, nested_result, refused_derivative
+from wengert.scipy.nesting import Nesting
+from wengert.scipy.objective import Vector
+
+__all__ = ["curve_fit", "least_squares"]
+
+
+def least_squares(
+    fun: Callable[..., Any],
+    x0: Any,
+    jac: Any = None,
+    bounds: Any = (-np.inf, np.inf),
+    method: str = "trf",
+    *,
+    args: Any = (),
+    kwargs: Mapping[str, Any] | None = None,
+    x_scale: Any = None,
+    callback: Callable[..., Any] | None = None,
+    **options: Any,
+) -> Any:
+    """Minimise a sum of squares by `scipy.optimize.least_squares`, with the Jacobian.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(x, *args, **kwargs)``, the residuals: it gets tensors of float64 in the nesting of
+        `x0`, and returns a tensor of any shape, or tensors in a list, tuple or dict.
+    x0 : array, tensor, number, or dict, list or tuple of these, nested
+        Where to start. A list of numbers is an array.
+    jac : callable, {"rows", "columns", "sparse"}, optional
+        A Jacobian of your own, called with `x` in NumPy arrays, nested, and the other arguments; or
+        how to compute ours: by default, rows or columns, whichever are fewer. ``"sparse"`` finds
+        its pattern and colours it at `x0` (see `wengert.sparse`), for problems with many
+        parameters.
+    bounds : pair, or scipy.optimize.Bounds
+        Lower and upper bounds, each a number, or nested as `x0`; a part that is None, and what a
+        dict leaves out, has none.
+    method, ftol, xtol, gtol, loss, f_scale, tr_solver, tr_options, max_nfev, verbose
+        As in SciPy.
+    x_scale : {"jac"}, number, or nested as `x0`
+        As in SciPy.
+    args, kwargs
+        Further arguments of `fun`.
+    callback : callable, optional
+        ``callback(intermediate_result)`` or ``callback(x)``, in versions of SciPy that have it.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        With ``x`` in the nesting and the kinds of `x0`, and ``x_flat``; else SciPy's, flat.
+
+    Raises
+    ------
+    RuntimeError
+        If the result of `fun` has no graph that leads to the parameters.
+    FloatingPointError
+        If `fun` is not finite at `x0`, or a derivative is not; the message names the parameter.
+    ImportError
+        If SciPy is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wengert.scipy import least_squares
+    >>> t = np.linspace(0, 1, 20)
+    >>> y = 2.5 * np.exp(-1.3 * t)
+    >>> def residuals(p):
+    ...     return p["amplitude"] * np.exp(-p["rate"] * t) - y
+    >>> res = least_squares(residuals, {"amplitude": 1.0, "rate": 0.0})
+    >>> print({name: round(value, 6) for name, value in res.x.items()})
+    {'amplitude': 2.5, 'rate': 1.3}
+    """
+    optimize = scipy_module("optimize", "wengert.scipy.least_squares")
+    if not isinstance(args, tuple):
+        args = (args,)
+    nesting = Nesting(x0)
+    function = Vector(fun, nesting, args, kwargs)
+    jacobian: Callable[[Any], Any] = function.jacobian
+    if callable(jac):
+        more = dict(kwargs or {})
+
+        def jacobian(x: Any) -> Any:
+            return jac(nesting.values(x), *args, **more)
+
+    elif jac == "sparse":
+        jacobian = function.sparse_jacobian
+    elif jac in ("rows", "columns"):
+        function.mode = jac
+    elif jac is not None:
+        raise ValueError(refused_derivative("jac", jac, "least_squares"))
+    if callback is not None:
+        options["callback"] = nested_callback(callback, nesting)
+    if x_scale is not None:
+        scaled = isinstance(x_scale, str)
+        options["x_scale"] = x_scale if scaled else nesting.spread(x_scale, 1.0, "x_scale")
+    found = optimize.least_squares(
+        function.value,
+        nesting.vector,
+        jac=jacobian,
+        bounds=flat_limits(bounds, nesting, optimize.Bounds),
+        method=method,
+        **options,
+    )
+    return nested_result(found, nesting)
+
+
+def curve_fit(
+    f: Callable[..., Any],
+    xdata: Any,
+    ydata: Any,
+    p0: Any = None,
+    sigma: Any = None,
+    absolute_sigma: bool = False,
+    check_finite: bool | None = None,
+    bounds: Any = (-np.inf, np.inf),
+    method: str | None = None,
+    jac: Any = None,
+    *,
+    full_output: bool = False,
+    nan_policy: str | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Fit a function to data by `scipy.optimize.curve_fit`, with the Jacobian.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(xdata, a, b, ...)`` of 0-d float64 tensors; or with nested `p0` ``f(xdata, p)``. What it
+        returns has the shape of `ydata`.
+    p0 : sequence of numbers, or dict, list or tuple of arrays, nested, optional
+        Where to start; by default ones, as many as `f` has parameters.
+    bounds : pair, or scipy.optimize.Bounds
+        Lower and upper bounds, each a number, or for each parameter one, nested as `p0`.
+    jac : callable, {"rows", "columns"}, optional
+        A Jacobian of your own, as in SciPy; or how to compute ours: by default, rows or columns,
+        whichever are fewer.
+    xdata, ydata, sigma, absolute_sigma, check_finite, method, full_output, nan_policy, **kwargs
+        As in SciPy.
+
+    Returns
+    -------
+    popt : ndarray, or nested as p0
+        The parameters.
+    pcov : ndarray
+        Their covariance, in flat order.
+    infodict, mesg, ier
+        With `full_output`, as in SciPy.
+
+    Raises
+    ------
+    RuntimeError
+        If no fit is found, or if the result of `f` has no graph that leads to the parameters.
+    ImportError
+        If SciPy is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wengert.scipy import curve_fit
+    >>> x = np.linspace(0, 4, 50)
+    >>> y = 2.5 * np.exp(-1.3 * x) + 0.5
+    >>> popt, pcov = curve_fit(lambda x, a, b, c: a * np.exp(-b * x) + c, x, y)
+    >>> print(popt.round(6))
+    [2.5 1.3 0.5]
+    """
+    optimize = scipy_module("optimize", "wengert.scipy.curve_fit")
+    nested = p0 is not None and (isinstance(p0, dict) or np.ndim(_first_of(p0)) > 0)
+    model = _Model(f, Nesting(p0, "p0") if nested else None)
+    if isinstance(jac, str) and jac in ("rows", "columns"):
+        model.mode = jac
+    elif jac is not None and not callable(jac):
+        raise ValueError(refused_derivative("jac", jac, "curve_fit"))
+    if model.nesting is not None:
+        p0 = model.nesting.vector
+        bounds = flat_limits(bounds, model.nesting, optimize.Bounds)
+    found = optimize.curve_fit(
+        model.wrapped(),
+        xdata,
+        ydata,
+        p0,
+        sigma,
+        absolute_sigma,
+        check_finite,
+        bounds,
+        method,
+        jac if callable(jac) else model.jacobian,
+        full_output=full_output,
+        nan_policy=nan_policy,
+        **kwargs,
+    )
+    if model.nesting is None:
+        return found
+    return (model.nesting.values(found[0]), *found[1:])
+
+
+def _first_of(p0: Any) -> Any:
+    """Something that has dimensions if `p0` is more than a sequence of numbers."""
+    if isinstance(p0, list | tuple):
+        return next((item for item in p0 if isinstance(item, dict) or np.ndim(item)), 0.0)
+    return np.zeros(()) if np.ndim(p0) < 2 else p0
+
+
+class _Model:
+    """The function of `curve_fit`, which SciPy calls with the data and numbers."""
+
+    def __init__(self, f: Callable[..., Any], nesting: Nesting | None) -> None:
+        self.f = f
+        self.nesting = nesting
+        self.mode: str | None = None
+        self._vector: Vector | None = None
+
+    def wrapped(self) -> Callable[..., Any]:
+        """The function for SciPy, which counts the parameters of `f` by its signature."""
+
+        @functools.wraps(self.f)
+        def value(x: Any, *params: Any) -> Any:
+            return self._at(x, params).value(np.array(params, np.float64))
+
+        return value
+
+    def jacobian(self, x: Any, *params: Any) -> Any:
+        """The Jacobian of the values by the parameters."""
+        return self._at(x, params).jacobian(np.array(params, np.float64))
+
+    def _at(self, x: Any, params: tuple[Any, ...]) -> Vector:
+        vector = self._vector
+        if vector is None:
+            f, nesting = self.f, self.nesting
+            if nesting is None:
+                nesting = Nesting(np.array(params, np.float64), "p")
+
+                def fun(p: Any, x: Any) -> Any:
+                    return f(x, *p)
+            else:
+
+                def fun(p: Any, x: Any) -> Any:
+                    return f(x, p)
+
+            vector = self._vector = Vector(fun, nesting, label="f")
+            vector.mode = self.mode
+        vector.args = (x,)
+        return vector
