@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.autograd.functional_blocks import by_columns, by_rows, refused
+from wengert.autograd.functional_blocks import by_columns, by_rows, pushed, refused
 from wengert.autograd.functional_checks import (
     CONSTANT_GRADIENT,
     CONSTANT_JACOBIAN,
@@ -28,11 +28,12 @@ from wengert.autograd.functional_checks import (
     shown,
     single_output,
     unpacked,
+    vector_of_inputs,
 )
 from wengert.func.inputs import fresh
 from wengert.ops.like import zeros_like
-from wengert.tape.modes import enable_grad, is_recording
 from wengert.tape.levels import leads_outside
+from wengert.tape.modes import enable_grad, is_recording
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
@@ -112,8 +113,8 @@ def jvp(
 ) -> tuple[Any, Any]:
     """The value of `func`, and the product of its Jacobian with a vector.
 
-    The product is taken by differentiating a backward pass, so what `func` does must be
-    differentiable twice.
+    It is computed in forward mode, with `func`. In strict mode, which asks what depends on what, it
+    is taken by differentiating a backward pass, and what `func` does must be differentiable twice.
 
     Parameters
     ----------
@@ -153,15 +154,16 @@ def jvp(
     (tensor([ 5., 25.]), tensor([ 6., 14.]))
     """
     with enable_grad():
+        if not strict:
+            return pushed(func, inputs, v, create_graph)
         several_in, at = prepared_inputs(inputs, "jvp", create_graph)
-        v = _vector_of_inputs(v, at, several_in, "jvp", create_graph)
-        several_out, outputs = called(func, at, "jvp", strict)
+        v = vector_of_inputs(v, at, several_in, "jvp", create_graph)
+        several_out, outputs = called(func, at, "jvp", True)
         u = tuple(zeros_like(output, requires_grad=True) for output in outputs)
         transposed = gradients(outputs, at, u, create_graph=True)
-        if strict:
-            check_outputs(transposed, CONSTANT_GRADIENT)
+        check_outputs(transposed, CONSTANT_GRADIENT)
         grads = gradients(transposed, u, v, create_graph)
-        product = filled(grads, outputs, strict, create_graph, NO_PATH_BACK)
+        product = filled(grads, outputs, True, create_graph, NO_PATH_BACK)
     return (
         unpacked(shown(outputs, create_graph), several_out),
         unpacked(shown(product, create_graph), several_out),
@@ -360,7 +362,7 @@ def vhp(
     """
     with enable_grad():
         several, at = prepared_inputs(inputs, "vhp", create_graph)
-        v = _vector_of_inputs(v, at, several, "vhp", create_graph)
+        v = vector_of_inputs(v, at, several, "vhp", create_graph)
         output = single_output(*called(func, at, "vhp", strict), "vhp")
         gradient = gradients((output,), at, create_graph=True)
         if strict:
@@ -419,7 +421,7 @@ def hvp(
     """
     with enable_grad():
         several, at = prepared_inputs(inputs, "hvp", create_graph)
-        v = _vector_of_inputs(v, at, several, "hvp", create_graph)
+        v = vector_of_inputs(v, at, several, "hvp", create_graph)
         output = single_output(*called(func, at, "hvp", strict), "hvp")
         gradient = gradients((output,), at, create_graph=True)
         if strict:
@@ -430,19 +432,3 @@ def hvp(
         product = filled(grads, at, strict, create_graph, NO_PATH_SECOND_BACK)
     (output,) = shown((output,), create_graph)
     return output, unpacked(shown(product, create_graph), several)
-
-
-# -- what they are made of -----------------------------------------------------------------------
-
-
-def _vector_of_inputs(
-    v: Any, at: tuple[Any, ...], several: bool, function: str, create_graph: bool
-) -> tuple[Any, ...] | None:
-    if v is not None:
-        return check_vectors(v, at, several, function, create_graph)
-    if len(at) != 1 or at[0].numel() != 1:
-        raise RuntimeError(
-            "The vector v can only be None if the input to the user-provided function is a single "
-            "Tensor with a single element. Give one tensor of the shape of each input."
-        )
-    return None

@@ -33,6 +33,7 @@ __all__ = [
     "shown",
     "single_output",
     "unpacked",
+    "vector_of_inputs",
 ]
 
 _STRICT = "This is not allowed in strict mode"
@@ -189,6 +190,20 @@ def check_vectors(
                 f"{entry}v has invalid size: should be {other.shape} but got {vector.shape}."
             )
     return prepared(given, connect, track=False)
+
+
+def vector_of_inputs(
+    v: Any, at: tuple[Any, ...], several: bool, function: str, create_graph: bool
+) -> tuple[Any, ...] | None:
+    """The vector of a product with a Jacobian or Hessian, None for one that needs none."""
+    if v is not None:
+        return check_vectors(v, at, several, function, create_graph)
+    if len(at) != 1 or at[0].numel() != 1:
+        raise RuntimeError(
+            "The vector v can only be None if the input to the user-provided function is a single "
+            "Tensor with a single element. Give one tensor of the shape of each input."
+        )
+    return None
 
 
 # -- gradients and what strict mode refuses of them ----------------------------------------------

@@ -80,9 +80,13 @@ def _with_tangents(
     if not _has_own(function, "jvp"):
         return _transposed(level, function, primals, tangents)
     output, node = function._applied(tuple(primals))
-    several = isinstance(output, tuple)
-    outputs = output if several else (output,)
-    slopes = function.jvp(_Context(node, primals, outputs), *tangents)
+    made = outputs = output if isinstance(output, tuple) else (output,)
+    if level_of(function, tuple(primals)) is not None:
+        # that was for what forward saves: at the levels below the rules count as well
+        output = _applied(function, tuple(primals))
+        outputs = output if isinstance(output, tuple) else (output,)
+    known = zip((*primals, *made), (*primals, *outputs), strict=True)
+    slopes = function.jvp(_Context(node, known), *tangents)
     if not isinstance(slopes, tuple):
         slopes = (slopes,)
     if len(slopes) != len(outputs):
@@ -102,9 +106,10 @@ def _with_tangents(
 class _Context:
     """What `jvp` gets for ctx: the node's attributes, and its saved tensors tied to the graph."""
 
-    def __init__(self, node: Any, primals: list[Any], outputs: tuple[Any, ...]) -> None:
+    def __init__(self, node: Any, known: Iterable[tuple[Any, Any]]) -> None:
         self._node = node
-        self._tensors = [*[p for p in primals if isinstance(p, TensorBase)], *outputs]
+        # arguments and outputs of forward, with what they stand for
+        self._known = [(one, other) for one, other in known if isinstance(one, TensorBase)]
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
@@ -118,9 +123,9 @@ class _Context:
     def _tied(self, tensor: Any) -> Any:
         if tensor is None:
             return None
-        for known in self._tensors:
-            if known.payload is tensor.payload:
-                return known
+        for one, other in self._known:
+            if one.payload is tensor.payload:
+                return other
         return tensor
 
     def __getattr__(self, name: str) -> Any:
@@ -141,11 +146,14 @@ def _transposed(
             else p
             for p, t in zip(primals, tangents, strict=True)
         ]
-        output, _ = function._applied(tuple(inside))
+        output = _applied(function, tuple(inside))
+        if output is NotImplemented:
+            output, _ = function._applied(tuple(inside))
         ends = output if isinstance(output, tuple) else (output,)
         smooth = [i for i, end in enumerate(ends) if getattr(end, "edge", None) is not None]
-        # with all levels, since what is recorded from them must not mix elements of a batch
-        others = [one for one in (() if mode is None else mode.levels) if one is not level]
+        # with all levels of the call, since what is recorded must not mix elements of a batch
+        have = levels_of(*[v.payload for v in (*primals, *tangents) if isinstance(v, TensorBase)])
+        others = [have[number] for number in sorted(have) if number != level.number]
         zeros = [brought(zeros_like(ends[i]), others) for i in smooth]
         unknown = [new_tensor(zero.payload, LEAF) for zero in zeros]
         slopes: list[Any] = [None] * len(ends)

@@ -7,14 +7,14 @@ from typing import Any
 
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
-from wengert.func.inputs import Entered, shown, tensors_of, with_aux
-from wengert.func.reverse import vjp
+from wengert.func.inputs import Entered, tensors_of, with_aux
+from wengert.func.reverse import pullback
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level
 from wengert.ops.like import zeros_like
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, TensorBase, new_tensor
-from wengert.tape.levels import brought, move
+from wengert.tape.levels import brought, leads_outside, move
 from wengert.tape.modes import current_mode, enable_grad, is_recording
 from wengert.tape.record import T
 
@@ -166,7 +166,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     >>> push(wg.tensor([1.0, 1.0]))
     tensor([ 3., 12.])
     """
-    output, pull = vjp(func, *primals)
+    (output, pull), inputs = pullback(func, primals, False)
     outputs, rebuild = flatten(output)
     with enable_grad():
         # linear in the cotangents: the transpose is the derivative
@@ -188,9 +188,11 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         if not pairs:
             return rebuild([zeros_like(out) for out in outputs])
         ends, seeds = zip(*pairs, strict=True)
-        outside = is_recording() and any(t.edge is not None for t in seeds)
-        found = run_grad(ends, unknown, seeds, True, outside)
+        graph = is_recording() and (
+            any(t.edge is not None for t in seeds) or leads_outside(ends, [*unknown, *inputs])
+        )
+        found = run_grad(ends, unknown, seeds, True, graph)
         made = [zeros_like(o) if f is None else f for o, f in zip(outputs, found, strict=True)]
         return rebuild(made)
 
-    return shown(output, True), pushed
+    return output, pushed

@@ -21,7 +21,7 @@ from wengert.tape.base import TensorBase
 from wengert.tape.levels import leads_outside
 from wengert.tape.modes import enable_grad, is_recording
 
-__all__ = ["grad", "grad_and_value", "value_and_grad", "vjp"]
+__all__ = ["grad", "grad_and_value", "pullback", "value_and_grad", "vjp"]
 
 
 def _value_and_grad(
@@ -199,6 +199,14 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     >>> pull(wg.tensor([1.0, 10.0]))
     (tensor([ 2., 40.]),)
     """
+    results, _ = pullback(func, primals, has_aux)
+    return results
+
+
+def pullback(
+    func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool
+) -> tuple[tuple[Any, ...], list[Any]]:
+    """What `vjp` returns, and the tensors that stand for the primals."""
     name = "vjp(f, *primals)"
     parts = [tensors_of(primal, name, "primals") for primal in primals]
     outside = is_recording()
@@ -243,4 +251,4 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
         )
 
     results = (rebuild_output([shown(out, keep) for out in outputs]), pulled)
-    return (*results, shown(aux, keep)) if has_aux else results
+    return ((*results, shown(aux, keep)) if has_aux else results), flat

@@ -64,6 +64,36 @@ def _along(call: Call, index: Slot, ndim: int, dim: int, shape: tuple[int, ...])
     return F.expand(value, shape=(*shape[: dim + 1], count, *shape[dim + 2 :]))
 
 
+def _index_select(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, index = slots
+    F, dim = call.F, params["dim"]
+    if not index.batched and self.ndim:
+        return call(self.value, index.value, dim=dim + 1)
+    whole = spread(F, self, call.size)
+    if not self.ndim:
+        return whole
+    places = _along(call, index, self.ndim, dim, tuple(whole.shape))
+    return F.gather(whole, places, dim=dim + 1)
+
+
+def _index_add(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    self, index, source = slots
+    if not self.ndim or source.ndim != self.ndim:
+        return each(call, slots, params)
+    F, dim, alpha = call.F, params["dim"], params["alpha"]
+    whole, values = call.spread([self, source])
+    if not index.batched:
+        return call(whole, index.value, values, dim=dim + 1, alpha=alpha)
+    places = _along(call, index, self.ndim, dim, tuple(whole.shape))
+    values = values if alpha == 1 else values * alpha
+    return F.scatter_add(whole, places, values, dim=dim + 1)
+
+
+def _bin_numbers(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+    numbers = call(slots[0].value, **params)
+    return call.F.unsafe_view(numbers, shape=(call.size, numbers.shape[0] // call.size))
+
+
 def _index_copy(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     self, index, source = slots
     F, dim = call.F, params["dim"]
@@ -219,6 +249,9 @@ RULES.update(
     take=_take,
     take_backward=_take_backward,
     put=_put,
+    bin_numbers=_bin_numbers,
+    index_select=_index_select,
+    index_add=_index_add,
     index_copy=_index_copy,
     index_fill=_index_fill,
     index_fill_tensor=_index_fill_tensor,

@@ -72,8 +72,7 @@ _LEADING = """
 """
 _FOLD = """
     signal_parts overlap_add grid_corners corner_pick corner_scatter grid_sample_slope
-    grid_sampler_2d grid_sampler_3d grid_sample_backward reflection_pad replication_pad
-    circular_pad bin_numbers channel_shuffle
+    grid_sampler_2d grid_sampler_3d grid_sample_backward channel_shuffle
 """
 _REDUCED = """
     mse_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits

@@ -215,25 +215,6 @@ def _index_put(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call(whole, value, **{**params, "indices": (None, *indices)})
 
 
-def _index_select(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    source, index = slots
-    if not index.batched and source.ndim:
-        return call(source.value, index.value, dim=params["dim"] + 1)
-    if source.ndim != 1 or index.ndim > 1:
-        return each(call, slots, params)
-    F = call.F
-    places = index.value if index.ndim else F.unsqueeze(index.value, dim=1)
-    return F.gather(spread(F, source, call.size), places, dim=1)
-
-
-def _index_add(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    target, index, source = slots
-    if index.batched or not target.ndim or source.ndim != target.ndim:
-        return each(call, slots, params)
-    whole, values = call.spread([target, source])
-    return call(whole, index.value, values, **{**params, "dim": params["dim"] + 1})
-
-
 def _cat(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     return call(*call.spread(slots), dim=params["dim"] + 1)
 
@@ -252,14 +233,15 @@ RULES.update(
     repeat=_repeat,
     sum_to=_sum_to,
     constant_pad_nd=_pads,
+    reflection_pad=_pads,
+    replication_pad=_pads,
+    circular_pad=_pads,
     unframed=_pads,
     assign=_assign,
     fill_tensor=_fill_tensor,
     index=_index,
     index_backward=_index_backward,
     index_put=_index_put,
-    index_select=_index_select,
-    index_add=_index_add,
     cat=_cat,
     stack=_cat,
 )

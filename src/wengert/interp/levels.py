@@ -10,12 +10,13 @@ namespace takes the values of every lower one.
 
 NOTE [levels]
 Each `vmap` and each `jvp` that is under way is a `Level`. They are numbered in the order in which
-they begin, so that an inner one has the higher number, and none has that of another that has ended:
-a backward pass may go through the levels that a graph was recorded in inside of others. What it works with are `Lifted` values, payloads of tensors: `Batched` in
-`wengert.interp.batched`, `Dual` in `wengert.interp.dual`. They wrap *contents*: raw arrays, or
-values of lower levels. A value that has nothing to do with a level is not wrapped at that level.
-There is one tape for all levels, and no tensor inside of a payload: how a gradient enters and
-leaves a level is a matter of nodes (see `wengert.tape.levels`).
+they begin, so that an inner one has the higher number, and none has that of one that has ended: a
+backward pass goes through the levels that a graph was recorded in, inside of others. What it works
+with are `Lifted` values, payloads of tensors: `Batched` in `wengert.interp.batched`, `Dual` in
+`wengert.interp.dual`. They wrap *contents*: raw arrays, or values of lower levels. A value that has
+nothing to do with a level is not wrapped at that level. There is one tape for all levels, and no
+tensor inside of a payload: how a gradient enters and leaves a level is a matter of nodes (see
+`wengert.tape.levels`).
 """
 
 from __future__ import annotations

@@ -66,6 +66,9 @@ def getitem(input: Any, index: Any) -> Any:
                 return T.select(input, dim=0, index=index)
             if -size <= index < 0:
                 return T.select(input, dim=0, index=index + size)
+    elif kind is slice and input.payload.shape:
+        start, end, step = _bounds(index, input.payload.shape[0])
+        return T.slice(input, dim=0, start=start, end=end, step=step)
     steps, advanced = split_index(input, index)
     out = input
     for name, params in steps:
@@ -74,11 +77,7 @@ def getitem(input: Any, index: Any) -> Any:
         made = T.index(out, indices=advanced)
         masks = any(index is not None and index.dtype.kind == "b" for index in advanced)
         return hides(made, out) if masks else made
-    if not steps:
-        if kind is slice:
-            return T.slice(input, dim=0, start=0, end=input.payload.shape[0], step=1)
-        return T.alias(input)
-    return out
+    return out if steps else T.alias(input)
 
 
 def split_index(input: Any, index: Any) -> tuple[list[Step], tuple[Any, ...] | None]:
@@ -233,6 +232,15 @@ def _add_slice(steps: list[Step], item: slice, dim: int, shape: list[int]) -> No
     if item == _FULL:
         return
     size = shape[dim]
+    start, stop, step = _bounds(item, size)
+    if start == 0 and stop == size and step == 1:
+        return
+    steps.append(("slice", {"dim": dim, "start": start, "end": stop, "step": step}))
+    shape[dim] = (stop - start + step - 1) // step
+
+
+def _bounds(item: slice, size: int) -> tuple[int, int, int]:
+    """Start, stop and step of a slice of `size` elements; the stop is not before the start."""
     try:
         start, stop, step = item.indices(size)
     except TypeError:
@@ -240,11 +248,7 @@ def _add_slice(steps: list[Step], item: slice, dim: int, shape: list[int]) -> No
         start, stop, step = item.indices(size)
     if step < 0:
         raise ValueError("step must be greater than zero: use flip() for the reverse order")
-    if start == 0 and stop == size and step == 1:
-        return
-    stop = max(start, stop)
-    steps.append(("slice", {"dim": dim, "start": start, "end": stop, "step": step}))
-    shape[dim] = (stop - start + step - 1) // step
+    return start, stop if stop > start else start, step
 
 
 def _number(bound: Any) -> Any:

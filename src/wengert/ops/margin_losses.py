@@ -312,7 +312,7 @@ def multi_margin_loss(
     if p == 2:
         lacks = lacks * lacks
     if weight is not None:
-        lacks = lacks * weight[y.payload]
+        lacks = lacks * weight[y]
     others = np.arange(x.payload.shape[1]) != y.payload
     losses = sum(where(new_tensor(others), lacks, 0.0), 1) / x.payload.shape[1]
     return reduced(reshape(losses, ()) if input.ndim < 2 else losses, how)

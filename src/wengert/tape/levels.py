@@ -179,6 +179,15 @@ def within(level: Level) -> None:
 
 def move(way: str, tensor: Any, level: Level) -> Any:
     """`tensor` moved across the border of `level`, which is recorded."""
+    if (
+        tensor.edge is not None
+        and way not in _INTO
+        and level.number not in levels_of(tensor.payload)
+    ):
+        if way == "unwrap":
+            tensor = move("spread", tensor, level)
+        elif way == "tangent_of":
+            tensor = new_tensor(tensor.payload)
     payload = WAYS[way][0](tensor.payload, level)
     if payload is tensor.payload:
         return tensor

@@ -14,12 +14,47 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.containers import flatten
+from wengert.testing.deviations import Deviation
 from wengert.testing.opinfo import Comparison
 
-__all__ = ["Twin", "mapped_differs", "pushed_differs", "twins"]
+__all__ = ["EXCEPTIONS", "Twin", "mapped_differs", "pushed_differs", "twins"]
 
 SCALES = (1.0, 0.9375, 0.875)
 """What the elements of a batch are made of a sample by: it stays in the domain of its function."""
+
+_READ = (r"vmap( of all)?: vmap raises RuntimeError: vmap: It looks like you're",)
+
+EXCEPTIONS = (
+    Deviation(
+        "A number that decides on a shape, or on how a shape is divided, is read; PyTorch refuses "
+        "it, too.",
+        _READ,
+        "linspace/tensor_overload logspace/tensor_overload narrow "
+        "nn.functional.ctc_loss nn.functional.embedding_bag repeat_interleave tensor_split",
+    ),
+    Deviation(
+        "A mask as an index has a result whose shape depends on values.",
+        _READ,
+        "index_put",
+    ),
+    Deviation(
+        "The edges of bins are those of the values, which differ within the batch.",
+        _READ,
+        "histogram histogramdd",
+    ),
+    Deviation(
+        "A value of a transform has no single place in memory to be shown by strides.",
+        ("raises RuntimeError: as_strided: a tensor inside of",),
+        "as_strided as_strided/partial_views as_strided_copy as_strided_scatter",
+    ),
+    Deviation(
+        "Where a place is named twice, the last value is put there and has the tangent, while the "
+        "gradient goes to both, as in PyTorch.",
+        ("jvp: <u, J v>",),
+        "nn.functional.max_unpool1d nn.functional.max_unpool2d nn.functional.max_unpool3d",
+    ),
+)
+"""Where `vmap` and `jvp` refuse, or are not as the loop or the gradient, and why."""
 
 
 class Twin(NamedTuple):
@@ -56,10 +91,6 @@ def _scaled(tensor: Any, scale: float) -> Any:
     return tensor * scale if tensor.dtype.is_floating_point or tensor.dtype.is_complex else tensor
 
 
-def _near(dtypes: Any) -> float:
-    return 1e-8 if all(d.itemsize >= 8 for d in dtypes) else 1e-3
-
-
 def mapped_differs(twin: Twin, every: bool) -> str | None:
     """What `vmap` does otherwise than a loop; None if nothing.
 
@@ -76,24 +107,32 @@ def mapped_differs(twin: Twin, every: bool) -> str | None:
         found = _with(given, list(tensors))
         if every:
             args, kwargs = found
-            result = twin.function(*args, **kwargs)
         else:
-            result = twin.function(found, *twin.args[1:], **twin.kwargs)
-        return _tensors(result)
+            args, kwargs = (found, *rest[0]), rest[1]
+        return _tensors(twin.function(*args, **kwargs))
+
+    def fresh() -> Any:
+        """The other arguments, which the operation may write to."""
+        others = (twin.args[1:], twin.kwargs)
+        return _with(others, [_scaled(t, 1.0) for t in _tensors(others)])
 
     tensors = _tensors(given)
     if not tensors:
         return None
+    wanted = []
     rows = [[_scaled(t, scale) for t in tensors] for scale in SCALES]
     try:
         with wg.no_grad():
-            wanted = [call(*row) for row in rows]
+            for row in rows:
+                rest = fresh()
+                wanted.append(call(*row))
     except Exception:
         return None
     if len({tuple(t.shape for t in row) for row in wanted}) > 1 or not wanted[0]:
         return None
     rows = [[_scaled(t, scale) for t in tensors] for scale in SCALES]
     batch = [wg.stack(list(column)) for column in zip(*rows, strict=True)]
+    rest = fresh()
     try:
         found = wg.func.vmap(call)(*batch)
     except Exception as error:
@@ -112,7 +151,7 @@ def _array_differs(got: Any, want: Any, unique: bool) -> str | None:
         shape, wanted = tuple(got.shape), tuple(want.shape)
         return f"{got.dtype} {shape}, in a loop {want.dtype} {wanted}"
     x, y = got.detach().numpy(), want.detach().numpy()
-    near = 1e-3 if x.dtype.name in ("float32", "complex64", "float16") else 1e-8
+    near = _near(x.dtype)
     if not unique:
         x, y = np.abs(x), np.abs(y)
     if not np.allclose(x, y, near, near, equal_nan=True):
@@ -120,6 +159,11 @@ def _array_differs(got: Any, want: Any, unique: bool) -> str | None:
             apart = np.nanmax(np.abs(x.astype(complex) - y))
         return f"differs by {apart:.3g} from the loop"
     return None
+
+
+def _near(dtype: Any) -> float:
+    """What a value may differ by: some hundred roundings."""
+    return 1e-8 if dtype.kind not in "fcV" or dtype.itemsize >= 8 else 1e-2
 
 
 def _drawn(rng: np.random.Generator, tensor: Any) -> Any:
@@ -139,27 +183,36 @@ def _inner(a: list[Any], b: list[Any]) -> float:
 def pushed_differs(twin: Twin) -> str | None:
     """Where `jvp` does not agree with the gradients; None if it does, or there are none."""
     leaves = _tensors((twin.args, twin.kwargs))
-    inputs = [leaf for leaf in leaves if leaf.requires_grad]
+    # an operation without derivatives must see through tangents, too
+    moves = [leaf.requires_grad for leaf in leaves]
+    if not any(moves):
+        moves = [leaf.dtype.is_floating_point or leaf.dtype.is_complex for leaf in leaves]
+    inputs = [leaf for leaf, moved in zip(leaves, moves, strict=True) if moved]
     if not inputs:
         return None
 
     def call(*tensors: Any) -> Any:
         rest = iter(tensors)
-        made = [next(rest) if leaf.requires_grad else leaf.detach().clone() for leaf in leaves]
+        made = [
+            next(rest) if moved else leaf.detach().clone()
+            for leaf, moved in zip(leaves, moves, strict=True)
+        ]
         args, kwargs = _with((twin.args, twin.kwargs), made)
         return _tensors(twin.function(*args, **kwargs))
 
     rng = np.random.default_rng(7)
     bare = [leaf.detach().clone() for leaf in inputs]
     directions = [_drawn(rng, leaf) for leaf in bare]
-    own = [leaf.detach().clone().requires_grad_() for leaf in inputs]
+    own = [leaf.detach().clone().requires_grad_(leaf.requires_grad) for leaf in inputs]
     try:
         outputs = call(*[leaf * 1 for leaf in own])
         differentiable = [i for i, out in enumerate(outputs) if out.requires_grad]
         weights = [_drawn(rng, outputs[i]) for i in differentiable]
-        grads = wg.autograd.grad(
-            [outputs[i] for i in differentiable], own, weights, allow_unused=True
-        )
+        grads: Any = [None] * len(own)
+        if differentiable:
+            grads = wg.autograd.grad(
+                [outputs[i] for i in differentiable], own, weights, allow_unused=True
+            )
     except Exception:
         return None
     try:
@@ -179,6 +232,7 @@ def pushed_differs(twin: Twin) -> str | None:
     scale = max(abs(left), abs(right), 1.0)
     if np.isfinite(left) != np.isfinite(right):
         return f"<u, J v> = {left}, <Jᴴ u, v> = {right}"
-    if np.isfinite(left) and abs(left - right) > 1e-6 * scale:
+    precision = max(_near(array.detach().numpy().dtype) for array in [*values, *bare])
+    if np.isfinite(left) and abs(left - right) > 100 * precision * scale:
         return f"<u, J v> = {left}, <Jᴴ u, v> = {right}"
     return None
