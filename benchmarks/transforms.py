@@ -1,7 +1,8 @@
-"""Transforms: gradients of small functions beside the function itself, sparse Jacobians.
+"""Transforms: gradients of small functions, per-example gradients, Hessians, sparse Jacobians.
 
 The first table has the value and the gradient of Rosenbrock's function, as an optimiser asks for
-them, beside the value alone in NumPy; the second the passes and the time of a banded Jacobian.
+them, beside the value alone in NumPy; the second the gradients of a network for each of 256
+examples, mapped and in a loop, and a Hessian; the third the time of a banded Jacobian.
 """
 
 from __future__ import annotations
@@ -90,6 +91,76 @@ def small_functions(peers: str | None, rounds: int) -> list[Row]:
     return lines
 
 
+# -- many gradients in one pass --------------------------------------------------------------------
+
+
+def network(module: Any) -> Callable[..., Any]:
+    """The loss of the demo's network for one example, with the functions of a library."""
+
+    def loss(parameters: Any, image: Any, label: Any) -> Any:
+        w1, b1, w2, b2 = parameters
+        hidden = (image @ w1 + b1).relu()
+        return module.nn.functional.cross_entropy(hidden @ w2 + b2, label)
+
+    return loss
+
+
+def bumps(matrix: Any) -> Callable[[Any], Any]:
+    """A function of as many variables as `matrix` has columns."""
+    return lambda x: ((matrix @ x).tanh() ** 2).sum() + (x[1:] * x[:-1]).sin().sum()
+
+
+def many(peers: str | None, rounds: int) -> list[Row]:
+    rng = np.random.default_rng(0)
+    shapes = ((64, 100), (100,), (100, 10), (10,))
+    arrays = [(0.1 * rng.standard_normal(shape)).astype(np.float32) for shape in shapes]
+    images, labels = rng.standard_normal((256, 64)).astype(np.float32), rng.integers(0, 10, 256)
+    square, point = rng.standard_normal((100, 100)), 0.1 * rng.standard_normal(100)
+    each: dict[str, Step] = {}
+    hessians: dict[str, Step] = {}
+    for name, module in chosen({"wengert": wg, "torch": torch}, peers).items():
+        if module is None:
+            continue
+        parameters = tuple(map(module.tensor, arrays))
+        data, classes = module.tensor(images), module.tensor(labels)
+        one = module.func.grad(network(module))
+        mapped = module.func.vmap(one, in_dims=(None, 0, 0))
+        each[name] = lambda f=mapped, a=(parameters, data, classes): f(*a)[0]  # type: ignore[misc]
+        if name == "wengert":
+
+            def loop(f: Any = one, p: Any = parameters, x: Any = data, y: Any = classes) -> Any:
+                return wg.stack([f(p, a, b)[0] for a, b in zip(x, y, strict=True)])
+
+            each["in a loop"] = loop
+        second = module.func.hessian(bumps(module.tensor(square)))
+        at = module.tensor(point)
+        hessians[name] = lambda f=second, x=at: f(x)  # type: ignore[misc]
+    if hips is not None and (peers is None or "autograd" in peers):
+        second = hips.hessian(hips_bumps(square))
+        hessians["autograd"] = lambda: second(point)
+    lines = []
+    cases = (("256 per-example gradients", each), ("Hessian, 100 variables", hessians))
+    for title, steps in cases:
+        truth = np.asarray(steps["wengert"]())
+        for name, step in steps.items():
+            if not np.allclose(np.asarray(step()), truth, rtol=1e-4, atol=1e-5):
+                sys.exit(f"{title}: that of {name} differs")
+        runs = {name: contestant(step, 1) for name, step in steps.items()}
+        lines += rows(title, measure(runs, rounds))
+    return lines
+
+
+def hips_bumps(matrix: Any) -> Callable[[Any], Any]:
+    hips_numpy = optional("autograd.numpy")
+
+    def function(x: Any) -> Any:
+        assert hips_numpy is not None
+        curved = hips_numpy.sum(hips_numpy.tanh(hips_numpy.dot(matrix, x)) ** 2)
+        return curved + hips_numpy.sum(hips_numpy.sin(x[1:] * x[:-1]))
+
+    return function
+
+
 # -- sparse Jacobians -----------------------------------------------------------------------------
 
 
@@ -124,6 +195,8 @@ def main() -> None:
     rounds = 15 if options.quick else 51
     lines = small_functions(options.peers, rounds)
     report("Value and gradient", "µs", 1e6, lines, options.json)
+    lines = many(options.peers, max(rounds // 5, 3))
+    report("Many gradients in one pass", "ms", 1e3, lines, options.json)
     if scipy is not None:
         lines = sparse_jacobian(rounds // 5)
         report("Sparse Jacobians", "ms", 1e3, lines, options.json)
