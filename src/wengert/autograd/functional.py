@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.autograd.functional_blocks import by_columns, by_rows, pushed, refused
+from wengert.autograd.functional_blocks import by_columns, by_rows, refused
 from wengert.autograd.functional_checks import (
     CONSTANT_GRADIENT,
     CONSTANT_JACOBIAN,
@@ -113,8 +113,9 @@ def jvp(
 ) -> tuple[Any, Any]:
     """The value of `func`, and the product of its Jacobian with a vector.
 
-    It is computed in forward mode, with `func`. In strict mode, which asks what depends on what, it
-    is taken by differentiating a backward pass, and what `func` does must be differentiable twice.
+    As in PyTorch, the product is taken by differentiating a backward pass, so that `func` may go
+    backward itself, and what it does must be differentiable twice. `wengert.func.jvp` is the
+    quicker one, in forward mode.
 
     Parameters
     ----------
@@ -154,16 +155,15 @@ def jvp(
     (tensor([ 5., 25.]), tensor([ 6., 14.]))
     """
     with enable_grad():
-        if not strict:
-            return pushed(func, inputs, v, create_graph)
         several_in, at = prepared_inputs(inputs, "jvp", create_graph)
         v = vector_of_inputs(v, at, several_in, "jvp", create_graph)
-        several_out, outputs = called(func, at, "jvp", True)
+        several_out, outputs = called(func, at, "jvp", strict)
         u = tuple(zeros_like(output, requires_grad=True) for output in outputs)
         transposed = gradients(outputs, at, u, create_graph=True)
-        check_outputs(transposed, CONSTANT_GRADIENT)
+        if strict:
+            check_outputs(transposed, CONSTANT_GRADIENT)
         grads = gradients(transposed, u, v, create_graph)
-        product = filled(grads, outputs, True, create_graph, NO_PATH_BACK)
+        product = filled(grads, outputs, strict, create_graph, NO_PATH_BACK)
     return (
         unpacked(shown(outputs, create_graph), several_out),
         unpacked(shown(product, create_graph), several_out),

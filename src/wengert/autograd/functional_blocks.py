@@ -22,17 +22,11 @@ from wengert.autograd.functional_checks import (
     prepared,
     shown,
     unpacked,
-    vector_of_inputs,
 )
-from wengert.base.dtypes import is_differentiable
-from wengert.func.forward import cast_tangent, joined
-from wengert.func.inputs import Entered
 from wengert.func.jacobians import units_of
 from wengert.ops.create import zeros
 from wengert.ops.join import stack
-from wengert.ops.like import ones_like
 from wengert.tape.base import new_tensor
-from wengert.tape.levels import move
 from wengert.tape.modes import is_grad_enabled
 
 __all__ = ["by_columns", "by_rows", "refused"]
@@ -159,29 +153,3 @@ def by_columns(
             )
         )
     return unpacked(tuple(unpacked(block, several_in) for block in blocks), several_out)
-
-
-def pushed(func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool) -> tuple[Any, Any]:
-    """The outputs of `func` and the product of its Jacobian with a vector, in forward mode."""
-    several_in, tensors = inputs_of(inputs, "jvp")
-    at = prepared(tensors, create_graph, track=False)
-    given = vector_of_inputs(v, at, several_in, "jvp", create_graph)
-    vectors = given or tuple(ones_like(tensor) for tensor in at)
-    with Entered() as level:
-        duals = tuple(
-            joined(tensor, cast_tangent(vector, tensor), level)
-            for tensor, vector in zip(at, vectors, strict=True)
-        )
-        several_out, outputs = called(func, duals, "jvp", False)
-        for i, output in enumerate(outputs):
-            if not is_differentiable(output.payload.dtype):
-                raise RuntimeError(
-                    "only Tensors of floating point and complex dtype can require gradients, but "
-                    f"output {i} of the function has dtype {output.dtype}"
-                )
-        values = [move("primal_of", output, level) for output in outputs]
-        product = [move("tangent_of", output, level) for output in outputs]
-    return (
-        unpacked(shown(values, create_graph), several_out),
-        unpacked(shown(product, create_graph), several_out),
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -61,10 +62,10 @@ def gradcheck(
         Whether to check that an output without a gradient counts as one whose gradient is zero.
     check_grad_dtypes
         Whether to check that each gradient has its input's dtype.
-    check_batched_grad, check_batched_forward_grad, check_forward_ad
-        Not available yet.
-    check_backward_ad
-        Whether to check reverse mode, which is what there is to check.
+    check_batched_grad, check_batched_forward_grad
+        Whether to check that derivatives under `vmap` are those without.
+    check_forward_ad, check_backward_ad
+        Whether to check forward mode, and whether reverse mode.
     fast_mode
         Compare one random projection of each Jacobian instead of all its entries: the cost no
         longer grows with the number of elements. If they differ, the element that is wrong is
@@ -85,8 +86,6 @@ def gradcheck(
         If no input requires a gradient.
     TypeError
         If `func` returns no tensor.
-    NotImplementedError
-        If an option is asked for that is not available yet.
 
     Examples
     --------
@@ -109,10 +108,19 @@ def gradcheck(
         raise AssertionError(
             "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
         )
-    _refuse("gradcheck", check_batched_grad=check_batched_grad, check_forward_ad=check_forward_ad)
-    check = Check(func, as_tuple(inputs), eps, atol, rtol, nondet_tol, check_grad_dtypes)
+    settings = (func, as_tuple(inputs), eps, atol, rtol, nondet_tol, check_grad_dtypes)
+    check = Check(*settings)
     try:
-        check.run(fast_mode, check_undefined_grad)
+        if check_backward_ad:
+            check.run(fast_mode, check_undefined_grad)
+        if check_batched_grad or check_forward_ad:
+            more = importlib.import_module("wengert.autograd.verify_forward")
+            if check_batched_grad:
+                more.check_batched_backward(check)
+            if check_forward_ad:
+                more.ForwardCheck(*settings).run(fast_mode, False)
+            if check_batched_forward_grad:
+                more.check_batched_forward(more.ForwardCheck(*settings))
     except GradcheckError:
         if raise_exception:
             raise
@@ -153,10 +161,8 @@ def gradgradcheck(
         which are checked too.
     gen_non_contig_grad_outputs
         Whether the random gradients of outputs shall not be contiguous in memory.
-    check_fwd_over_rev
-        Not available yet.
-    check_rev_over_rev
-        Whether to check reverse mode over reverse mode, which is what there is to check.
+    check_fwd_over_rev, check_rev_over_rev
+        Whether to check forward mode over reverse mode, and whether reverse over reverse.
     eps, atol, rtol, raise_exception, nondet_tol, check_undefined_grad, check_grad_dtypes
         As `gradcheck` takes them.
     check_batched_grad, fast_mode, masked
@@ -171,7 +177,7 @@ def gradgradcheck(
     ------
     GradcheckError
         If a derivative is wrong.
-    ValueError, TypeError, NotImplementedError
+    ValueError, TypeError
         As `gradcheck` raises them.
 
     Examples
@@ -193,11 +199,6 @@ def gradgradcheck(
         raise AssertionError(
             "Setting check_batched_grad=True requires check_rev_over_rev to be True"
         )
-    _refuse(
-        "gradgradcheck",
-        check_batched_grad=check_batched_grad,
-        check_fwd_over_rev=check_fwd_over_rev,
-    )
     tensors = as_tuple(inputs)
     watched = [i for i, value in enumerate(tensors) if requires_grad(value)]
     if grad_outputs is None:
@@ -229,17 +230,12 @@ def gradgradcheck(
         nondet_tol=nondet_tol,
         check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad,
+        check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev,
         fast_mode=fast_mode,
         masked=masked,
     )
-
-
-def _refuse(function: str, **options: bool) -> None:
-    for name, wanted in options.items():
-        if wanted:
-            raise NotImplementedError(
-                f"{function}(): {name}=True is not available yet; leave it at False"
-            )
 
 
 def _random_cotangent(rng: np.random.Generator, like: Any, strided: bool) -> Any:

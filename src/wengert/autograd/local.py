@@ -12,14 +12,21 @@ be differentiated through them like any other.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+
+from wengert.autograd.batches import gradients_of_batch
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor
 from wengert.tape.node import Node, Unrecorded, edge_of, next_sequence
 
-__all__ = ["Gates", "closed_over", "leaf", "products"]
+__all__ = ["Gates", "closed_over", "leaf", "products", "rows"]
+
+_MANY = 8
+"""From how many vectors on one pass for all of them is quicker."""
 
 
 class Gate(Node):
@@ -86,6 +93,43 @@ def products(
     sources, seeds = zip(*pairs, strict=True)
     grads = iter(run_grad(sources, wanted, seeds, True, create_graph))
     return [None if t.edge is None else next(grads) for t in inputs]
+
+
+def rows(outputs: Sequence[Any], inputs: Sequence[Any], vectors: Sequence[Any]) -> list[Any]:
+    """`products` for each of many vectors: arrays with a dimension in front that counts them.
+
+    Parameters
+    ----------
+    vectors
+        For each output an array of cotangents with such a dimension.
+    """
+    count = len(vectors[0])
+    if count >= _MANY:
+        # in one pass, unless a rule on the way is made of numbers
+        with contextlib.suppress(RuntimeError, TypeError, NotImplementedError):
+            return _in_one(outputs, inputs, vectors)
+    found: list[Any] = [None] * len(inputs)
+    for row in range(count):
+        grads = products(outputs, inputs, [new_tensor(vector[row]) for vector in vectors])
+        for i, grad in enumerate(grads):
+            if grad is not None:
+                if found[i] is None:
+                    found[i] = np.zeros((count, *grad.payload.shape), grad.payload.dtype)
+                found[i][row] = grad.payload
+    return found
+
+
+def _in_one(outputs: Sequence[Any], inputs: Sequence[Any], vectors: Sequence[Any]) -> list[Any]:
+    pairs = [
+        (o, new_tensor(v)) for o, v in zip(outputs, vectors, strict=True) if o.edge is not None
+    ]
+    wanted = [t for t in inputs if t.edge is not None]
+    if not pairs or not wanted:
+        return [None] * len(inputs)
+    sources, seeds = zip(*pairs, strict=True)
+    grads = iter(gradients_of_batch(sources, wanted, seeds, True, False))
+    found = [None if t.edge is None else next(grads) for t in inputs]
+    return [None if g is None else g.payload for g in found]
 
 
 def closed_over(outputs: Iterable[Any], own: Iterable[Any]) -> list[Any]:

@@ -95,8 +95,12 @@ def along(evaluate: Evaluator, tensor: Any, direction: Any, eps: float) -> list[
     ]
 
 
-def columns(evaluate: Evaluator, tensor: Any, eps: float) -> list[Any]:
+def columns(
+    evaluate: Evaluator, tensor: Any, eps: float, push: Callable[..., list[Any]] = along
+) -> list[Any]:
     """The Jacobian of every output by `tensor`, a row for each element of `tensor`.
+
+    `push` gives the derivatives along a direction, where they come from anything but differences.
 
     For a complex tensor the row of ``x + iy`` is the pair of the derivatives by ``x`` and ``y``:
     the result has another, last dimension of size 2.
@@ -108,7 +112,7 @@ def columns(evaluate: Evaluator, tensor: Any, eps: float) -> list[Any]:
     for i in range(size):
         for unit in units:
             direction[i] = unit
-            rows.append(along(evaluate, tensor, direction.reshape(shape), eps))
+            rows.append(push(evaluate, tensor, direction.reshape(shape), eps))
         direction[i] = 0
     outputs = rows[0] if rows else evaluate()
     jacobians: list[Any] = []

@@ -14,7 +14,14 @@ from wengert.base.dtypes import is_differentiable
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
 
-__all__ = ["Check", "GradcheckError", "argument_names", "requires_grad"]
+__all__ = [
+    "Check",
+    "GradcheckError",
+    "argument_names",
+    "one_number",
+    "parts_of",
+    "requires_grad",
+]
 
 # Jacobians of up to this many entries are compared in full when the quick mode finds a difference
 _SMALL = 10_000
@@ -93,7 +100,7 @@ class Check:
                 f"returned {type(outputs[0]).__name__ if outputs else 'nothing'}"
             )
         evaluate = evaluator(self.func, self.inputs, self.eps)
-        parts = _parts(outputs)
+        parts = parts_of(outputs)
         if not parts:
             self._expect_constant(evaluate, fast)
         elif fast:
@@ -153,7 +160,7 @@ class Check:
         for part in parts:
             analytical = self._jacobian(part)
             for k, tensor in enumerate(self.watched):
-                expected = _one_number(part.of(numerical[k][part.index]), tensor)
+                expected = one_number(part.of(numerical[k][part.index]), tensor)
                 self._compare(part, k, analytical[k], expected)
             self._expect_linear(part)
 
@@ -234,7 +241,7 @@ class Check:
         """
         tensor, size = self.watched[k], part.tensor.payload.size
         if u.size * size <= _SMALL:
-            expected = _one_number(part.of(columns(evaluate, tensor, self.eps)[part.index]), tensor)
+            expected = one_number(part.of(columns(evaluate, tensor, self.eps)[part.index]), tensor)
             self._compare(part, k, self._jacobian(part)[k], expected)
             return
         gradient = self._pull(part, v)[k]
@@ -402,7 +409,7 @@ def _checked_inputs(inputs: Sequence[Any]) -> list[int]:
     return positions
 
 
-def _parts(outputs: Sequence[Any]) -> list[_Part]:
+def parts_of(outputs: Sequence[Any]) -> list[_Part]:
     """The real functions among `outputs` that depend on an input; imaginary parts first."""
     parts: list[_Part] = []
     position = 0
@@ -422,7 +429,7 @@ def _of(tensor: Any) -> Any:
     return np.complex128 if tensor.payload.dtype.kind == "c" else np.float64
 
 
-def _one_number(pairs: Any, tensor: Any) -> Any:
+def one_number(pairs: Any, tensor: Any) -> Any:
     """The derivatives by ``x`` and ``y`` as the gradient by ``x + iy``: their complex sum."""
     return pairs[..., 0] + 1j * pairs[..., 1] if tensor.payload.dtype.kind == "c" else pairs[..., 0]
 

@@ -1,0 +1,8 @@
+"""Layer 8 · implicit: derivatives of the solutions of equations, whatever solver found them."""
+
+from __future__ import annotations
+
+from wengert.implicit.decorators import argmin, fixed_point, root
+from wengert.implicit.linear import LinearMap
+
+__all__ = ["LinearMap", "argmin", "fixed_point", "root"]

@@ -1,0 +1,273 @@
+"""Layer 8 · implicit: an equation F(z, *params) = 0 at one solution of it.
+
+It computes with plain vectors: residuals, products with the Jacobian of F by z, and systems of
+linear equations with that. What is recorded on the tape is in `wengert.implicit.functions`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.autograd.elements import followed, refuse_lifted, without_tangent
+from wengert.autograd.local import closed_over, leaf, products, rows
+from wengert.base.containers import flatten
+from wengert.base.dtypes import is_differentiable
+from wengert.implicit.linear import LinearMap, solution
+from wengert.implicit.vectors import Layout, precision
+from wengert.kernels.spectral import LinAlgError
+from wengert.tape.base import new_tensor
+from wengert.tape.modes import enable_grad
+from wengert.tensor.tensor import Tensor
+
+__all__ = ["DENSE_LIMIT", "Equation", "tensors_of"]
+
+DENSE_LIMIT = 500
+"""Up to how many unknowns the Jacobian is made as a matrix, where nobody chose."""
+
+
+def tensors_of(value: Any, what: str) -> list[Any]:
+    """The tensors that `value`, a result of the user's, holds.
+
+    Raises
+    ------
+    TypeError
+        If it holds something else.
+    """
+    leaves, _ = flatten(value)
+    for item in leaves:
+        if not isinstance(item, Tensor):
+            raise TypeError(
+                f"{what} must return a tensor, or lists, tuples or dicts of tensors, but returned "
+                f"{type(item).__name__}: compute it with operations that are recorded"
+            )
+    return leaves
+
+
+_AT_ONCE = 64
+"""How many rows of the Jacobian are computed in one pass: so many times its memory is needed."""
+
+
+class Equation:
+    """F(z, *params) = 0 at one solution z.
+
+    Parameters
+    ----------
+    function : callable
+        F: takes z in the structure of the solution, and the parameters.
+    name : str
+        What errors call F.
+    solution : list of array
+        The parts of z.
+    rebuild : callable
+        Makes of tensors like these what F takes for z.
+    leaves : list
+        What the parameters hold; tensors among them are what may be differentiated by.
+    rebuild_parameters : callable
+        Makes of such leaves the tuple of parameters.
+    solve
+        The linear solver, or None.
+    large : str
+        The linear solver for many unknowns, where there is a choice.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        name: str,
+        solution: list[Any],
+        rebuild: Callable[[list[Any]], Any],
+        leaves: list[Any],
+        rebuild_parameters: Callable[[list[Any]], Any],
+        solve: Any,
+        large: str,
+    ) -> None:
+        self.function = function
+        self.name = name
+        self.solution = solution
+        self._rebuild = rebuild
+        self._leaves = leaves
+        self._rebuild_parameters = rebuild_parameters
+        self.unknowns = Layout(solution)
+        self.places = [i for i, item in enumerate(leaves) if isinstance(item, Tensor)]
+        self.parameters = [leaves[i] for i in self.places]
+        self._given = solve
+        self._large = large
+        self.closures: list[Any] = []
+        self._graph: Any = None
+        self._pushed: Any = None
+        self._matrix: Any = None
+
+    # -- evaluation -------------------------------------------------------------------------------
+
+    def residual(self, unknowns: list[Any], parameters: list[Any]) -> list[Any]:
+        """What F gives for tensors in place of the solution and of the parameters."""
+        leaves = list(self._leaves)
+        for place, tensor in zip(self.places, parameters, strict=True):
+            leaves[place] = tensor
+        value = self.function(self._rebuild(unknowns), *self._rebuild_parameters(leaves))
+        results = tensors_of(value, self.name)
+        for result in results:
+            if not is_differentiable(result.payload.dtype):
+                raise TypeError(f"{self.name} must give floating numbers, but gave {result.dtype}")
+        size = sum(r.numel() * (2 if r.is_complex() else 1) for r in results)
+        if size != self.unknowns.size:
+            raise ValueError(
+                f"{self.name} must give as many numbers as there are unknowns. The solution has "
+                f"{self.unknowns.size} ({_shapes(self.solution)}), the result has {size} "
+                f"({_shapes([r.payload for r in results])})."
+            )
+        return results
+
+    def linearise(self) -> list[Any]:
+        """Record F at the solution, for first derivatives; the residuals."""
+        if self._graph is None:
+            with enable_grad():
+                unknowns = [leaf(tensor) for tensor in self.start()]
+                parameters = [leaf(without_tangent(t), followed(t)) for t in self.parameters]
+                results = self.residual(unknowns, parameters)
+            refuse_lifted(results, self.name)
+            self.closures = closed_over(results, [*unknowns, *parameters])
+            self.equations = Layout([r.payload for r in results])
+            self._graph = unknowns, parameters, results
+        return self._graph[2]
+
+    def start(self) -> list[Any]:
+        """The solution as new tensors without history."""
+        return [new_tensor(array) for array in self.solution]
+
+    def check_dependence(self) -> None:
+        """Refuse an F that says nothing of the unknowns."""
+        unknowns, _, results = self._graph
+        vector = self.equations.tensors(np.ones(self.equations.size))
+        if all(g is None for g in products(results, unknowns, vector)):
+            raise RuntimeError(
+                f"{self.name} does not depend on the unknowns, its first argument, by operations "
+                "that are recorded: it must compute with that argument itself, not with a copy "
+                "made by NumPy, by float() or by detach()"
+            )
+
+    # -- derivatives at the solution --------------------------------------------------------------
+
+    def pull(self, vector: Any) -> Any:
+        """The product of a vector with the Jacobian by z, from the left."""
+        unknowns, _, results = self._graph
+        grads = products(results, unknowns, self.equations.tensors(vector))
+        return self.unknowns.vector([None if g is None else g.payload for g in grads])
+
+    def push(self, vector: Any) -> Any:
+        """The product of the Jacobian by z with a vector."""
+        if self._pushed is None:
+            # the product from the left is linear in its vector, and so has a derivative by it
+            unknowns, _, results = self._graph
+            dummies = [leaf(t) for t in self.equations.tensors(np.zeros(self.equations.size))]
+            with enable_grad():
+                self._pushed = dummies, products(results, unknowns, dummies, create_graph=True)
+        dummies, grads = self._pushed
+        parts = self.unknowns.tensors(vector)
+        pairs = [(g, part) for g, part in zip(grads, parts, strict=True) if g is not None]
+        pushed = products([g for g, _ in pairs], dummies, [part for _, part in pairs])
+        return self.equations.vector([None if p is None else p.payload for p in pushed])
+
+    def pull_parameters(self, tensors: list[Any]) -> list[Any]:
+        """The products of a vector with the Jacobians by parameters and closed-over tensors."""
+        _, parameters, results = self._graph
+        return products(results, [*parameters, *self.closures], tensors)
+
+    def solved(self, tensors: list[Any], transpose: bool) -> list[Any]:
+        """The u with ``J u = b``, or of the transposed system."""
+        self.linearise()
+        before, after = self.equations, self.unknowns
+        if transpose:
+            before, after = after, before
+        b = before.vector([t.payload for t in tensors])
+        return after.tensors(self._solved(b, transpose))
+
+    @property
+    def solver(self) -> Any:
+        """The linear solver that is used."""
+        if self._given is not None:
+            return self._given
+        return "dense" if self.unknowns.size <= DENSE_LIMIT else self._large
+
+    def _solved(self, b: Any, transpose: bool) -> Any:
+        if self.solver == "dense":
+            matrix = self.matrix()
+            return np.linalg.solve(matrix.T if transpose else matrix, b)
+        jacobian = LinearMap(self.push, self.pull, self.unknowns.size)
+        rtol = 1e-5 if self.unknowns.single or self.equations.single else 1e-11
+        return solution(
+            self.solver,
+            jacobian.T if transpose else jacobian,
+            b,
+            rtol,
+            f"the Jacobian of {self.name}",
+        )
+
+    def matrix(self) -> Any:
+        """The Jacobian by z as a matrix, made once.
+
+        Raises
+        ------
+        LinAlgError
+            If it is singular.
+        """
+        if self._matrix is None:
+            matrix = np.concatenate(
+                [np.zeros((0, self.unknowns.size)), *map(self._rows, self._units())]
+            )
+            if not np.isfinite(matrix).all():
+                raise LinAlgError(
+                    f"the Jacobian of {self.name} by the unknowns has values that are not finite "
+                    "at the point that the solver returned"
+                )
+            worst = np.linalg.cond(matrix, 1) if matrix.size else 1.0
+            if not worst < 1 / np.finfo(np.float64).eps:
+                raise LinAlgError(
+                    f"the Jacobian of {self.name} by the unknowns is singular at the point that "
+                    f"the solver returned (its condition number is {worst:.1e}): the equation does "
+                    "not determine how the solution changes with the parameters. This is so at "
+                    "multiple roots, and where there are more unknowns than independent equations."
+                )
+            self._matrix = matrix
+        return self._matrix
+
+    def _units(self) -> Iterator[list[Any]]:
+        """For each of the equations a unit vector in parts, some of them at a time."""
+        for units in np.split(
+            np.eye(self.equations.size), range(_AT_ONCE, self.equations.size, _AT_ONCE)
+        ):
+            if len(units):
+                parts = [[t.array() for t in self.equations.tensors(unit)] for unit in units]
+                yield [np.stack(part) for part in zip(*parts, strict=True)]
+
+    def _rows(self, vectors: list[Any]) -> Any:
+        """The products of vectors with the Jacobian by z, as rows."""
+        unknowns, _, results = self._graph
+        return self.unknowns.matrix(rows(results, unknowns, vectors), len(vectors[0]))
+
+    # -- the quality of the solution --------------------------------------------------------------
+
+    def excess(self, results: list[Any], tol: float | None) -> tuple[float, float]:
+        """The largest residual, and how large it may be."""
+        if tol is None:
+            arrays = (*self.solution, *[r.payload for r in results])
+            tol = max((precision(a.dtype) for a in arrays), default=0.0) ** 0.25
+        size = max((_largest(array) for array in self.solution), default=0.0)
+        residual = max((_largest(r.payload) for r in results), default=0.0)
+        return residual, tol * max(1.0, size if math.isfinite(size) else 0.0)
+
+
+def _largest(array: Any) -> float:
+    if array.size == 0:
+        return 0.0
+    value = float(np.abs(array).max())
+    return math.inf if math.isnan(value) else value
+
+
+def _shapes(arrays: list[Any]) -> str:
+    shapes = ", ".join(str(list(array.shape)) for array in arrays)
+    return f"shape {shapes}" if len(arrays) == 1 else f"shapes {shapes}"

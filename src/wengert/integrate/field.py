@@ -1,0 +1,221 @@
+"""Layer 8 · integrate: the right-hand side of a differential equation, for solvers and the tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.autograd.elements import followed, refuse_lifted, without_tangent
+from wengert.autograd.local import closed_over, leaf, products, rows
+from wengert.base.containers import flatten
+from wengert.base.dtypes import is_differentiable
+from wengert.ops.create import as_tensor
+from wengert.ops.join import cat, stack
+from wengert.tape.base import new_tensor
+from wengert.tape.modes import enable_grad, is_recording, no_grad
+from wengert.tensor.tensor import Tensor
+
+__all__ = ["Field", "State", "gradient_of"]
+
+
+class State:
+    """The structure of a state: what the user's function takes, as one vector.
+
+    Parameters
+    ----------
+    value
+        The initial state: a tensor, an array, numbers, or containers of them.
+    name : str
+        What errors call it.
+    flat : bool
+        Whether one-dimensional states only are taken.
+    """
+
+    def __init__(self, value: Any, name: str, flat: bool = False) -> None:
+        if isinstance(value, list) and not any(_is_array(item) for item in value):
+            value = as_tensor(np.asarray(value, dtype=np.result_type(np.float64, *value)))
+        elif isinstance(value, int | float | complex):
+            value = as_tensor(np.asarray(value, dtype=np.result_type(np.float64, value)))
+        leaves, self.rebuild = flatten(value)
+        parts = [item if isinstance(item, Tensor) else as_tensor(item) for item in leaves]
+        dtypes = {part.payload.dtype for part in parts}
+        if len(dtypes) != 1 or not is_differentiable(next(iter(dtypes))):
+            raise TypeError(
+                f"{name} must hold floating numbers of one dtype, but has "
+                f"{', '.join(sorted(map(str, dtypes))) or 'nothing'}"
+            )
+        if flat and (len(parts) != 1 or parts[0].ndim != 1):
+            raise ValueError(
+                f"{name} must be one-dimensional, but has shapes "
+                f"{[list(part.shape) for part in parts]}: odeint takes states of any shape"
+            )
+        self.name = name
+        self.shapes = [tuple(part.shape) for part in parts]
+        self.sizes = [part.numel() for part in parts]
+        self.size = sum(self.sizes)
+        (self.dtype,) = dtypes
+        self.real = np.empty(0, self.dtype).real.dtype
+        self.flat = len(parts) == 1 and parts[0].ndim == 1
+        self.single = len(leaves) == 1 and leaves[0] is value
+        self.initial = self._joined(parts)
+
+    def _joined(self, parts: list[Any]) -> Any:
+        if self.flat:
+            return parts[0]
+        flat = [part.reshape(-1) for part in parts]
+        return flat[0] if len(flat) == 1 else cat(flat)
+
+    def split(self, vector: Any, lead: tuple[int, ...] = ()) -> Any:
+        """What the user's function takes, of a tensor ``(*lead, size)``."""
+        if self.flat:
+            return vector
+        if len(self.sizes) == 1:
+            return self.rebuild([vector.reshape((*lead, *self.shapes[0]))])
+        parts = vector.split(self.sizes, dim=-1)
+        return self.rebuild(
+            [p.reshape((*lead, *shape)) for p, shape in zip(parts, self.shapes, strict=True)]
+        )
+
+    def join(self, value: Any, name: str) -> Any:
+        """One vector of what the user's function returned.
+
+        Raises
+        ------
+        ValueError
+            If it has not the shapes of the state.
+        """
+        if self.single and isinstance(value, list | tuple):
+            # as programs for SciPy write it: a list of numbers
+            value = stack([v if isinstance(v, Tensor) else as_tensor(v) for v in value])
+        parts = [
+            item if isinstance(item, Tensor) else as_tensor(item) for item in flatten(value)[0]
+        ]
+        shapes = [tuple(part.shape) for part in parts]
+        if shapes != self.shapes:
+            raise ValueError(
+                f"{name} must return what has the shape of {self.name}, "
+                f"{self._shown(self.shapes)}, but returned {self._shown(shapes)}"
+            )
+        return self._joined(parts)
+
+    @staticmethod
+    def _shown(shapes: Sequence[tuple[int, ...]]) -> str:
+        return " and ".join(str(list(shape)) for shape in shapes) or "nothing"
+
+
+def _is_array(item: Any) -> bool:
+    return isinstance(item, Tensor | np.ndarray | list | tuple | dict)
+
+
+class Field:
+    """dy/dt as a function of the time, the state as a vector, and parameters.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a time, a state in the user's structure, and the parameters.
+    name : str
+        What errors call it.
+    state : State
+    args
+        The parameters; tensors among them are what may be differentiated by.
+    time : float
+        Where to look for tensors that the function closes over.
+
+    Attributes
+    ----------
+    parameters, closures
+        The tensors among the parameters, and those closed over that require a gradient.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], name: str, state: State, args: Any, time: float
+    ) -> None:
+        self.function = function
+        self.name = name
+        self.state = state
+        self._leaves, self._rebuild = flatten(args)
+        self._places = [i for i, item in enumerate(self._leaves) if isinstance(item, Tensor)]
+        self.parameters = [self._leaves[i] for i in self._places]
+        # as they are inside of solvers: without the history that led to them
+        self.plain = [leaf(without_tangent(t), False) for t in self.parameters]
+        self.own = [leaf(p, followed(t)) for p, t in zip(self.plain, self.parameters, strict=True)]
+        self.closures: list[Any] = []
+        self.complex = state.dtype.kind == "c"
+        self.work = np.dtype(np.complex128 if self.complex else np.float64)
+        if is_recording():
+            y, value = self.recorded(time, without_tangent(state.initial).array())
+            refuse_lifted([value], name)
+            self.closures = closed_over([value], [y, *self.own])
+
+    @property
+    def inputs(self) -> list[Any]:
+        """All that the solution depends on: the initial state, parameters, and closures."""
+        return [self.state.initial, *self.parameters, *self.closures]
+
+    @property
+    def wanted(self) -> list[Any]:
+        """What stands for the parameters and closures in recorded evaluations."""
+        return [*self.own, *self.closures]
+
+    def arguments(self, parameters: list[Any]) -> Any:
+        """The arguments of the user's function, with these tensors in the places of its own."""
+        leaves = list(self._leaves)
+        for place, tensor in zip(self._places, parameters, strict=True):
+            leaves[place] = tensor
+        return self._rebuild(leaves)
+
+    def __call__(self, t: Any, y: Any, parameters: list[Any]) -> Any:
+        """dy/dt as a vector, recorded or not as everything else."""
+        value = self.function(t, self.state.split(y), *self.arguments(parameters))
+        result = self.state.join(value, self.name)
+        if result.is_complex() and not self.complex:
+            raise TypeError(
+                f"{self.name} returned complex numbers for a real state: make "
+                f"{self.state.name} complex"
+            )
+        return result
+
+    def time(self, t: float) -> Any:
+        """A time as the user's function gets it."""
+        return new_tensor(self.state.real.type(t))
+
+    def vector(self, y: Any) -> Any:
+        """A state of a solver as an array of its own in the user's dtype."""
+        return np.array(y, dtype=self.state.dtype)
+
+    def numeric(self, t: float, y: Any) -> Any:
+        """dy/dt as an array."""
+        with no_grad():
+            value = self(self.time(t), new_tensor(self.vector(y)), self.plain)
+        return value.payload
+
+    def recorded(self, t: float, y: Any) -> tuple[Any, Any]:
+        """The state as a leaf, and dy/dt with its history from there and from `wanted`."""
+        with enable_grad():
+            state = leaf(new_tensor(self.vector(y)))
+            return state, self(self.time(t), state, self.own)
+
+    def pulled(self, value: Any, inputs: list[Any], vector: Any) -> list[Any]:
+        """The products of an array with the Jacobians of a recorded evaluation, None for zeros."""
+        seed = new_tensor(np.asarray(vector, dtype=value.payload.dtype))
+        return [None if g is None else g.payload for g in products([value], inputs, [seed])]
+
+    def jacobian(self, t: float, y: Any) -> Any:
+        """The Jacobian by the state, as a matrix; it is real, or that of a holomorphic function."""
+        state, value = self.recorded(t, y)
+        (found,) = rows([value], [state], [np.eye(self.state.size, dtype=value.payload.dtype)])
+        if found is None:
+            return np.zeros((self.state.size, self.state.size), self.work)
+        return np.conjugate(found).astype(self.work)
+
+
+def gradient_of(array: Any, like: Any) -> Any:
+    """A gradient as a tensor of the dtype of `like`, which it belongs to; None stays None."""
+    if array is None:
+        return None
+    if like.payload.dtype.kind != "c":
+        array = np.real(array)
+    return new_tensor(np.array(array, dtype=like.payload.dtype))
