@@ -315,15 +315,64 @@ def test_expanded_inputs_are_refused():
         gradcheck(lambda x: x * x, x)
 
 
-@pytest.mark.parametrize(
-    "option", ["check_batched_grad", "check_forward_ad", "check_batched_forward_grad"]
-)
-def test_options_that_are_not_there_yet_say_so(option):
-    more = {"check_forward_ad": True} if option == "check_batched_forward_grad" else {}
-    with pytest.raises(NotImplementedError, match=r"check_(batched|forward)"):
-        gradcheck(lambda x: x * x, leaf(3), **{option: True}, **more)
-    with pytest.raises(NotImplementedError, match="check_fwd_over_rev"):
-        gradgradcheck(lambda x: x * x, leaf(3), check_fwd_over_rev=True)
+@pytest.mark.parametrize("fast", [False, True])
+def test_forward_mode_and_batches_are_checked(fast):
+    options = {"check_batched_grad": True, "check_forward_ad": True, "fast_mode": fast}
+    assert gradcheck(lambda x: (x.sin() * x, x.prod()), leaf(3), **options)
+    z = wg.tensor([1 + 2j, 0.5 - 1j], requires_grad=True, dtype=wg.complex128)
+    assert gradcheck(lambda z: (z * z).abs() * z, z, check_batched_forward_grad=True, **options)
+    assert gradgradcheck(lambda x: x**3, leaf(3), check_fwd_over_rev=True, fast_mode=fast)
+    assert gradcheck(lambda x: x**3, leaf(3), check_forward_ad=True, check_backward_ad=False)
+
+
+class WrongTangent(wg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.sin()
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.saved_tensors[0].cos()
+
+    @staticmethod
+    def jvp(ctx, t):
+        return t * ctx.saved_tensors[0].exp()
+
+
+class WrongUnderVmap(WrongTangent):
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return Turned.apply(g) * x.cos()
+
+
+class Turned(wg.autograd.Function):
+    @staticmethod
+    def forward(g):
+        return g * 1
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def vmap(info, in_dims, g):
+        return -g, in_dims[0]
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_wrong_tangent_is_found(fast):
+    x = leaf(3)
+    assert gradcheck(WrongTangent.apply, x, fast_mode=fast)
+    with pytest.raises(GradcheckError, match="Jacobian computed with forward mode mismatch for"):
+        gradcheck(WrongTangent.apply, x, check_forward_ad=True, fast_mode=fast)
+
+
+def test_a_wrong_batch_is_found():
+    assert gradcheck(WrongUnderVmap.apply, leaf(3))
+    with pytest.raises(GradcheckError, match="While testing batched gradients"):
+        gradcheck(WrongUnderVmap.apply, leaf(3), check_batched_grad=True)
 
 
 def test_options_that_exclude_each_other():

@@ -76,8 +76,10 @@ class ForwardCheck(Check):
         return True
 
     def _heading(self, part: Any, k: int) -> str:
-        return super()._heading(part, k).replace(
-            "Jacobian mismatch", "Jacobian computed with forward mode mismatch"
+        return (
+            super()
+            ._heading(part, k)
+            .replace("Jacobian mismatch", "Jacobian computed with forward mode mismatch")
         )
 
 
@@ -89,7 +91,9 @@ def check_batched_backward(check: Check) -> None:
         values = check.rng.standard_normal((2, *shape)).astype(dtype)
         batch = gradients_of_batch([part.tensor], check.watched, [new_tensor(values)], True, False)
         for row, value in enumerate(values):
-            alone = run_grad([part.tensor], check.watched, [new_tensor(np.asarray(value))], True, False)
+            alone = run_grad(
+                [part.tensor], check.watched, [new_tensor(np.asarray(value))], True, False
+            )
             for k, (many, one) in enumerate(zip(batch, alone, strict=True)):
                 of_row = None if many is None else many.payload[row]
                 _expect_equal(check, of_row, one, part.position, k, "gradients")

@@ -368,6 +368,7 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     slots = [_slot(value, owner) for value in args]
     within = {name: _within(value, owner) for name, value in params.items()}
     F = namespace_of(*[s.value for s in slots], *_contents(within.values()))
+    assert owner.size is not None
     call = Call(prim, F, owner.size)
     rule = RULES.get(prim.name)
     if rule is None:

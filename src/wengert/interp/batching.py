@@ -53,7 +53,7 @@ def leading(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 
 def dims(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    """The dimensions and shapes among the parameters are those of a value: the batch comes first."""
+    """Dimensions and shapes among the parameters are those of a value: the batch comes first."""
     return call(*call.spread(slots), **shifted(call, params))
 
 

@@ -96,7 +96,8 @@ def _standard(call: Call, self: Slot, known: Slot, dim: Dims, eps: float) -> Any
 
 
 def _standardise(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    return _standard(call, *slots, params["dim"], params["eps"])
+    self, known = slots
+    return _standard(call, self, known, params["dim"], params["eps"])
 
 
 def _standardise_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:

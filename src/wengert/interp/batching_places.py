@@ -126,7 +126,9 @@ def _index_fill_tensor(call: Call, slots: list[Slot], params: dict[str, Any]) ->
     F = call.F
     shape = tuple(spread(F, self, call.size).shape)
     none = Slot(F.zeros(shape=shape, dtype=np.dtype(bool)), True)
-    filled = Slot(_index_fill(_of(call, "index_fill"), [none, index], {**params, "value": True}), True)
+    filled = Slot(
+        _index_fill(_of(call, "index_fill"), [none, index], {**params, "value": True}), True
+    )
     return F.where(*aligned(F, [filled, value, self]))
 
 
@@ -136,8 +138,7 @@ def _of(call: Call, name: str) -> Call:
 
 
 def _scatter_reduce(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    self, index, source = slots
-    if self.ndim:
+    if slots[0].ndim:
         return dims(call, slots, params)
     F = call.F
     values = call.spread(slots)
@@ -170,7 +171,7 @@ def _ranks(call: Call, mask: Slot, most: int) -> Any:
 
 
 def _masked_scatter(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    self, mask, source = slots
+    _, mask, source = slots
     F = call.F
     whole, chosen, values = call.spread(slots)
     if not _count(source):
@@ -181,7 +182,7 @@ def _masked_scatter(call: Call, slots: list[Slot], params: dict[str, Any]) -> An
 
 
 def _masked_scatter_backward(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    g, mask = slots
+    mask = slots[1]
     F, shape = call.F, params["shape"]
     values, chosen = call.spread(slots)
     count = math.prod(shape)

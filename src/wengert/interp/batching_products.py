@@ -160,19 +160,19 @@ def _counts_all(slots: list[Slot], params: dict[str, Any]) -> bool:
     return _is_absent(weight) and not bool((target.value == params["ignore_index"]).any())
 
 
-def _losses(
-    call: Call, target: Slot, weight: Slot, ndim: int, count: int, ignored: int
-) -> tuple[Any, Any, Any]:
-    """Of targets: along which dimension the classes are, the indices, and the weights or 0."""
+def _losses(call: Call, target: Slot, weight: Slot, ignored: int) -> tuple[Any, Any, Any]:
+    """Of targets: whether they count, the class of each, or 0, and its weight, or 0."""
     F = call.F
     value = spread(F, target, call.size)
     valid = value != ignored
     index = F.where(valid, value, 0)
     if not weight.ndim:
         weights = weight.value
-        weights = F.unsafe_view(weights, shape=(call.size, *(1,) * target.ndim)) if (
-            weight.batched
-        ) else weights
+        weights = (
+            F.unsafe_view(weights, shape=(call.size, *(1,) * target.ndim))
+            if (weight.batched)
+            else weights
+        )
         weights = F.where(valid, weights, 0)
     elif weight.batched:
         flat = F.unsafe_view(index, shape=(call.size, index.size // call.size))
@@ -188,9 +188,7 @@ def _of_class(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     F = call.F
     whole = spread(F, scores, call.size)
     axis = 1 if scores.ndim == 1 else 2
-    valid, index, weights = _losses(
-        call, target, weight, scores.ndim, whole.shape[axis], params["ignore_index"]
-    )
+    valid, index, weights = _losses(call, target, weight, params["ignore_index"])
     weights = F.to_copy(weights, dtype=whole.dtype)
     picked = F.gather(whole, F.unsqueeze(index, dim=axis), dim=axis)
     losses = -F.where(valid, F.squeeze_dim(picked, dim=axis) * weights, 0)
@@ -207,9 +205,7 @@ def _of_class_backward(call: Call, slots: list[Slot], params: dict[str, Any]) ->
     g, target, weight = slots
     F, shape = call.F, params["shape"]
     axis = 1 if len(shape) == 1 else 2
-    valid, index, weights = _losses(
-        call, target, weight, len(shape), shape[axis - 1], params["ignore_index"]
-    )
+    _, index, weights = _losses(call, target, weight, params["ignore_index"])
     dims = tuple(range(1, weights.ndim))
     if params["reduction"] == "mean" and dims:
         total = F.sum_dim(weights, dim=dims, keepdim=True)

@@ -39,23 +39,24 @@ _POINTWISE = """
     linalg_solve_triangular to_copy contiguous
 """
 _DIMS = """
-    gather scatter_add scatter scatter_value corner_backward corner sum_dim mean_dim prod_dim amax
-    amin at_index any all count_nonzero var std var_mean std_mean vector_norm logsumexp view alias transpose unsqueeze select slice diagonal unbind split split_with_sizes
+    gather scatter_add scatter scatter_value corner_backward corner sum_dim mean_dim prod_dim
+    amax amin at_index any all count_nonzero var std var_mean std_mean vector_norm logsumexp
+    view alias transpose unsqueeze select slice diagonal unbind split split_with_sizes
     select_backward slice_backward diagonal_backward unsafe_view flip tril triu diag_embed
-    diagonal_copy view_as_real view_as_complex cdist cdist_backward renorm
-    permute_rows lu_permutation unit_lower linalg_lu_factor_ex linalg_lu_solve linalg_cholesky
+    diagonal_copy view_as_real view_as_complex cdist cdist_backward renorm permute_rows
+    lu_permutation unit_lower linalg_lu_factor_ex linalg_lu_solve linalg_cholesky
     linalg_cholesky_ex cholesky_inverse im2col col2im fft_c2c fft_r2c fft_c2r linalg_inv
-    linalg_inv_ex linalg_det cofactor cofactor_backward linalg_slogdet linalg_lstsq lstsq_inverse
-    max_pool1d adaptive_max_pool1d max_pool2d adaptive_max_pool2d max_pool3d adaptive_max_pool3d
-    max_pool_indices adaptive_max_pool_indices fractional_max_pool_indices avg_pool1d avg_pool2d
-    avg_pool3d linalg_cross linalg_matrix_exp upsample_nearest1d upsample_nearest2d
-    upsample_nearest3d upsample_nearest_exact1d upsample_nearest_exact2d upsample_nearest_exact3d
-    upsample_linear1d upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d
-    upsample_bilinear2d_aa upsample_bicubic2d_aa upsample_lanczos2d_aa adaptive_avg_pool1d
-    adaptive_avg_pool2d adaptive_avg_pool3d resample scatter_others select_scatter slice_scatter
-    diagonal_scatter linalg_eigh linalg_eigvalsh linalg_eig linalg_eigvals linalg_svd
-    linalg_svdvals linalg_qr inverse_gaps inverse_values phase_free unused solve_factor nansum
-    pixel_shuffle pixel_unshuffle argranked
+    linalg_inv_ex linalg_det cofactor cofactor_backward linalg_slogdet linalg_lstsq
+    lstsq_inverse max_pool1d adaptive_max_pool1d max_pool2d adaptive_max_pool2d max_pool3d
+    adaptive_max_pool3d max_pool_indices adaptive_max_pool_indices fractional_max_pool_indices
+    avg_pool1d avg_pool2d avg_pool3d linalg_cross linalg_matrix_exp upsample_nearest1d
+    upsample_nearest2d upsample_nearest3d upsample_nearest_exact1d upsample_nearest_exact2d
+    upsample_nearest_exact3d upsample_linear1d upsample_bilinear2d upsample_trilinear3d
+    upsample_bicubic2d upsample_bilinear2d_aa upsample_bicubic2d_aa upsample_lanczos2d_aa
+    adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d resample scatter_others
+    select_scatter slice_scatter diagonal_scatter linalg_eigh linalg_eigvalsh linalg_eig
+    linalg_eigvals linalg_svd linalg_svdvals linalg_qr inverse_gaps inverse_values phase_free
+    unused solve_factor nansum pixel_shuffle pixel_unshuffle argranked
 """
 _ALONG = """
     cumsum cumprod shift linear_recurrence argcummax argcummin logcumsumexp argsort argtop argkth

@@ -64,7 +64,7 @@ def _roll(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     if params["dims"]:
         return dims(call, slots, params)
     F, shape = call.F, slot.value.shape
-    flat = F.unsafe_view(slot.value, shape=(call.size, -1) if slot.value.size else shape[:1] + (0,))
+    flat = F.unsafe_view(slot.value, shape=(call.size, -1) if slot.value.size else (*shape[:1], 0))
     return F.unsafe_view(call(flat, shifts=params["shifts"], dims=(1,)), shape=shape)
 
 
@@ -177,7 +177,7 @@ def _index(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 
 def _in_a_row(indices: tuple[Any, ...]) -> bool:
-    """Whether the dimensions that arrays index are adjacent, so that the result keeps their place."""
+    """Whether the dimensions that arrays index are adjacent: the result keeps their place."""
     named = [i for i, index in enumerate(indices) if index is not None]
     return named[-1] - named[0] == len(named) - 1
 

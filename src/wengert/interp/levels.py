@@ -183,6 +183,10 @@ class Lifted:
         """The values without the tangents of any transform."""
         raise NotImplementedError
 
+    def item(self) -> Any:
+        """The value of a single element, as a Python number, where it is one."""
+        raise NotImplementedError
+
     @property
     def flags(self) -> Any:
         """How the values lie in memory: NumPy's flags of the array below."""

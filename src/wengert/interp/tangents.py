@@ -204,7 +204,7 @@ def _solution(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
     """The solution of ``A X' = B' - A' X``, or of ``X' A = B' - X A'``."""
-    (a, b), (t_a, t_b) = primals, tangents
+    a, (t_a, t_b) = primals[0], tangents
     several = isinstance(result, tuple)
     x = result[0] if several else result
     if t_a is not None and prim.name == "linalg_solve_triangular":

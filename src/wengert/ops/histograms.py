@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.interp.levels import Lifted
 from wengert.kernels.fused import linspace
 from wengert.ops import named_results
 from wengert.ops.coerce import dtype_name, integer, operand
@@ -379,7 +380,7 @@ def _edges(given: Any, payload: Any, dim: int) -> Any:
             f"dtype {dtype_name(edge).lower()}"
         )
     _positive(edge.size - 1, dim)
-    return np.array(edge)
+    return np.array(edge.constant() if isinstance(edge, Lifted) else edge)
 
 
 def _bounds(payload: Any, dims: int, range: Any) -> list[tuple[float, float]]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype, default_float, dtype, is_differentiable
+from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
 
@@ -59,7 +60,9 @@ def number(value: Any) -> Any:
     """A Python number from a number, or from a tensor or array of one element."""
     if isinstance(value, TensorBase):
         value = value.payload
-    return value.item() if isinstance(value, np.ndarray | np.generic) else value
+    if isinstance(value, np.ndarray | np.generic):
+        return value.item()
+    return value.item() if isinstance(value, Lifted) else value
 
 
 def integer(function: str, name: str, value: Any) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import reduce as kernels
-from wengert.kernels.scan import linear_recurrence
+from wengert.kernels import scan
 from wengert.prims.families import constant, general, linear, reduction
 from wengert.prims.record import case
 
@@ -134,7 +134,7 @@ general(
 )
 general(
     "linear_recurrence",
-    linear_recurrence,
+    scan.linear_recurrence,
     args=("factor", "term"),
     params=("dim", "reverse"),
     vjp=(

@@ -78,7 +78,7 @@ def check_overlap(target: Any, source: Any) -> None:
     """Refuse, as PyTorch does, to read an array that shares some but not all of the memory."""
     if (
         target is source
-        or not isinstance(source, np.ndarray)
+        or not (isinstance(source, np.ndarray) and isinstance(target, np.ndarray))
         or not np.may_share_memory(target, source)
         or not (_is_dense(target) and _is_dense(source))
     ):
@@ -92,6 +92,7 @@ def check_apart(target: Any, source: Any) -> None:
     """Refuse to read values for some places of an array from the array itself."""
     if (
         isinstance(source, np.ndarray)
+        and isinstance(target, np.ndarray)
         and source.size
         and target.size
         and np.may_share_memory(target, source)
