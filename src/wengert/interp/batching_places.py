@@ -137,13 +137,24 @@ def _of(call: Call, name: str) -> Call:
     return call._replace(prim=TABLE[name])
 
 
-def _scatter_reduce(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    if slots[0].ndim:
-        return dims(call, slots, params)
-    F = call.F
-    values = call.spread(slots)
-    values = [v if s.ndim else F.unsqueeze(v, dim=1) for v, s in zip(values, slots, strict=True)]
-    return F.unsafe_view(call(*values, **{**params, "dim": 1}), shape=(call.size,))
+def _placed(like: int) -> Any:
+    """The rule of elements at places of a dimension; the result has the shape of one argument.
+
+    A value without dimensions counts as one with a single element.
+    """
+
+    def rule(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
+        if all(slot.ndim for slot in slots):
+            return dims(call, slots, params)
+        F = call.F
+        values = call.spread(slots)
+        for i, slot in enumerate(slots):
+            if not slot.ndim:
+                values[i] = F.unsqueeze(values[i], dim=1)
+        result = call(*values, **{**params, "dim": 1})
+        return result if slots[like].ndim else F.unsafe_view(result, shape=(call.size,))
+
+    return rule
 
 
 def _index_reduce(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
@@ -256,7 +267,11 @@ RULES.update(
     index_copy=_index_copy,
     index_fill=_index_fill,
     index_fill_tensor=_index_fill_tensor,
-    scatter_reduce=_scatter_reduce,
+    gather=_placed(1),
+    scatter=_placed(0),
+    scatter_add=_placed(0),
+    scatter_value=_placed(0),
+    scatter_reduce=_placed(0),
     index_reduce=_index_reduce,
     masked_scatter=_masked_scatter,
     masked_scatter_backward=_masked_scatter_backward,

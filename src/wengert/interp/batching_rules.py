@@ -39,7 +39,7 @@ _POINTWISE = """
     linalg_solve_triangular to_copy contiguous
 """
 _DIMS = """
-    gather scatter_add scatter scatter_value corner_backward corner sum_dim mean_dim prod_dim
+    corner_backward corner sum_dim mean_dim prod_dim
     amax amin at_index any all count_nonzero var std var_mean std_mean vector_norm logsumexp
     view alias transpose unsqueeze select slice diagonal unbind split split_with_sizes
     select_backward slice_backward diagonal_backward unsafe_view flip tril triu diag_embed

@@ -196,6 +196,13 @@ def _item(item: Any) -> Any:
     if isinstance(item, Lifted) and kind in "iu":
         # without dimensions, too, it cannot be a number
         return item.astype(np.intp)
+    if isinstance(item, Lifted) and (kind == "b" or item.dtype == np.uint8):
+        raise RuntimeError(
+            "vmap: It looks like you're indexing with a mask that differs within the batch, so "
+            "that the number of elements does (dynamic shape operation). We don't support that: "
+            "use wengert.where or masked_fill, which keep the shape, or call the function in a "
+            "loop."
+        )
     if kind == "b" or item.dtype == np.uint8:
         return np.array(item, dtype=bool) if item.ndim else bool(item)
     if kind not in "iu":

@@ -327,7 +327,8 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         if value.payload.shape != target.payload.shape:
             # says which size does not fit
             shape = expanded(value.payload.shape, target.payload.shape)
-            if np.may_share_memory(value.payload, target.payload):
+            lifted = isinstance(value.payload, Lifted) or isinstance(target.payload, Lifted)
+            if lifted or np.may_share_memory(value.payload, target.payload):
                 value = T.expand(value, shape=shape)
         form = "copy_" if value.payload.ndim or index is Ellipsis else "fill_"
         write(TABLE["assign" if form == "copy_" else "fill_tensor"], target, (value,), {}, form)

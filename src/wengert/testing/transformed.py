@@ -78,11 +78,14 @@ class Twin(NamedTuple):
     shown: str
 
 
-def twins(of: Comparison, dtype: str, limit: int) -> Iterator[Twin]:
-    """At most `limit` samples of an operation, those that this library can have."""
+def twins(of: Comparison, dtype: str, limit: int, form: str = "function") -> Iterator[Twin]:
+    """At most `limit` samples of an operation in one of its forms, if it has that."""
+    functions = [known.ours for known in of.forms() if known.name == form]
+    if not functions:
+        return
     for sample, args, kwargs, shown in of.twins(dtype, limit):
         unique = sample.output_process_fn_grad.__name__ == "<lambda>"
-        yield Twin(of.ours, args, kwargs, unique, shown)
+        yield Twin(functions[0], args, kwargs, unique, shown)
 
 
 def _tensors(value: Any) -> list[Any]:

@@ -24,7 +24,7 @@ Program = Callable[[Any], Any]
 
 
 def _functions(m: Any) -> Program:
-    class Cubed(m.autograd.Function):  # type: ignore[misc]
+    class Cubed(m.autograd.Function):
         """The cube, by its backward."""
 
         generate_vmap_rule = True
@@ -48,7 +48,7 @@ def _functions(m: Any) -> Program:
             (x,) = ctx.saved_tensors
             return t * 3 * x * x
 
-    class Product(m.autograd.Function):  # type: ignore[misc]
+    class Product(m.autograd.Function):
         """A product and a sum, with all methods."""
 
         @staticmethod
@@ -85,7 +85,7 @@ def _functions(m: Any) -> Program:
 
 
 def _backward_alone(m: Any) -> Program:
-    class Waves(m.autograd.Function):  # type: ignore[misc]
+    class Waves(m.autograd.Function):
         """A sine, by its backward alone, in the old style with an output saved."""
 
         @staticmethod
