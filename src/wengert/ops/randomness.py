@@ -1,7 +1,7 @@
 """Layer 5 · ops: random numbers under `vmap`.
 
-What a function that `vmap` maps draws is, by the argument ``randomness``, an error, the same for all
-elements of the batch, or drawn for each of them.
+What a function that `vmap` maps draws is, by the argument ``randomness``, an error, the same for
+all the elements of a batch, or drawn for each of them.
 """
 
 from __future__ import annotations

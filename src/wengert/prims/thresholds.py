@@ -16,7 +16,15 @@ def _refused(kernel: str) -> dict[str, str]:
 
 
 def _hardswish(self: Any) -> Any:
-    return self * np.clip(self + 3, 0, 6) / 6
+    result = self + 3
+    if not result.ndim:
+        return self * np.clip(result, 0, 6) / 6
+    # in the memory of the first step, since fresh memory costs more than arithmetic
+    np.maximum(result, 0, result)
+    np.minimum(result, 6, result)
+    result *= self
+    result /= 6
+    return result
 
 
 def _slope_of_hardswish(F: Any, g: Any, self: Any) -> Any:
