@@ -395,6 +395,10 @@ def gumbel_softmax(
     soft = softmax((x + noise) / tau, dim)
     if not hard:
         return soft
+    if isinstance(soft.payload, Lifted):
+        held, axis = soft.detach(), dim % max(soft.payload.ndim, 1)
+        best = T.argmax(held, dim=axis, keepdim=True)
+        return T.scatter_value(T.zeros_like(held), best, dim=axis, value=1) - held + soft
     best = soft.payload.argmax(dim)
     chosen = np.expand_dims(best, dim) == np.moveaxis(
         np.arange(soft.payload.shape[dim]).reshape(-1, *[1] * (soft.payload.ndim - 1)), 0, dim

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.shapes import broadcast
+from wengert.interp.levels import Lifted
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.out import into
 from wengert.ops.spectral import LAPACK, square
@@ -43,6 +44,8 @@ def _tolerances(
         return a, given_rtol
     size, dtype = max(x.payload.shape[-2:]), x.payload.dtype
     usual = size * float(np.finfo(dtype).eps)
+    if isinstance(a, Lifted):
+        return a, T.where(T.gt(new_tensor(a), 0), 0.0, usual).payload
     return a, np.where(a > 0, 0.0, usual)
 
 
@@ -57,7 +60,14 @@ def _tolerance(value: Any, op: str, name: str) -> Any:
         raise TypeError(
             f"linalg_{op}(): argument '{name}' must be Tensor or float, not {type(value).__name__}"
         )
-    return array
+    # no derivative goes by a tolerance
+    return array.constant() if isinstance(array, Lifted) else array
+
+
+def _column(tolerance: Any, dtype: Any) -> Any:
+    """A tolerance against values along a last dimension."""
+    tensor = new_tensor(tolerance if isinstance(tolerance, Lifted) else np.asarray(tolerance))
+    return T.to_copy(T.unsqueeze(tensor, dim=tensor.payload.ndim), dtype=dtype)
 
 
 def _overloaded(value: Any, op: str) -> Any:
@@ -194,9 +204,7 @@ def matrix_rank(
             result = T.sum_dim(T.gt(values, 0), dim=(found.ndim - 1,), keepdim=False)
         else:
             largest = T.amax(values, dim=(found.ndim - 1,), keepdim=True)
-            least = np.asarray(a)[..., None].astype(found.dtype)
-            relative = np.asarray(r)[..., None].astype(found.dtype)
-            least = T.maximum(new_tensor(least), T.mul(largest, new_tensor(relative)))
-            kept = T.gt(values, least)
+            relative = T.mul(largest, _column(r, found.dtype))
+            kept = T.gt(values, T.maximum(_column(a, found.dtype), relative))
             result = T.sum_dim(kept, dim=(kept.payload.ndim - 1,), keepdim=False)
     return result if out is None else into(out, result, "linalg_matrix_rank")

@@ -20,8 +20,8 @@ def _hardswish(self: Any) -> Any:
     if not result.ndim:
         return self * np.clip(result, 0, 6) / 6
     # in the memory of the first step, since fresh memory costs more than arithmetic
-    np.maximum(result, 0, result)
-    np.minimum(result, 6, result)
+    np.maximum(result, 0, out=result)
+    np.minimum(result, 6, out=result)
     result *= self
     result /= 6
     return result

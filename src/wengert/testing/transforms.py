@@ -72,8 +72,10 @@ def _functions(m: Any) -> Program:
 
         @staticmethod
         def vmap(info: Any, in_dims: Any, x: Any, y: Any) -> Any:
+            # all with the batch in front: it may be one of several
             fronts = [
-                v if d is None else v.movedim(d, 0) for v, d in zip((x, y), in_dims, strict=True)
+                v.expand(info.batch_size, *v.shape) if d is None else v.movedim(d, 0)
+                for v, d in zip((x, y), in_dims, strict=True)
             ]
             return Product.apply(*fronts), (0, 0)
 
