@@ -45,7 +45,8 @@ def _tolerances(
     size, dtype = max(x.payload.shape[-2:]), x.payload.dtype
     usual = size * float(np.finfo(dtype).eps)
     if isinstance(a, Lifted):
-        return a, T.where(T.gt(new_tensor(a), 0), 0.0, usual).payload
+        none = T.logical_not(T.gt(new_tensor(a), 0))
+        return a, T.mul(T.to_copy(none, dtype=np.dtype(float)), usual).payload
     return a, np.where(a > 0, 0.0, usual)
 
 

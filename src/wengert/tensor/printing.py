@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import as_dtype, category, default_complex, default_float
-from wengert.tape.base import LEAF, TensorBase
+from wengert.interp.levels import Lifted
+from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.node import target_of
 
 __all__ = ["get_printoptions", "printoptions", "set_printoptions", "tensor_format", "tensor_repr"]
@@ -259,6 +260,19 @@ def _notes(array: Any, edge: Any) -> list[str]:
     return notes
 
 
+def _of_transforms(payload: Any) -> tuple[Any, list[str]]:
+    """The array in a value of transforms: that of a whole batch; and what they know beside it."""
+    if not isinstance(payload, Lifted):
+        return np.asarray(payload), []
+    inner, *tangent = payload.contents()
+    array, notes = _of_transforms(inner)
+    if payload.owner.size is not None:
+        notes.append(f"a batch of {payload.owner.size}")
+    elif tangent:
+        notes.append(f"tangent={tensor_repr(new_tensor(tangent[0]))}")
+    return array, notes
+
+
 def tensor_repr(tensor: TensorBase, name: str | None = None) -> str:
     """A tensor as text: ``tensor([1., 2.], grad_fn=<MulBackward0>)``.
 
@@ -282,6 +296,9 @@ def tensor_repr(tensor: TensorBase, name: str | None = None) -> str:
         else:
             text = _elements(array, indent)
         notes = _notes(array, tensor.edge)
+    elif isinstance(payload, Lifted):
+        array, levels = _of_transforms(payload)
+        text, notes = _elements(array, indent), _notes(array, tensor.edge) + levels
     else:
         text, notes = repr(payload), []
     text = f"{name}({text}"

@@ -1,0 +1,159 @@
+"""Forward mode by hand."""
+
+import threading
+
+import pytest
+
+import wengert as wg
+import wengert.autograd.forward_ad as fwd
+from wengert.tape.modes import current_mode
+
+X = wg.tensor([1.0, 2.0])
+UNIT = wg.tensor([1.0, 0.0])
+
+
+def test_a_dual_tensor_carries_its_tangent():
+    with fwd.dual_level() as level:
+        assert level == 0
+        x = fwd.make_dual(X, UNIT)
+        primal, tangent = fwd.unpack_dual(x)
+        assert (primal.tolist(), tangent.tolist()) == ([1.0, 2.0], [1.0, 0.0])
+        y = fwd.unpack_dual(x * x + X)
+        assert isinstance(y, fwd.UnpackedDualTensor)
+        assert (y.primal.tolist(), y.tangent.tolist()) == ([2.0, 6.0], [2.0, 0.0])
+        assert fwd.unpack_dual(X * 2).tangent is None
+        assert fwd.unpack_dual(x.detach()).tangent is None
+        with wg.no_grad():
+            assert fwd.unpack_dual(x * 3).tangent.tolist() == [3.0, 0.0]
+        z = wg.zeros(2)
+        z.copy_(x)
+        assert fwd.unpack_dual(z).tangent.tolist() == [1.0, 0.0]
+    assert current_mode() is None
+
+
+def test_outside_of_levels_nothing_has_a_tangent():
+    assert fwd.unpack_dual(X) == fwd.UnpackedDualTensor(X, None)
+    with pytest.raises(RuntimeError, match="Trying to create a dual Tensor for forward AD but no"):
+        fwd.make_dual(X, UNIT)
+    with pytest.raises(RuntimeError, match="Dual level must be a positive number"):
+        fwd.exit_dual_level()
+
+
+def test_a_tangent_ends_with_its_level():
+    with fwd.dual_level():
+        y = fwd.make_dual(X, UNIT) * 2
+    primal, tangent = fwd.unpack_dual(y)
+    assert primal.tolist() == [2.0, 4.0]
+    assert tangent is None
+    with pytest.raises(RuntimeError, match="has ended was used outside of it"):
+        y + 1
+
+
+def test_both_parts_can_be_differentiated():
+    x = wg.tensor([1.0, 2.0], requires_grad=True)
+    t = wg.tensor([1.0, 3.0], requires_grad=True)
+    with fwd.dual_level():
+        primal, tangent = fwd.unpack_dual(fwd.make_dual(x, t) ** 3)
+    dx, dt = wg.autograd.grad(tangent.sum(), (x, t), retain_graph=True)
+    assert (dx.tolist(), dt.tolist()) == ([6.0, 36.0], [3.0, 12.0])
+    (dx,) = wg.autograd.grad(primal.sum(), x)
+    assert dx.tolist() == [3.0, 12.0]
+
+
+def test_levels_nest():
+    # PyTorch refuses this
+    with fwd.dual_level() as outer:
+        x = fwd.make_dual(X, UNIT)
+        with fwd.dual_level() as inner:
+            y = fwd.make_dual(x, wg.ones(2)) ** 3
+            assert fwd.unpack_dual(y, level=outer).tangent is not None
+            _, slope = fwd.unpack_dual(y, level=inner)
+        bend = fwd.unpack_dual(slope)
+        assert (bend.primal.tolist(), bend.tangent.tolist()) == ([3.0, 12.0], [6.0, 0.0])
+        with pytest.raises(RuntimeError, match="there is no forward AD level 1"):
+            fwd.make_dual(X, UNIT, level=1)
+
+
+def test_levels_end_in_order():
+    level = fwd.enter_dual_level()
+    with pytest.raises(RuntimeError, match="Trying to exit a forward AD level that was not the"):
+        fwd.exit_dual_level(level=level + 1)
+    fwd.exit_dual_level(level=level)
+    assert current_mode() is None
+
+
+def test_a_level_ends_without_touching_other_modes():
+    level = fwd.enter_dual_level()
+    with wg.no_grad():
+        fwd.exit_dual_level(level=level)
+        assert not wg.is_grad_enabled()
+    assert wg.is_grad_enabled()
+
+
+def test_as_a_decorator():
+    @fwd.dual_level()
+    def slope(x):
+        return fwd.unpack_dual(fwd.make_dual(x, UNIT).sin()).tangent
+
+    assert slope(wg.zeros(2)).tolist() == [1.0, 0.0]
+    assert current_mode() is None
+
+
+def test_transforms_inside_and_vmap():
+    with fwd.dual_level():
+        x = fwd.make_dual(X, UNIT)
+        _, tangent = fwd.unpack_dual(wg.func.vmap(lambda v: v**3)(x))
+        assert tangent.tolist() == [3.0, 0.0]
+        _, tangent = fwd.unpack_dual(wg.func.grad(lambda v: (v**3).sum())(x))
+        assert tangent.tolist() == [6.0, 0.0]
+
+
+ERRORS = [
+    (lambda: fwd.make_dual(X, wg.ones(3)), RuntimeError, "Trying to set a forward gradient that"),
+    (lambda: fwd.make_dual(X.int(), X), ValueError, "Expected primal to be floating point or"),
+    (lambda: fwd.make_dual(X, X.int()), ValueError, "Expected tangent to be floating point or"),
+    (lambda: fwd.make_dual(X, X + 1j), ValueError, "Expected tangent to be real"),
+    (lambda: fwd.make_dual(3.0, X), TypeError, "primal must be a Tensor"),
+    (
+        lambda: fwd.make_dual(fwd.make_dual(X, X), X),
+        RuntimeError,
+        "Making a dual Tensor based on a Tensor that already has a forward gradient",
+    ),
+    (
+        lambda: fwd.make_dual(X, fwd.make_dual(X, X)),
+        RuntimeError,
+        "Setting a forward grad that itself has a forward gradient",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "words"), ERRORS, ids=range(len(ERRORS)))
+def test_errors(call, kind, words):
+    with fwd.dual_level(), pytest.raises(kind) as caught:
+        call()
+    assert words in str(caught.value)
+
+
+def test_the_tangent_takes_the_dtype_of_the_primal():
+    with fwd.dual_level():
+        x = fwd.make_dual(X, wg.ones(2, dtype=wg.float64))
+        assert fwd.unpack_dual(x).tangent.dtype == wg.float32
+        z = fwd.make_dual(X + 1j, wg.ones(2))
+        assert fwd.unpack_dual(z).tangent.dtype == wg.complex64
+
+
+def test_levels_are_those_of_a_thread():
+    found = []
+
+    def work():
+        found.append(fwd.unpack_dual(X).tangent)
+        with pytest.raises(RuntimeError, match="no level exists"):
+            fwd.make_dual(X, UNIT)
+        found.append(fwd.enter_dual_level())
+
+    with fwd.dual_level():
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        assert fwd.unpack_dual(fwd.make_dual(X, UNIT)).tangent is not None
+    assert found == [None, 0]

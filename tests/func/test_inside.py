@@ -1,0 +1,387 @@
+"""What functions do inside of transforms: outer tensors, writes, views, hooks, their own rules."""
+
+import math
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert import func
+
+X = wg.tensor([1.0, 2.0, 3.0], dtype=wg.float64)
+UNIT = wg.tensor([1.0, 0.0, 0.0], dtype=wg.float64)
+ROWS = wg.tensor([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]], dtype=wg.float64)
+
+
+def outer(values=(2.0, -1.0, 0.5)):
+    return wg.tensor(values, dtype=wg.float64, requires_grad=True)
+
+
+# -- tensors of the outside ------------------------------------------------------------------------
+
+
+def test_no_confusion_of_perturbations():
+    one = wg.tensor(1.0, dtype=wg.float64)
+    slope = func.grad(lambda x: x * func.grad(lambda y: x + y)(one))(one)
+    assert slope.item() == 1.0
+    _, slope = func.jvp(lambda x: x * func.jvp(lambda y: x + y, (one,), (one,))[1], (one,), (one,))
+    assert slope.item() == 1.0
+    mixed = func.grad(lambda x: x * func.jvp(lambda y: x * y, (one,), (one,))[1])(3 * one)
+    assert mixed.item() == 6.0
+    _, mixed = func.jvp(lambda x: x * func.grad(lambda y: x * y)(one), (3 * one,), (one,))
+    assert mixed.item() == 6.0
+
+
+CLOSED_OVER = {
+    # each gives sum(w * something); the derivative by w is that something
+    "grad": (lambda w: func.grad(lambda x: (w * x**2).sum())(X).sum(), 2 * X),
+    "vjp": (lambda w: func.vjp(lambda x: w * x**2, X)[1](X)[0].sum(), 2 * X * X),
+    "jvp": (lambda w: func.jvp(lambda x: w * x**2, (X,), (UNIT,))[1].sum(), 2 * X * UNIT),
+    "primal": (lambda w: func.jvp(lambda x: w * x, (X,), (UNIT,))[0].sum(), X),
+    "vmap": (lambda w: func.vmap(lambda x: (w * x).sum())(ROWS).sum(), ROWS.sum(0)),
+    "unmapped": (lambda w: func.vmap(lambda x: w * 1.0)(ROWS).sum(), wg.full((3,), 2.0)),
+    "jacrev": (lambda w: func.jacrev(lambda x: w * x**2)(X).sum(), 2 * X),
+    "jacfwd": (lambda w: func.jacfwd(lambda x: w * x**2)(X).sum(), 2 * X),
+    "hessian": (lambda w: func.hessian(lambda x: (w * x**3).sum())(X).sum(), 6 * X),
+    "linearize": (lambda w: func.linearize(lambda x: w * x**2, X)[1](X).sum(), 2 * X * X),
+    "hvp": (lambda w: func.hvp(lambda x: (w * x**3).sum(), (X,), (X,))[1][0].sum(), 6 * X * X),
+    "hessian_diag": (lambda w: func.hessian_diag(lambda x: (w * x**3).sum())(X).sum(), 6 * X),
+    "vmap(grad)": (
+        lambda w: func.vmap(func.grad(lambda x: (w * x**2).sum()))(ROWS).sum(),
+        2 * ROWS.sum(0),
+    ),
+    "grad(vmap)": (
+        lambda w: func.grad(lambda r: func.vmap(lambda x: (w * x**2).sum())(r).sum())(ROWS).sum(),
+        2 * ROWS.sum(0),
+    ),
+    "jvp(vmap)": (
+        lambda w: func.jvp(func.vmap(lambda x: (w * x**2).sum()), (ROWS,), (ROWS,))[1].sum(),
+        2 * (ROWS * ROWS).sum(0),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CLOSED_OVER)
+def test_gradients_reach_tensors_of_the_outside(name):
+    body, expected = CLOSED_OVER[name]
+    w = outer()
+    value = body(w)
+    assert value.requires_grad
+    value.backward()
+    np.testing.assert_allclose(w.grad.numpy(), expected.numpy(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", CLOSED_OVER)
+def test_the_outside_is_not_recorded_where_nothing_is(name):
+    body, _ = CLOSED_OVER[name]
+    with wg.no_grad():
+        assert not body(outer()).requires_grad
+    assert not body(outer().detach()).requires_grad
+
+
+def test_arguments_that_require_a_gradient_are_differentiated_further():
+    x = X.clone().requires_grad_()
+    (func.grad(lambda x: (x**3).sum())(x) * X).sum().backward()
+    assert x.grad.tolist() == (6 * X * X).tolist()
+    x.grad = None
+    func.jacfwd(lambda x: x**3)(x).sum().backward()
+    assert x.grad.tolist() == (6 * X).tolist()
+    x.grad = None
+    t = X.clone().requires_grad_()
+    func.jvp(lambda x: x**2, (x,), (t,))[1].sum().backward()
+    assert x.grad.tolist() == (2 * X).tolist()
+    assert t.grad.tolist() == (2 * X).tolist()
+
+
+def test_backward_inside_adds_to_the_grad_of_a_tensor_of_the_inside():
+    def f(x):
+        y = (x * 2).detach().requires_grad_()
+        (y**2).sum().backward()
+        return (x * y.grad).sum()
+
+    assert func.grad(f)(X).tolist() == (4 * X).tolist()
+
+
+# -- modes and detach ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "constant",
+    [
+        lambda x: x.detach(),
+        lambda x: wg.no_grad()(lambda: x * 1)(),
+    ],
+)
+def test_a_detached_factor_has_no_derivative(constant):
+    def f(x):
+        return (constant(x) * x).sum()
+
+    assert func.grad(f)(X).tolist() == X.tolist()
+    assert func.jacrev(f)(X).tolist() == X.tolist()
+    assert func.vmap(func.grad(f))(ROWS).tolist() == ROWS.tolist()
+
+
+def test_a_detached_factor_has_no_tangent():
+    def f(x):
+        return (x.detach() * x).sum()
+
+    assert func.jvp(f, (X,), (UNIT,))[1].item() == 1.0
+    assert func.jacfwd(f)(X).tolist() == X.tolist()
+    assert func.jacfwd(func.vmap(f))(ROWS)[1, 1].tolist() == ROWS[1].tolist()
+
+
+def test_transforms_differentiate_also_where_recording_is_off():
+    with wg.no_grad():
+        assert func.grad(lambda x: (x**2).sum())(X).tolist() == (2 * X).tolist()
+        assert func.jvp(lambda x: x**2, (X,), (X,))[1].tolist() == (2 * X * X).tolist()
+        assert func.hessian(lambda x: (x**2).sum())(X).diagonal().tolist() == [2.0, 2.0, 2.0]
+
+
+# -- writes and views ------------------------------------------------------------------------------
+
+
+def written(x):
+    y = wg.zeros(3, dtype=wg.float64)
+    y[0] = x[1] * x[2]
+    view = y[1:]
+    view.add_(x[:2]).mul_(2)
+    y.sin_()
+    return y
+
+
+def composed(x):
+    return wg.stack([x[1] * x[2], 2 * x[0], 2 * x[1]]).sin()
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        func.jacrev,
+        func.jacfwd,
+        func.hessian,
+        lambda f: lambda x: func.jvp(f, (x,), (x,)),
+        lambda f: lambda x: func.vmap(f)(ROWS),
+        lambda f: lambda x: func.vmap(func.jacrev(f))(ROWS),
+        lambda f: lambda x: func.vmap(func.jacfwd(f))(ROWS),
+        lambda f: lambda x: func.jacrev(func.vmap(f))(ROWS),
+        func.hessian_diag,
+    ],
+)
+def test_writes_and_views_inside(transform):
+    found, expected = transform(written)(X), transform(composed)(X)
+    for a, b in zip(
+        found if isinstance(found, tuple) else [found],
+        expected if isinstance(expected, tuple) else [expected],
+        strict=True,
+    ):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-12, atol=1e-12)
+
+
+def test_writing_to_an_argument_changes_what_is_derived_from_it():
+    def f(x):
+        y = x.clone()
+        alias = y.view(3)
+        y.mul_(x)
+        return (alias * x).sum()
+
+    assert func.grad(f)(X).tolist() == (3 * X * X).tolist()
+    assert func.jvp(f, (X,), (UNIT,))[1].item() == 3.0
+
+
+# -- hooks -----------------------------------------------------------------------------------------
+
+
+def test_hooks_inside_see_and_change_gradients():
+    seen = []
+
+    def f(x):
+        y = x * 2
+        y.register_hook(lambda g: seen.append(tuple(g.shape)) or g * 10)
+        return (y * y).sum()
+
+    assert func.grad(f)(X).tolist() == (80 * X).tolist()
+    assert seen == [(3,)]
+    assert func.vmap(func.grad(f))(ROWS).tolist() == (80 * ROWS).tolist()
+    # once for the whole batch, which it sees as one value
+    assert seen == [(3,), (3,)]
+
+
+# -- Functions -------------------------------------------------------------------------------------
+
+
+class Scaled(wg.autograd.Function):
+    """The identity, with a gradient that is not its own: three times as large."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, g):
+        return 3 * g
+
+
+class Told(wg.autograd.Function):
+    """The identity again; what it is asked for is noted."""
+
+    calls: list = []  # noqa: RUF012
+
+    @staticmethod
+    def forward(x, factor):
+        return x * 1
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.factor = inputs[1]
+
+    @staticmethod
+    def backward(ctx, g):
+        Told.calls.append("backward")
+        return ctx.factor * g, None
+
+    @staticmethod
+    def jvp(ctx, t, _):
+        Told.calls.append("jvp")
+        return ctx.factor * t
+
+    @staticmethod
+    def vmap(info, in_dims, x, factor):
+        Told.calls.append(f"vmap of {info.batch_size} over {in_dims}, {info.randomness}")
+        return Told.apply(x, factor), in_dims[0]
+
+
+@pytest.mark.parametrize("function", [Scaled.apply, lambda x: Told.apply(x, 3)])
+def test_the_rule_of_a_function_counts_at_every_level(function):
+    def f(x):
+        return (function(x) ** 2).sum()
+
+    assert func.grad(f)(X).tolist() == (6 * X).tolist()
+    assert func.jvp(f, (X,), (UNIT,))[1].item() == 6.0
+    assert func.jacfwd(f)(X).tolist() == (6 * X).tolist()
+    assert func.vmap(func.grad(f))(ROWS).tolist() == (6 * ROWS).tolist()
+    for second in (
+        func.hessian(f)(X),
+        func.jacrev(func.jacrev(f))(X),
+        func.jacfwd(func.jacfwd(f))(X),
+        func.jacrev(func.jacfwd(f))(X),
+    ):
+        # the rule once for each differentiation: d(6 function(x)) = 6 * 3
+        assert second.tolist() == np.diag([18.0] * 3).tolist()
+
+
+def test_a_function_is_asked_what_it_knows():
+    Told.calls.clear()
+    func.jvp(lambda x: Told.apply(x, 2), (X,), (X,))
+    func.grad(lambda x: Told.apply(x, 2).sum())(X)
+    assert Told.calls == ["jvp", "backward"]
+    Told.calls.clear()
+    made = func.vmap(lambda x: Told.apply(x, 2), in_dims=1, out_dims=1)(ROWS)
+    assert made.tolist() == ROWS.tolist()
+    assert Told.calls == ["vmap of 3 over (0, None), error"]
+
+
+def test_a_function_with_several_outputs_and_a_constant_one():
+    class Parts(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            places = x.argsort()
+            ctx.mark_non_differentiable(places)
+            return x.sin(), places, x * 2
+
+        @staticmethod
+        def backward(ctx, g, _, h):
+            (x,) = ctx.saved_tensors
+            return g * x.cos() + 2 * h
+
+    def f(x):
+        waves, places, doubled = Parts.apply(x)
+        return (waves * doubled)[places].sum()
+
+    expected = [2 * (v * math.cos(v) + math.sin(v)) for v in X.tolist()]
+    for found in (func.grad(f)(X), func.jacfwd(f)(X), func.vmap(func.grad(f))(X[None])[0]):
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-12)
+
+
+def test_a_wrong_result_of_a_rule_is_refused():
+    class Wrong(wg.autograd.Function):
+        generate_vmap_rule = False
+
+        @staticmethod
+        def forward(x):
+            return x * 1
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t.sum()
+
+        @staticmethod
+        def vmap(info, in_dims, x):
+            return x
+
+    with pytest.raises(RuntimeError, match=r"Wrong\.jvp returned a tangent of shape \[\]"):
+        func.jvp(Wrong.apply, (X,), (X,))
+    with pytest.raises(RuntimeError, match=r"Wrong\.vmap must return a pair"):
+        func.vmap(Wrong.apply)(X)
+
+
+# -- custom_vjp and custom_jvp ---------------------------------------------------------------------
+
+
+def test_custom_vjp_is_used_in_both_directions_and_orders():
+    @func.custom_vjp
+    def cut(x):
+        return x * 1
+
+    cut.defvjp(lambda x: (x * 1, x), lambda x, g: (g * x.clamp(-2, 2),))
+
+    def f(x):
+        return cut(x).sum()
+
+    assert func.grad(f)(X).tolist() == [1.0, 2.0, 2.0]
+    assert func.jacfwd(f)(X).tolist() == [1.0, 2.0, 2.0]
+    assert func.vmap(func.grad(f))(ROWS).tolist() == [[1.0, 2.0, 2.0], [0.5, -1.0, 2.0]]
+    for second in (func.hessian(f), func.jacrev(func.grad(f)), func.jacfwd(func.jacfwd(f))):
+        assert second(X).diagonal().tolist() == [1.0, 1.0, 0.0]
+
+
+def test_custom_jvp_is_used_in_both_directions_and_orders():
+    @func.custom_jvp
+    def cut(x, y):
+        return x * y
+
+    @cut.defjvp
+    def rule(primals, tangents):
+        (x, y), (s, t) = primals, tangents
+        return cut(x, y), 2 * s * y + x * t
+
+    def f(x):
+        return cut(x, x).sum()
+
+    assert func.jvp(f, (X,), (UNIT,))[1].item() == 3.0
+    assert func.grad(f)(X).tolist() == (3 * X).tolist()
+    assert func.vmap(func.grad(f))(ROWS).tolist() == (3 * ROWS).tolist()
+    for second in (func.hessian(f), func.jacrev(func.grad(f)), func.jacfwd(func.jacfwd(f))):
+        assert second(X).diagonal().tolist() == [3.0, 3.0, 3.0]
+
+
+def test_rules_get_what_is_not_differentiated_first():
+    power = func.custom_vjp(lambda n, x: x**n, nondiff_argnums=(0,))
+    power.defvjp(lambda n, x: (x**n, x), lambda n, x, g: (g * n * x ** (n - 1),))
+    assert func.grad(lambda x: power(3, x).sum())(X).tolist() == (3 * X**2).tolist()
+    assert func.hessian(lambda x: power(3, x).sum())(X).diagonal().tolist() == (6 * X).tolist()
+    assert power.__wrapped__ is power.func
+
+
+def test_a_rule_of_another_structure_is_refused():
+    f = func.custom_vjp(lambda x, y: x * y)
+    f.defvjp(lambda x, y: (x * y, None), lambda _, g: (g,))
+    with pytest.raises(TypeError, match="must return one gradient for each argument"):
+        func.grad(lambda x: f(x, x).sum())(X)
+    f.defvjp(lambda x, y: x * y, lambda _, g: (g, g))
+    with pytest.raises(TypeError, match="must return a pair"):
+        func.grad(lambda x: f(x, x).sum())(X)

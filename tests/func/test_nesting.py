@@ -1,0 +1,68 @@
+"""Transforms of transforms, over programs of all kinds, against finite differences."""
+
+import pytest
+
+import wengert as wg
+from wengert.testing.transforms import compare, programs, transforms
+
+PROGRAMS = programs(wg)
+TRANSFORMS = transforms(wg)
+TRIPLES = """
+grad(grad(grad)) vmap(grad(vmap)) grad(vmap(grad)) jvp(grad(vmap)) grad(jvp(grad)) jvp(jvp(jvp))
+vmap(vmap(vmap)) jacfwd(jacrev(jvp)) jacrev(jacfwd(vmap)) vmap(jacfwd(jacrev)) jvp(vmap(jacrev))
+linearize(vmap(grad)) vmap(linearize(jvp)) hessian(vjp(vmap)) vmap(hessian(jvp)) grad(hvp(grad))
+vjp(jvp(vjp)) chunks(hvp(chunks)) jacrev(vmap(linearize))
+"""
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("outer", TRANSFORMS)
+def test_one(outer, program):
+    compare(wg, outer, PROGRAMS[program])
+
+
+PAIRS = [(outer, inner) for outer in TRANSFORMS for inner in TRANSFORMS]
+
+
+@pytest.mark.parametrize("number", range(len(PAIRS)))
+def test_two(number):
+    # every pair with two of the programs, every program with many of the pairs
+    outer, inner = PAIRS[number]
+    names = list(PROGRAMS)
+    for name in (names[number % len(names)], names[(5 * number + 3) % len(names)]):
+        compare(wg, outer, TRANSFORMS[inner](PROGRAMS[name]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("inner", TRANSFORMS)
+@pytest.mark.parametrize("outer", TRANSFORMS)
+def test_two_with_every_program(outer, inner, program):
+    compare(wg, outer, TRANSFORMS[inner](PROGRAMS[program]))
+
+
+@pytest.mark.parametrize("program", ["written", "closed_over", "functions"])
+@pytest.mark.parametrize("triple", TRIPLES.split())
+def test_three(triple, program):
+    outer, second, third = triple.rstrip(")").split("(")
+    compare(wg, outer, TRANSFORMS[second](TRANSFORMS[third](PROGRAMS[program])))
+
+
+def test_five_levels():
+    x = wg.tensor([[0.3, -0.7], [1.1, 0.4]], dtype=wg.float64)
+    f, g = wg.func.vmap, wg.func.grad
+
+    def deep(u):
+        def middle(v):
+            return wg.func.jvp(lambda z: (z * u * v).sin().sum(), (v,), (u,))[1]
+
+        return f(g(middle))(x).sum()
+
+    found = f(g(deep))(x)
+    step = 1e-5
+    for i in range(2):
+        for j in range(2):
+            unit = wg.zeros(2, dtype=wg.float64)
+            unit[j] = step
+            slope = (deep(x[i] + unit) - deep(x[i] - unit)) / (2 * step)
+            assert abs(float(found[i, j] - slope)) < 1e-7
