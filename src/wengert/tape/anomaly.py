@@ -128,6 +128,10 @@ class Anomaly:
             f"  {_where(node, i, payload, arrays, bad)}{earlier}"
         )
 
+    def watch(self, raw: bool) -> AnomalyWatch:
+        """What watches one backward pass, on raw arrays or not."""
+        return AnomalyWatch(self, raw)
+
     @contextlib.contextmanager
     def walk(self) -> Iterator[None]:
         """A backward pass; in the end it warns of what did not lead to a NaN."""

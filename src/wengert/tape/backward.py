@@ -15,7 +15,6 @@ from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
 from wengert.interp.levels import Lifted
 from wengert.tape.accumulate import add_gradients, private
-from wengert.tape.anomaly import AnomalyWatch
 from wengert.tape.base import OutputEdge, TensorBase, new_tensor
 from wengert.tape.cuts import recent, told
 from wengert.tape.engine import walk
@@ -176,7 +175,7 @@ class _Walk:
                     go(wanted, targets, accumulate, None)
                 else:
                     with anomaly.walk():
-                        go(wanted, targets, accumulate, AnomalyWatch(anomaly, self.raw))
+                        go(wanted, targets, accumulate, anomaly.watch(self.raw))
         finally:
             MODE.set(before)
             end_search(searching)
