@@ -75,7 +75,11 @@ def walk(
             else:
                 grads = node.apply(g, keep, edges) if raw else node.apply_in(g, keep, edges)
             if grads is not None:
-                for edge, grad in zip(edges, grads, strict=True):
+                # counted by hand: `zip` would cost as much as a product of small arrays
+                position = -1
+                for edge in edges:
+                    position += 1
+                    grad = grads[position]
                     if edge is None or grad is None:
                         if edge is not None and edge is not following:
                             _announce(edge, pending, heap)
