@@ -29,11 +29,13 @@ __all__ = [
     "GradientEdge",
     "Node",
     "NodeExtra",
+    "Saved",
     "Unrecorded",
     "accumulator_of",
     "edge_of",
     "is_leaf_edge",
     "next_sequence",
+    "saved_attributes",
     "target_of",
 ]
 
@@ -241,12 +243,7 @@ class Node:
         prim = getattr(type(self), "prim", None)
         saved = () if prim is None else prim.saved
         shown = [f"_saved_{n}" for n in saved if not n.endswith(("_shape", "_dtype"))]
-        return [*super().__dir__(), *shown]
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_saved_"):
-            return _saved(self, name.removeprefix("_saved_"))
-        raise AttributeError(f"'{self.label}' object has no attribute '{name}'")
+        return [*(n for n in super().__dir__() if not n.startswith("_saved_")), *shown]
 
 
 class AccumulateGrad(Node):
@@ -452,10 +449,27 @@ def _unpack_argument(node: Any, name: str, saved: Any, raw: bool, edge: Any) -> 
     return new_tensor(saved.payload, edge, saved.vc)
 
 
-def _saved(node: Any, name: str) -> Any:
-    prim = node.prim
-    if name in prim.saved and not name.endswith(("_shape", "_dtype")):
-        return unpack(node, name, raw=False)
-    if name in prim.args or name == "result" or name in prim.params:
-        return None
-    raise AttributeError(f"'{node.label}' object has no attribute '_saved_{name}'")
+class Saved:
+    """The attribute ``_saved_<name>`` of a node: what its operation kept, or None.
+
+    Not by ``__getattr__``, which would make every attribute of every node slower to read.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, node: Any, owner: Any = None) -> Any:
+        if node is None:
+            return self
+        name = self.name
+        return unpack(node, name, raw=False) if name in node.prim.saved else None
+
+
+def saved_attributes(prim: Primitive) -> dict[str, Saved]:
+    """The attributes in which nodes of `prim` show what they saved, or that they did not."""
+    names = {*prim.args, *prim.params, "result", *prim.saved}
+    return {
+        f"_saved_{name}": Saved(name) for name in names if not name.endswith(("_shape", "_dtype"))
+    }

@@ -26,6 +26,7 @@ from wengert.tape.node import (
     check_result,
     check_saved,
     next_sequence,
+    saved_attributes,
     unpack,
 )
 from wengert.tape.rules import apply_rules, is_diagonal
@@ -92,6 +93,7 @@ def node_class(prim: Primitive) -> type[Node]:
             "hidden": tuple(i for i, arg in enumerate(prim.args) if arg in prim.fixed),
             "several": prim.differentiable != 1,
             "release": _release,
+            **saved_attributes(prim),
         }
         plain = prim.differentiable == 1 and not prim.variadic
         body["apply"] = _apply_of(prim, recorded=False) if plain else apply_rules
