@@ -51,5 +51,5 @@ clean:
 .venv-parity/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-parity
 	.venv-parity/bin/python $(PIP) install torch==2.13.0 numpy expecttest
-	.venv-parity/bin/python $(PIP) install --editable '.[test]'
+	.venv-parity/bin/python $(PIP) install --editable '.[test]' torchviz
 	touch $@

@@ -317,6 +317,7 @@ newaxis = None
 
 _LATER = frozenset(
     {
+        "compat",
         "fft",
         "func",
         "implicit",
@@ -329,6 +330,7 @@ _LATER = frozenset(
         "special",
         "testing",
         "utils",
+        "viz",
     }
 )
 _FROM_LATER = {

@@ -10,6 +10,7 @@ import pytest
 
 import wengert as wg
 import wengert.numpy as np
+from wengert import func
 
 KINDS = ("bool", "uint8", "int32", "int64", "float32", "float64", "complex64", "complex128")
 OPERATORS = {
@@ -293,3 +294,9 @@ def test_casts_follow_the_rule():
         x.astype("float32", casting="safe")
     assert x.astype(x.dtype, copy=False) is x
     assert x.astype(x.dtype) is not x
+
+
+def test_an_index_of_a_batch_reads_an_array_of_the_outside():
+    x = np.arange(5.0)
+    read = func.vmap(lambda i: x[i])(np.array([[0, 1], [3, 2]]))
+    assert np.array_equal(read, np.array([[0.0, 1.0], [3.0, 2.0]]))

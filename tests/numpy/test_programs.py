@@ -8,6 +8,7 @@ import pytest
 
 import wengert as wg
 import wengert.numpy as np
+from wengert import func
 
 
 def filled(np, x):
@@ -412,3 +413,28 @@ def test_arrays_stay_what_they_are_beside_overriding_subclasses():
     assert type(x / 2) is np.ndarray and (x / 2).dtype == numpy.float64
     assert type(x == 1) is np.ndarray and (x * [1, 1, 1]).tolist() == [0, 1, 2]
     assert type(np.ones(3) + Override(wg.ones(3).double())) is Override
+
+
+WITH_DECISIONS = {
+    "average": lambda x: np.average(x * x, weights=x),
+    "interp": lambda x: np.interp(x, np.array([1.0, 2.0, 5.0]), np.array([1.0, 4.0, 9.0])),
+    "interp, period": lambda x: np.interp(x, np.array([0.2, 2.0, 1.0]), np.sin(x), period=3.0),
+    "unwrap": lambda x: np.unwrap(x * 3.0),
+    "lstsq": lambda x: np.linalg.lstsq(np.stack([x, x**2], 1), np.ones(3))[0],
+}
+
+
+@pytest.mark.parametrize("name", WITH_DECISIONS)
+def test_functions_that_decide_by_values_carry_tangents(name):
+    f = WITH_DECISIONS[name]
+    x, v = np.array([1.2, 1.9, 4.5]), np.array([1.0, -0.5, 0.3])
+    _, tangent = func.jvp(f, (x,), (v,))
+    expected = (f(x + 1e-6 * v) - f(x - 1e-6 * v)) / 2e-6
+    assert np.allclose(tangent, expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", [name for name in WITH_DECISIONS if name != "lstsq"])
+def test_functions_that_decide_by_values_work_in_batches(name):
+    f = WITH_DECISIONS[name]
+    batch = np.array([[1.2, 1.9, 4.5], [0.1, 2.5, 2.6]])
+    assert np.allclose(func.vmap(f)(batch), np.stack([f(x) for x in batch]), rtol=1e-12)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from wengert.cli.request import BadRequest
 
-__all__ = ["bench"]
+__all__ = ["SCRIPTS", "bench"]
 
-SCRIPTS = ("overhead", "train", "startup", "anomaly", "ops")
+SCRIPTS = ("overhead", "train", "transforms", "startup", "anomaly", "ops")
 
 
 def _folder() -> Path:
@@ -31,7 +31,7 @@ def bench(script: str | None = None, quick: bool = False, json: bool = False) ->
     Parameters
     ----------
     script
-        ``"overhead"``, ``"train"``, ``"startup"``, ``"anomaly"`` or ``"ops"``; all of them if None.
+        One of `SCRIPTS`; all of them if None.
     quick
         Whether to measure fewer rounds.
     json

@@ -2,55 +2,33 @@
 
 from __future__ import annotations
 
-import importlib
-import os
-import sys
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import wengert as wg
 from wengert.autograd.gradcheck import GradcheckError
 from wengert.cli.request import BadRequest
+from wengert.cli.target import described, inputs_of, load
 
 __all__ = ["check"]
 
 
-def _load(target: str) -> Callable[..., Any]:
-    """The function that ``module:function`` names, looked for where the command runs, too."""
-    module_name, colon, path = target.partition(":")
-    if not (module_name and colon and path):
-        raise BadRequest(f"expected module:function, as in mymodel:loss; got {target!r}")
-    here = os.getcwd()
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        found: Any = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise BadRequest(f"{error}; looked in {here} and where Python does") from error
-    for name in path.split("."):
-        if not hasattr(found, name):
-            raise BadRequest(f"{target!r}: {found!r} has no attribute {name!r}")
-        found = getattr(found, name)
-    if not callable(found):
-        raise BadRequest(f"{target!r} is no function but {type(found).__name__}")
-    return found
-
-
-def _inputs(
-    function: Callable[..., Any], shapes: Sequence[tuple[int, ...]], dtype: str, seed: int
-) -> tuple[Any, ...]:
-    wg.manual_seed(seed)
-    if shapes:
-        kind = getattr(wg, dtype)
-        return tuple(wg.randn(*shape, dtype=kind).requires_grad_() for shape in shapes)
-    given = getattr(function, "inputs", None)
-    if given is None:
-        raise BadRequest(
-            "what are the inputs? Give one --shape for each, or set the function's attribute "
-            "`inputs` to a tuple of tensors or to a function that returns one"
-        )
-    values = given() if callable(given) else given
-    return tuple(values) if isinstance(values, Sequence) else (values,)
+def _checks(second: bool, forward: bool, fast: bool) -> list[tuple[str, Callable[..., bool], Any]]:
+    checks: list[tuple[str, Callable[..., bool], Any]] = []
+    if forward:
+        alone = {"check_forward_ad": True, "check_backward_ad": False, "fast_mode": fast}
+        alone["check_undefined_grad"] = False
+        checks.append(("first derivatives, forward mode", wg.autograd.gradcheck, alone))
+    checks.append(("first derivatives", wg.autograd.gradcheck, {"fast_mode": fast}))
+    if second and forward:
+        over = {"check_fwd_over_rev": True, "check_rev_over_rev": False, "fast_mode": fast}
+        over["check_undefined_grad"] = False
+        name = "second derivatives, forward over reverse"
+        checks.append((name, wg.autograd.gradgradcheck, over))
+    if second:
+        checks.append(("second derivatives", wg.autograd.gradgradcheck, {"fast_mode": fast}))
+    return checks
 
 
 def check(
@@ -58,9 +36,12 @@ def check(
     shapes: Sequence[tuple[int, ...]],
     dtype: str,
     *,
+    file: str | None = None,
     seed: int = 0,
     second: bool = True,
+    forward: bool = False,
     fast: bool = False,
+    as_json: bool = False,
 ) -> int:
     """Compare derivatives with finite differences, and print what came of it.
 
@@ -68,16 +49,16 @@ def check(
     ----------
     target
         ``module:function``; the function takes tensors and returns one or several.
-    shapes
-        The shape of each input; if empty, the function's attribute ``inputs`` supplies them.
-    dtype
-        ``"float64"`` or ``"complex128"``, of the inputs that `shapes` describes.
-    seed
-        Of the random inputs.
+    shapes, dtype, file, seed
+        What the inputs are (see `wengert.cli.target.inputs_of`).
     second
         Whether to check second derivatives, too.
+    forward
+        Whether to check forward mode, too: for second derivatives, forward over reverse.
     fast
         Whether to check along random directions instead of each element.
+    as_json
+        Whether to print one JSON object instead of lines.
 
     Returns
     -------
@@ -99,24 +80,26 @@ def check(
       second derivatives agree
     0
     """
-    function = _load(target)
-    inputs = _inputs(function, shapes, dtype, seed)
+    function = load(target)
+    inputs = inputs_of(function, shapes, dtype, seed, file)
     if not any(isinstance(value, wg.Tensor) and value.requires_grad for value in inputs):
         raise BadRequest("there is nothing to check: none of the inputs requires a gradient")
-    print(target)
-    for i, value in enumerate(inputs):
-        if isinstance(value, wg.Tensor):
-            kind = str(value.dtype).removeprefix("torch.")
-            print(f"  input {i}: {kind} {tuple(value.shape)}")
-    checks: list[tuple[str, Callable[..., bool]]] = [
-        ("first", wg.autograd.gradcheck),
-        ("second", wg.autograd.gradgradcheck),
-    ]
-    for order, run in checks if second else checks[:1]:
+    report: dict[str, Any] = {"target": target, "inputs": described(inputs), "agree": []}
+    if not as_json:
+        print(target)
+        for row in report["inputs"]:
+            print(f"  input {row['input']}: {row['dtype']} {tuple(row['shape'])}")
+    for name, run, options in _checks(second, forward, fast):
         try:
-            run(function, inputs, fast_mode=fast)
+            run(function, inputs, **options)
         except GradcheckError as error:
-            print(f"  {order} derivatives differ: {error}")
-            return 1
-        print(f"  {order} derivatives agree")
-    return 0
+            report |= {"differ": name, "message": str(error)}
+            if not as_json:
+                print(f"  {name} differ: {error}")
+            break
+        report["agree"].append(name)
+        if not as_json:
+            print(f"  {name} agree")
+    if as_json:
+        print(json.dumps(report))
+    return 1 if "differ" in report else 0

@@ -3,64 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import os
-import platform
 import sys
 from collections.abc import Sequence
 
-import numpy as np
-
 import wengert as wg
-from wengert.cli.bench import bench
+from wengert.cli.bench import SCRIPTS, bench
 from wengert.cli.check import check
 from wengert.cli.demo import demo
+from wengert.cli.graph import graph
+from wengert.cli.info import info, operations
 from wengert.cli.operations import page
 from wengert.cli.request import BadRequest
-from wengert.prims.whole import TABLE
 
 __all__ = ["main"]
-
-PEERS = ("torch", "autograd", "mygrad", "jax")
-
-
-def _info() -> int:
-    rows = [
-        ("wengert", f"{wg.__version__}, {len(TABLE)} primitives"),
-        ("Python", f"{platform.python_version()} ({platform.system()} {platform.machine()})"),
-        ("NumPy", np.__version__),
-    ]
-    for name in PEERS:
-        try:
-            found = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            found = "not installed"
-        rows.append((name, found))
-    for name, value in rows:
-        print(f"{name:10} {value}")
-    return 0
-
-
-def _ops(part: str) -> int:
-    rows = [
-        (
-            name,
-            prim.family,
-            prim.node if prim.is_differentiable else "-",
-            ", ".join(prim.saved) or "-",
-            prim.doc,
-        )
-        for name, prim in sorted(TABLE.items())
-        if part in name
-    ]
-    if not rows:
-        raise BadRequest(f"no primitive has {part!r} in its name")
-    rows.insert(0, ("primitive", "family", "node", "saves", "computes"))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
-        print("  ".join(cells).rstrip())
-    return 0
 
 
 def _shape(text: str) -> tuple[int, ...]:
@@ -80,6 +36,30 @@ def _positive(text: str) -> int:
     return int(text)
 
 
+def _inputs(command: argparse.ArgumentParser, dtypes: tuple[str, ...]) -> None:
+    command.add_argument("target", metavar="module:function")
+    command.add_argument(
+        "--shape",
+        type=_shape,
+        action="append",
+        default=[],
+        metavar="3,4",
+        help="draw an input of this shape at random; once for each input",
+    )
+    command.add_argument("--inputs", metavar="FILE", help="read the inputs from a .npy or .npz")
+    command.add_argument(
+        "--dtype", default=dtypes[0], choices=dtypes, help=f"of drawn inputs; default: {dtypes[0]}"
+    )
+    command.add_argument("--seed", type=int, default=0, help="of the inputs; default: 0")
+
+
+_WHERE_FROM = (
+    "Its inputs are drawn from a normal distribution, one for each --shape, or read from a file. "
+    "Without either, they are what the function's attribute `inputs` holds (tensors), or returns "
+    "if it is a function."
+)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="wengert", description=wg.__doc__.split("\n")[0])
     parser.add_argument("--version", action="version", version=f"wengert {wg.__version__}")
@@ -88,6 +68,12 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("demo", help="train a network on handwritten digits")
     command.add_argument("--epochs", type=_positive, default=30, help="default: 30")
     command.add_argument("--seed", type=int, default=0, help="default: 0")
+    command.add_argument(
+        "--output",
+        default="wengert-demo",
+        metavar="FOLDER",
+        help="where the pictures go; default: wengert-demo",
+    )
 
     commands.add_parser("info", help="versions, and what is installed beside")
 
@@ -100,30 +86,83 @@ def _parser() -> argparse.ArgumentParser:
     )
 
     command = commands.add_parser("bench", help="run the benchmarks of a source checkout")
-    command.add_argument(
-        "script", nargs="?", help="only this one: overhead, train, startup, anomaly, ops"
-    )
+    command.add_argument("script", nargs="?", help=f"only this one: {', '.join(SCRIPTS)}")
     command.add_argument("--quick", action="store_true", help="fewer rounds")
-    command.add_argument("--json", action="store_true", help="print JSON instead of tables")
 
     command = commands.add_parser(
         "check",
         help="compare a function's derivatives with finite differences",
-        description=(
-            "Run gradcheck and gradgradcheck on a function of tensors. Its inputs are drawn from "
-            "a normal distribution, one for each --shape; without any, they are what the "
-            "function's attribute `inputs` holds (tensors), or returns if it is a function."
-        ),
+        description=f"Run gradcheck and gradgradcheck on a function of tensors. {_WHERE_FROM}",
     )
-    command.add_argument("target", metavar="module:function")
-    command.add_argument("--shape", type=_shape, action="append", default=[], metavar="3,4")
-    command.add_argument(
-        "--dtype", default="float64", choices=("float64", "complex128"), help="default: float64"
-    )
-    command.add_argument("--seed", type=int, default=0, help="of the inputs; default: 0")
+    _inputs(command, ("float64", "complex128"))
     command.add_argument("--first", action="store_true", help="first derivatives only")
+    command.add_argument("--forward", action="store_true", help="check forward mode, too")
     command.add_argument("--fast", action="store_true", help="along random directions only")
+
+    command = commands.add_parser(
+        "graph",
+        help="draw the graph that a function records",
+        description=f"Run a function of tensors, and draw what it recorded. {_WHERE_FROM}",
+    )
+    _inputs(command, ("float32", "float64", "complex128"))
+    command.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="a .svg, .html, .dot or .png; without one, a tree is printed",
+    )
+    command.add_argument("--mode", default="backward", choices=("backward", "double", "forward"))
+    command.add_argument(
+        "--show",
+        default="shape",
+        metavar="WORDS",
+        help="with commas, of value, shape, grad, saved, local, bytes; default: shape",
+    )
+    command.add_argument("--depth", type=_positive, help="leave out what lies deeper")
+
+    for command in commands.choices.values():
+        command.add_argument("--json", action="store_true", help="print JSON, for programs")
     return parser
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.command == "demo":
+        return demo(options.epochs, options.seed, options.output, as_json=options.json)
+    if options.command == "info":
+        return info(options.json)
+    if options.command == "ops":
+        if not options.markdown:
+            return operations(options.part, options.json)
+        if options.json or options.part:
+            raise BadRequest("--markdown is the whole page: it takes no name and no --json")
+        sys.stdout.write(page())
+        return 0
+    if options.command == "bench":
+        return bench(options.script, options.quick, options.json)
+    if options.command == "check":
+        return check(
+            options.target,
+            options.shape,
+            options.dtype,
+            file=options.inputs,
+            seed=options.seed,
+            second=not options.first,
+            forward=options.forward,
+            fast=options.fast,
+            as_json=options.json,
+        )
+    return graph(
+        options.target,
+        options.shape,
+        options.dtype,
+        options.output,
+        file=options.inputs,
+        seed=options.seed,
+        mode=options.mode,
+        show=options.show,
+        depth=options.depth,
+        as_json=options.json,
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -149,25 +188,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(argv)
     try:
-        if options.command == "demo":
-            return demo(options.epochs, options.seed)
-        if options.command == "info":
-            return _info()
-        if options.command == "ops" and options.markdown:
-            sys.stdout.write(page())
-            return 0
-        if options.command == "ops":
-            return _ops(options.part)
-        if options.command == "bench":
-            return bench(options.script, options.quick, options.json)
-        return check(
-            options.target,
-            options.shape,
-            options.dtype,
-            seed=options.seed,
-            second=not options.first,
-            fast=options.fast,
-        )
+        return _run(options)
     except BadRequest as error:
         print(f"wengert {options.command}: {error}", file=sys.stderr)
         return 2

@@ -17,7 +17,7 @@ from wengert.func.inputs import (
 )
 from wengert.ops.like import zeros_like
 from wengert.tape.backward import run_grad
-from wengert.tape.base import TensorBase
+from wengert.tape.base import LEAF, TensorBase
 from wengert.tape.levels import leads_outside
 from wengert.tape.modes import enable_grad, is_recording
 
@@ -54,8 +54,18 @@ def _value_and_grad(
     made = [
         rebuild([next(grads) for _ in own]) for own, (_, rebuild) in zip(inputs, parts, strict=True)
     ]
-    aux = shown(aux, keep or (outside and _leads(aux, flat)))
+    keeps_aux = keep or (outside and _leads(aux, flat))
+    if keeps_aux:
+        _end(flat)
+    aux = shown(aux, keeps_aux)
     return shown(output, keep), tuple(made) if several else made[0], aux
+
+
+def _end(inputs: list[Any]) -> None:
+    """Let the inputs of a transform lead nowhere, for those further out."""
+    for tensor in inputs:
+        if tensor.edge is LEAF:
+            tensor.extra().ended = True
 
 
 def _leads(value: Any, inputs: list[Any]) -> bool:
@@ -222,6 +232,7 @@ def pullback(
             )
     flat = [tensor for own in inputs for tensor in own]
     keep = outside and leads_outside(outputs, flat)
+    _end(flat)
 
     def pulled(*cotangents: Any, retain_graph: bool = True, create_graph: Any = None) -> Any:
         """The gradients of the primals from the cotangents of the output."""

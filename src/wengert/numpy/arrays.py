@@ -209,7 +209,7 @@ VIEWS = WRITERS | frozenset(_VIEWS.split())
 
 def _written(value: Any) -> bool:
     """Whether `value` must be copied before anything is kept of it (NOTE [written arrays])."""
-    if value.__class__ is not ndarray or value.vc.__class__ is not list or not value.vc[0]:
+    if not isinstance(value, ndarray) or value.vc.__class__ is not list or not value.vc[0]:
         return False
     base = None if value.ext is None else value.ext.base
     if base is None:
@@ -423,6 +423,8 @@ def _quickly(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
                 return getattr(made(new_tensor(a)), name)(b)
         elif name is not None and a.__class__ is ndarray:
             return getattr(a, name)(b)
+        return None
+    if len(inputs) != 1:
         return None
     (x,) = inputs
     if x.payload.dtype.kind != "f":

@@ -180,7 +180,7 @@ def _item(item: Any) -> Any:
         item = item.payload
     elif isinstance(item, list | tuple | range):
         item = _array(item)
-    elif not isinstance(item, np.ndarray | np.generic):
+    elif not isinstance(item, np.ndarray | np.generic | Lifted):
         try:
             return operator.index(item)
         except TypeError:

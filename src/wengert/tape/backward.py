@@ -6,7 +6,7 @@ anything raises, no gradient has changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -95,23 +95,25 @@ def _check_seed(i: int, shape: tuple[int, ...] | None, dtype: Any, grad: Any) ->
         )
 
 
-def _reachable(seeds: Sequence[tuple[Any, Any]]) -> set[Any]:
-    """Every node that a walk from `seeds` may come to."""
+def _reachable(seeds: Sequence[tuple[Any, Any]], through: Container[Any] | None = None) -> set[Any]:
+    """Every node that a walk from `seeds` may come to; by way of `through` only, if given."""
     reached: set[Any] = set()
     stack = [_node_of(edge) for edge, _ in seeds]
     while stack:
         node = stack.pop()
-        if node in reached or node.seq > 0:
+        if node in reached or node.seq > 0 or (through is not None and node not in through):
             continue
         reached.add(node)
         stack += [_node_of(edge) for edge in node.edges if edge is not None]
     return reached
 
 
-def _restricted(seeds: Sequence[tuple[Any, Any]], targets: set[Any]) -> dict[Any, tuple[Any, ...]]:
+def _restricted(
+    seeds: Sequence[tuple[Any, Any]], targets: set[Any], through: Container[Any] | None
+) -> dict[Any, tuple[Any, ...]]:
     """The nodes between the outputs and `targets`, each with its edges that lead there."""
     wanted: dict[Any, tuple[Any, ...]] = {}
-    for node in sorted(_reachable(seeds), key=lambda node: -node.seq):
+    for node in sorted(_reachable(seeds, through), key=lambda node: -node.seq):
         edges = tuple(
             edge
             if edge is not None and (_node_of(edge) in targets or _node_of(edge) in wanted)
@@ -144,6 +146,7 @@ class _Walk:
     """One walk with its modes: recording on for ``create_graph``, off otherwise."""
 
     targets: set[Any] | None = None
+    through: Container[Any] | None = None
 
     def __init__(self, seeds: list[tuple[Any, Any]], keep: bool, create_graph: bool) -> None:
         self.seeds = seeds
@@ -160,7 +163,7 @@ class _Walk:
         watched = bool(WATCHED)
         if targets is not None and not watched:
             watched = any(target.seq < 0 for target in targets)
-        wanted = None if targets is None else _restricted(self.seeds, targets)
+        wanted = None if targets is None else _restricted(self.seeds, targets, self.through)
         if wanted is not None and accumulate:
             # as in PyTorch, the nodes of tensors whose .grad is added to run themselves
             for target in targets or ():
@@ -268,8 +271,12 @@ def run_grad(
     grads: Sequence[Any],
     keep: bool,
     create_graph: bool,
+    through: Container[Any] | None = None,
 ) -> list[Any]:
-    """The gradients of `outputs` by `inputs`; None where there is no path."""
+    """The gradients of `outputs` by `inputs`; None where there is no path.
+
+    With `through`, nodes, only paths by way of these count.
+    """
     seeds = _seeds(outputs, grads, create_graph)
     for i, source in enumerate(inputs):
         if not isinstance(source, GradientEdge) and source.edge is None:
@@ -279,6 +286,7 @@ def run_grad(
             )
     edges = [_edge_of(source) for source in inputs]
     walked = _Walk(seeds, keep, create_graph)
+    walked.through = through
     walked.run({_node_of(edge) for edge in edges}, accumulate=False)
     results = []
     for edge in edges:

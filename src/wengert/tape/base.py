@@ -86,6 +86,8 @@ class Extra:
         Reference to the node that stands for the leaf, weak unless the node has hooks.
     name
         A name given by the user.
+    ended
+        Whether this is the input of a transform that has ended: nobody asks for its gradient.
     """
 
     # defaults on the class: a view sets three of these, and pays for no more
@@ -102,6 +104,7 @@ class Extra:
     level = 0
     accumulator: Any = None
     name: str | None = None
+    ended = False
 
 
 class TensorBase:

@@ -250,7 +250,8 @@ def raised(tensors: list[Any], params: dict[str, Any]) -> list[Any]:
 def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any]) -> bool:
     """Whether the history of `outputs` goes anywhere but to the inputs of a transform.
 
-    An input that has a history itself leads outside, too.
+    An input that has a history itself leads outside, too. The inputs of transforms that have ended
+    lead nowhere.
     """
     if any(tensor.edge is not LEAF for tensor in inputs):
         return True
@@ -263,7 +264,7 @@ def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any]) -> bool:
         if id(node) in seen:
             continue
         if node.seq > 0:
-            if id(node) not in own:
+            if id(node) not in own and (node.ext is None or not node.ext.ended):
                 return True
             continue
         seen.add(id(node))

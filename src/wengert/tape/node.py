@@ -95,6 +95,7 @@ class Node:
     ext: NodeExtra | None
     seq: int
     versions: tuple[int, ...] | None
+    outputs_meta: tuple[Any, ...]
     prim: ClassVar[Primitive]
     several: ClassVar[bool] = False
     blanks: ClassVar[int] = 0

@@ -17,6 +17,7 @@ import numpy as np
 
 from wengert.base.dtypes import as_dtype as _our_dtype
 from wengert.base.dtypes import dtype as _OurDtype
+from wengert.interp.levels import Lifted
 from wengert.ops.join import stack
 from wengert.ops.later import FUNCTIONS as LATER
 from wengert.ops.shape import reshape
@@ -111,6 +112,12 @@ def values(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: values(part) for key, part in value.items()}
     return value.dtype if isinstance(value, _OurDtype) else value
+
+
+def known(x: Any) -> Any:
+    """The values of a tensor for decisions, which no tangent has a part in."""
+    payload = x.payload
+    return payload.constant() if isinstance(payload, Lifted) else payload
 
 
 def wrapped(result: Any) -> Any:

@@ -24,7 +24,7 @@ from wengert.ops import (
     spectral,
 )
 from wengert.tensor import numpy_products
-from wengert.tensor.numpy_common import common, counterpart, floating, tensor
+from wengert.tensor.numpy_common import common, counterpart, floating, known, tensor
 from wengert.tensor.numpy_sums import total
 
 __all__: list[str] = []
@@ -120,7 +120,8 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     eps = float(np.finfo(a.payload.dtype).eps)
     cut = eps * max(m, n) if rcond is None else eps if rcond == -1 else float(rcond)
     s = spectral.svdvals(a)
-    rank = int((s.payload > cut * (s.payload[0] if s.payload.size else 0)).sum())
+    found = known(s)
+    rank = int((found > cut * (found[0] if found.size else 0)).sum())
     if rank == min(m, n):
         x = least_squares.lstsq(a, columns)[0]
     else:

@@ -136,7 +136,7 @@ def _interp(
     if period is not None:
         period = abs(period)
         x, xp = x % period, xp % period
-        order = np.argsort(xp.payload)
+        order = late("argsort")(xp)
         xp, fp = xp[order], fp[order]
         xp = join.cat([xp[-1:] - period, xp, xp[:1] + period], 0)
         fp = join.cat([fp[-1:], fp, fp[:1]], 0)
@@ -144,7 +144,7 @@ def _interp(
     if n == 1:
         made = fp[0] + 0 * x
     else:
-        at = np.clip(np.searchsorted(xp.payload, x.payload, side="right") - 1, 0, n - 2)
+        at = select.clamp(late("searchsorted")(xp, x, right=True) - 1, 0, n - 2)
         x0, x1, f0, f1 = xp[at], xp[at + 1], fp[at], fp[at + 1]
         made = f0 + (f1 - f0) / (x1 - x0) * (x - x0)
     low, high = fp[0] if left is None else left, fp[-1] if right is None else right
@@ -155,9 +155,21 @@ def _interp(
 @counterpart("unwrap")
 def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * np.pi) -> Any:
     (p,) = floating(p)
-    turned = np.unwrap(p.payload, discont, axis, period=period)
+    dim = normal_axis(axis, p.ndim)
+    half = period / 2
+    steps = _steps(p.detach(), dim)
+    turned = pointwise.remainder(steps + half, period) - half
+    turned = select.where(pointwise.eq(turned, -half) & pointwise.gt(steps, 0), half, turned)
+    small = pointwise.lt(pointwise.abs(steps), half if discont is None else discont)
+    turns = reduce.cumsum(select.where(small, 0.0, turned - steps), dim)
     # whole turns are added, which depend on nothing
-    return p + tensor(turned - p.payload)
+    none = pointwise.mul(p.detach()[(*(slice(None),) * dim, slice(0, 1))], 0)
+    return p + join.cat([none, turns], dim)
+
+
+def _steps(x: Any, dim: int) -> Any:
+    every = (slice(None),) * dim
+    return x[(*every, slice(1, None))] - x[(*every, slice(0, -1))]
 
 
 @counterpart("apply_along_axis")

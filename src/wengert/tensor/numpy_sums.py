@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.interp.levels import is_plain
 from wengert.ops import arrange, expand, extremes, join, moments, pointwise, select, shape
 from wengert.ops import reduce as reductions
 from wengert.tensor.numpy_common import (
@@ -17,6 +18,7 @@ from wengert.tensor.numpy_common import (
     dtype_of,
     floating,
     is_weak,
+    known,
     late,
     one_axis,
     tensor,
@@ -252,7 +254,9 @@ def _average(
         )
     a, w = common(a, w)
     scale = total(expand.broadcast_to(w, tuple(a.shape)), axis, keepdims=keepdims)
-    if not np.all(np.asarray(scale.payload)):
+    weighed = known(scale)
+    # of a batch, each element of which has its own, nothing can be decided
+    if is_plain(weighed) and not np.all(weighed):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
     made = total(a * w, axis, keepdims=keepdims) / scale
     return (made, scale) if returned else made

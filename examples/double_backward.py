@@ -1,0 +1,173 @@
+"""Custom Functions that can be differentiated twice: four right ways, and the wrong one.
+
+A `Function` gives its own derivative in `backward`. Whether that derivative can be differentiated
+again depends on one thing: whether `backward` computes it by operations that are recorded, from
+tensors that belong to the graph. Two facts decide that:
+
+* `forward` runs without recording. What it computes on its way is unknown to the graph.
+* `backward` is recorded when a second derivative is asked for (``create_graph=True``). The tensors
+  that it finds in ``ctx.saved_tensors`` belong to the graph if they are arguments or results.
+
+So these are right:
+
+1. `Square` saves its argument.
+2. `Exp` saves its result.
+3. `Sinh` needs two intermediate values in `backward`, and returns them as further results: then
+   they are results, and belong to the graph. Gradients may arrive by them, too.
+4. `Cube` has a `backward` that nobody can record, since it is NumPy's (or written in C++). It is
+   called through a second Function, which has a `backward` of its own.
+
+And this is wrong: `SinhBad` keeps its intermediate values as attributes of `ctx`. Its first
+derivative is right; to the second they are constants. The library warns when that happens, and
+`gradgradcheck` shows the difference.
+"""
+
+# ruff: noqa: D102 (what `forward` and `backward` are, is said once, above)
+
+import warnings
+
+import numpy as np
+
+import wengert as wg
+from wengert.autograd import Function, gradcheck, gradgradcheck
+
+
+class Square(Function):
+    """x², which saves its argument."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**2
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * 2 * x
+
+
+class Exp(Function):
+    """exp(x), which saves its result."""
+
+    @staticmethod
+    def forward(ctx, x):
+        result = x.exp()
+        ctx.save_for_backward(result)
+        return result
+
+    @staticmethod
+    def backward(ctx, grad):
+        (result,) = ctx.saved_tensors
+        return grad * result
+
+
+class Sinh(Function):
+    """sinh(x), with exp(x) and exp(-x) as further results."""
+
+    @staticmethod
+    def forward(ctx, x):
+        rising, falling = x.exp(), (-x).exp()
+        ctx.save_for_backward(rising, falling)
+        return (rising - falling) / 2, rising, falling
+
+    @staticmethod
+    def backward(ctx, grad, grad_rising, grad_falling):
+        rising, falling = ctx.saved_tensors
+        # a second derivative sends gradients by the two further results
+        return grad * (rising + falling) / 2 + grad_rising * rising - grad_falling * falling
+
+
+def sinh(x):
+    """The result that users want, without the two others."""
+    return Sinh.apply(x)[0]
+
+
+class Cube(Function):
+    """x³ by NumPy, whose `backward` is a Function again."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return wg.from_numpy(np.asarray(x.detach().numpy() ** 3))
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return CubeBackward.apply(grad, x)
+
+
+class CubeBackward(Function):
+    """3 x² times a gradient, by NumPy; linear in the gradient, and its derivative by x is 6 x."""
+
+    @staticmethod
+    def forward(ctx, grad, x):
+        ctx.save_for_backward(grad, x)
+        return wg.from_numpy(np.asarray(grad.detach().numpy() * 3 * x.detach().numpy() ** 2))
+
+    @staticmethod
+    def backward(ctx, grad_of_grad):
+        grad, x = ctx.saved_tensors
+        return grad_of_grad * 3 * x**2, grad_of_grad * grad * 6 * x
+
+
+class SinhBad(Function):
+    """What not to do: intermediate values as attributes of ctx, not returned."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.rising, ctx.falling = x.exp(), (-x).exp()
+        return (ctx.rising - ctx.falling) / 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * (ctx.rising + ctx.falling) / 2
+
+
+RIGHT_WAYS = {
+    "Square (saves its argument)": Square.apply,
+    "Exp    (saves its result)": Exp.apply,
+    "Sinh   (returns intermediate values)": sinh,
+    "Cube   (a Function for its backward)": Cube.apply,
+}
+
+
+def second_derivative(function, x):
+    """The derivative of the derivative of `function` at the number `x`."""
+    (slope,) = wg.autograd.grad(function(x), x, create_graph=True)
+    if not slope.requires_grad:  # a constant, as far as the graph knows
+        return 0.0
+    return wg.autograd.grad(slope, x)[0].item()
+
+
+def main():
+    x = wg.tensor(0.7, dtype=wg.float64, requires_grad=True)
+    exact = {"Square": 2.0, "Exp": np.exp(0.7), "Sinh": np.sinh(0.7), "Cube": 6 * 0.7}
+    columns = ("gradcheck", "gradgradcheck", "second derivative", "exact")
+    print(f"{'the right ways':38}" + "  ".join(f"{c:>13}" for c in columns))
+    for name, function in RIGHT_WAYS.items():
+        first, second = gradcheck(function, x), gradgradcheck(function, x)
+        value = second_derivative(function, x)
+        row = (str(first), str(second), f"{value:.6f}", f"{exact[name.split()[0]]:.6f}")
+        print(
+            f"{name:38}"
+            + "  ".join(f"{v:>{max(13, len(c))}}" for v, c in zip(row, columns, strict=True))
+        )
+
+    print("\nthe wrong way")
+    print(f"gradcheck of SinhBad: {gradcheck(SinhBad.apply, x)}")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        value = second_derivative(SinhBad.apply, x)
+    print(f"second derivative: {value}, which should be {np.sinh(0.7):.6f}")
+    print(f"the library warns: {caught[0].message}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            gradgradcheck(SinhBad.apply, x)
+        except RuntimeError as error:
+            print(f"gradgradcheck raises {type(error).__name__}:")
+            print("  " + "\n  ".join(str(error).splitlines()[:5]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""Layer 11 · cli: `wengert info` and `wengert ops`: what is here."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import platform
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+from wengert.cli.request import BadRequest
+from wengert.prims.whole import TABLE
+
+__all__ = ["info", "operations"]
+
+EXTRAS = ("scipy", "safetensors", "ml_dtypes", "graphviz", "matplotlib")
+PEERS = ("torch", "autograd", "mygrad", "jax")
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def info(as_json: bool = False) -> int:
+    """Print the versions of wengert, of Python, and of what is installed beside; returns 0."""
+    versions: dict[str, Any] = {
+        "wengert": wg.__version__,
+        "primitives": len(TABLE),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "numpy": np.__version__,
+        **{name: _version(name) for name in (*EXTRAS, *PEERS)},
+    }
+    if as_json:
+        print(json.dumps(versions))
+        return 0
+    rows = [
+        ("wengert", f"{versions['wengert']}, {versions['primitives']} primitives"),
+        ("Python", f"{versions['python']} ({versions['system']})"),
+        ("NumPy", versions["numpy"]),
+        *((name, versions[name] or "not installed") for name in (*EXTRAS, *PEERS)),
+    ]
+    for name, value in rows:
+        print(f"{name:11} {value}")
+    return 0
+
+
+def operations(part: str = "", as_json: bool = False) -> int:
+    """Print the primitives with `part` in their names, and what each one saves; returns 0.
+
+    Raises
+    ------
+    BadRequest
+        If there are none.
+    """
+    found = [(name, prim) for name, prim in sorted(TABLE.items()) if part in name]
+    if not found:
+        raise BadRequest(f"no primitive has {part!r} in its name")
+    columns = ("primitive", "family", "node", "saves", "computes")
+    if as_json:
+        objects = [
+            {
+                "primitive": name,
+                "family": prim.family,
+                "node": prim.node if prim.is_differentiable else None,
+                "saves": list(prim.saved),
+                "computes": prim.doc,
+            }
+            for name, prim in found
+        ]
+        print(json.dumps(objects))
+        return 0
+    rows = [
+        (
+            name,
+            prim.family,
+            prim.node if prim.is_differentiable else "-",
+            ", ".join(prim.saved) or "-",
+            prim.doc,
+        )
+        for name, prim in found
+    ]
+    rows.insert(0, columns)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())
+    return 0

@@ -1,0 +1,120 @@
+"""Layer 11 · cli: the function that a command is about, and its inputs."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+from wengert.cli.request import BadRequest
+
+__all__ = ["described", "inputs_of", "load"]
+
+
+def load(target: str) -> Callable[..., Any]:
+    """The function that ``module:function`` names, looked for where the command runs, too.
+
+    Raises
+    ------
+    BadRequest
+        If there is no such module, or no such function in it.
+    """
+    module_name, colon, path = target.partition(":")
+    if not (module_name and colon and path):
+        raise BadRequest(f"expected module:function, as in mymodel:loss; got {target!r}")
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise BadRequest(f"{error}; looked in {here} and where Python does") from error
+    for name in path.split("."):
+        if not hasattr(found, name):
+            raise BadRequest(f"{target!r}: {found!r} has no attribute {name!r}")
+        found = getattr(found, name)
+    if not callable(found):
+        raise BadRequest(f"{target!r} is no function but {type(found).__name__}")
+    return found
+
+
+def _read(path: str) -> list[Any]:
+    """The arrays of a file of NumPy's: one of an .npy, all of an .npz in the order of writing."""
+    try:
+        content = np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise BadRequest(f"{path}: {error}") from error
+    if isinstance(content, np.ndarray):
+        return [content]
+    with content:
+        return [content[name] for name in content.files]
+
+
+def _tensor(array: Any, double: bool) -> Any:
+    if array.dtype.kind not in "fc":
+        return wg.tensor(array)
+    if double:  # finite differences are too coarse for less
+        array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+    return wg.tensor(array).requires_grad_()
+
+
+def inputs_of(
+    function: Callable[..., Any],
+    shapes: Sequence[tuple[int, ...]],
+    dtype: str,
+    seed: int,
+    file: str | None = None,
+    double: bool = True,
+) -> tuple[Any, ...]:
+    """The inputs for `function`: from a file, drawn at random, or those that it carries.
+
+    Parameters
+    ----------
+    shapes
+        The shape of each input that is drawn; if empty, and there is no `file`, the function's
+        attribute ``inputs`` holds them, or returns them if it is a function.
+    dtype
+        ``"float32"``, ``"float64"`` or ``"complex128"``, of those that are drawn.
+    seed
+        Of what is drawn.
+    file
+        A file ``.npy`` or ``.npz`` that holds them; whole numbers stay without a gradient.
+    double
+        Whether fractions in a file are converted to double precision.
+
+    Raises
+    ------
+    BadRequest
+        If there is no way to know the inputs.
+    """
+    wg.manual_seed(seed)
+    if file is not None and shapes:
+        raise BadRequest("give --inputs or --shape, not both")
+    if file is not None:
+        return tuple(_tensor(array, double) for array in _read(file))
+    if shapes:
+        kind = getattr(wg, dtype)
+        return tuple(wg.randn(*shape, dtype=kind).requires_grad_() for shape in shapes)
+    given = getattr(function, "inputs", None)
+    if given is None:
+        raise BadRequest(
+            "what are the inputs? Give one --shape for each, or a file of arrays as --inputs, or "
+            "set the function's attribute `inputs` to a tuple of tensors or to a function that "
+            "returns one"
+        )
+    values = given() if callable(given) else given
+    return tuple(values) if isinstance(values, Sequence) else (values,)
+
+
+def described(inputs: Sequence[Any]) -> list[dict[str, Any]]:
+    """The dtype and the shape of each tensor among `inputs`."""
+    return [
+        {"input": i, "dtype": str(x.dtype).removeprefix("torch."), "shape": list(x.shape)}
+        for i, x in enumerate(inputs)
+        if isinstance(x, wg.Tensor)
+    ]

@@ -1,0 +1,69 @@
+"""Layer 9 · compat: `list`, `tuple`, `dict`, `isinstance` and `type` for differentiated functions.
+
+Arguments that are containers stay Python's own here, with boxes in them, so Python's own functions
+serve as well; these are there for programs that import them.
+"""
+
+from __future__ import annotations
+
+import builtins as _python
+from typing import Any
+
+from wengert.compat.autograd.boxes import getval
+from wengert.compat.autograd.noted import container_take
+from wengert.compat.autograd.vspaces import (
+    ContainerVSpace,
+    DictVSpace,
+    ListVSpace,
+    NamedTupleVSpace,
+    SequenceVSpace,
+    TupleVSpace,
+)
+
+__all__ = [
+    "ContainerVSpace",
+    "DictVSpace",
+    "ListVSpace",
+    "NamedTupleVSpace",
+    "SequenceVSpace",
+    "TupleVSpace",
+    "container_take",
+    "dict",
+    "isinstance",
+    "list",
+    "make_sequence",
+    "tuple",
+    "type",
+]
+
+dict = _python.dict
+list = _python.list
+tuple = _python.tuple
+
+
+def isinstance(A: Any, B: Any) -> bool:
+    """As Python's, of the value of a box.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from wengert.compat.autograd import grad
+    >>> from wengert.compat.autograd.builtins import isinstance
+    >>> def f(x):
+    ...     print(isinstance(x, numpy.ndarray))
+    ...     return x.sum()
+    >>> grad(f)(numpy.ones(2))
+    True
+    array([1., 1.])
+    """
+    return _python.isinstance(getval(A), B)
+
+
+def type(A: Any) -> Any:
+    """The type of the value of a box, or of anything else."""
+    return _python.type(getval(A))
+
+
+def make_sequence(seq_type: Any, *args: Any) -> Any:
+    """A list or a tuple of the arguments."""
+    return seq_type(args)

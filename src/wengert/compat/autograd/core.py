@@ -1,0 +1,89 @@
+"""Layer 9 · compat: the names of autograd's own core: `make_vjp`, `make_jvp`, rules and spaces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wengert.compat.autograd.boxes import getval as getval
+from wengert.compat.autograd.boxes import isbox as isbox
+from wengert.compat.autograd.primitives import def_linear as def_linear
+from wengert.compat.autograd.primitives import defjvp as defjvp
+from wengert.compat.autograd.primitives import defjvp_argnum as defjvp_argnum
+from wengert.compat.autograd.primitives import defjvp_argnums as defjvp_argnums
+from wengert.compat.autograd.primitives import defvjp as defvjp
+from wengert.compat.autograd.primitives import defvjp_argnum as defvjp_argnum
+from wengert.compat.autograd.primitives import defvjp_argnums as defvjp_argnums
+from wengert.compat.autograd.primitives import primitive as primitive_
+from wengert.compat.autograd.primitives import primitive_jvps as primitive_jvps
+from wengert.compat.autograd.primitives import primitive_vjps as primitive_vjps
+from wengert.compat.autograd.primitives import warn_deprecated
+from wengert.compat.autograd.tracing import make_jvp as make_jvp
+from wengert.compat.autograd.tracing import make_vjp as make_vjp
+from wengert.compat.autograd.vspaces import VSpace as VSpace
+from wengert.compat.autograd.vspaces import vspace as vspace
+
+Maker = Callable[..., Any]
+
+
+def deprecated_defvjp(primitive_fun: Any) -> Callable[..., None]:
+    """The method ``defvjp(vjp, argnum)`` of old programs: ``vjp(g, ans, vs, gvs, *args)``."""
+    makers: dict[int, Maker] = {}
+
+    def method(vjpmaker: Maker, argnum: int = 0) -> None:
+        warn_deprecated("defvjp")
+
+        def staged(ans: Any, *args: Any, **kwargs: Any) -> Callable[[Any], Any]:
+            return lambda g: vjpmaker(g, ans, vspace(args[argnum]), vspace(g), *args, **kwargs)
+
+        makers[argnum] = staged
+        defvjp(primitive_fun, *makers.values(), argnums=tuple(makers))
+
+    return method
+
+
+def deprecated_defvjp_is_zero(primitive_fun: Any) -> Callable[..., None]:
+    """The method ``defvjp_is_zero(argnums)`` of old programs."""
+    zero: set[int] = set()
+
+    def method(argnums: Sequence[int] = (0,)) -> None:
+        warn_deprecated("defvjp_is_zero")
+        zero.update(argnums)
+        defvjp(primitive_fun, *[None] * len(zero), argnums=sorted(zero))
+
+    return method
+
+
+def deprecated_defgrad(primitive_fun: Any) -> Callable[..., None]:
+    """The method ``defgrad(vjpmaker, argnum)`` of old programs."""
+    makers: dict[int, Maker] = {}
+
+    def method(gradfun: Maker, argnum: int = 0) -> None:
+        warn_deprecated("defgrad")
+        makers[argnum] = gradfun
+        defvjp(primitive_fun, *makers.values(), argnums=tuple(makers))
+
+    return method
+
+
+def primitive_with_deprecation_warnings(f_raw: Callable[..., Any]) -> Any:
+    """`wengert.compat.autograd.extend.primitive`, with the methods of old programs."""
+    wrapped = primitive_(f_raw)
+    wrapped.defvjp = deprecated_defvjp(wrapped)
+    wrapped.defvjp_is_zero = deprecated_defvjp_is_zero(wrapped)
+    wrapped.defgrad = deprecated_defgrad(wrapped)
+    return wrapped
+
+
+primitive = primitive_with_deprecation_warnings
+
+
+def __getattr__(name: str) -> Any:
+    """What belongs to the original's own tape, by name."""
+    absent = ("JVPNode", "SparseBox", "SparseObject", "VJPNode", "backward_pass", "sparse_add")
+    if name in absent:
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}: it belongs to the original's tape, "
+            "and the tape here is wengert's; write make_vjp or make_jvp"
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,59 @@
+"""Layer 9 · compat: what programs define their own derivatives with.
+
+>>> import numpy
+>>> import wengert.compat.autograd.numpy as np
+>>> from wengert.compat.autograd import grad
+>>> from wengert.compat.autograd.extend import defvjp, primitive
+>>> @primitive
+... def logsumexp(x):
+...     largest = numpy.max(x)
+...     return largest + numpy.log(numpy.sum(numpy.exp(x - largest)))
+>>> defvjp(logsumexp, lambda ans, x: lambda g: np.full(x.shape, g) * np.exp(x - ans))
+>>> grad(logsumexp)(np.array([0.0, 0.0]))
+array([0.5, 0.5])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.compat.autograd.opaque import Box
+from wengert.compat.autograd.primitives import (
+    def_linear,
+    defjvp,
+    defjvp_argnum,
+    defjvp_argnums,
+    defvjp,
+    defvjp_argnum,
+    defvjp_argnums,
+    notrace_primitive,
+    primitive,
+    register_notrace,
+)
+from wengert.compat.autograd.vspaces import VSpace, vspace
+
+__all__ = [
+    "Box",
+    "VSpace",
+    "def_linear",
+    "defjvp",
+    "defjvp_argnum",
+    "defjvp_argnums",
+    "defvjp",
+    "defvjp_argnum",
+    "defvjp_argnums",
+    "notrace_primitive",
+    "primitive",
+    "register_notrace",
+    "vspace",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """What belongs to the original's own tape, by name."""
+    if name in ("JVPNode", "SparseObject", "VJPNode"):
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}: it belongs to the original's tape, "
+            "and the tape here is wengert's; write primitive, defvjp and defjvp"
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,103 @@
+"""Layer 9 · compat: what needs wengert's transforms: forward mode, and Jacobians in one pass."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.containers import flatten
+from wengert.compat.autograd.boxes import boxed, cannot, isbox, leaf_of, released
+from wengert.compat.autograd.tracing import Pullback, call, warn_independent
+from wengert.func.batch import vmap
+from wengert.func.forward import cast_tangent, joined
+from wengert.func.inputs import Entered
+from wengert.func.jacobians import units_of
+from wengert.ops.expand import expand
+from wengert.ops.shape import reshape
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.levels import move
+from wengert.tape.record import T
+
+__all__ = ["pushforward", "rows"]
+
+_ELEMENTS = 2**24
+"""How many elements of the Jacobian may be computed at once."""
+
+
+def rows(vjp: Pullback) -> Any:
+    """The Jacobian of a result that is one array by an argument that is one, by rows."""
+    out = vjp.answer().payload
+    if vjp.answer().edge is None:
+        return new_tensor(np.zeros((*out.shape, *vjp.shape())))
+    if out.size == 1:
+        made = vjp.row(new_tensor(np.ones(out.shape, out.dtype)))
+        return reshape(made, (*out.shape, *made.payload.shape))
+    if not out.size:
+        return new_tensor(np.zeros((*out.shape, *vjp.shape()), out.dtype))
+    (units,) = units_of([vjp.answer()])
+    # as many rows at once as memory is likely to be there for
+    rows_at_once = max(16, _ELEMENTS // max(out.size, math.prod(vjp.shape())))
+    made = vmap(vjp.row, chunk_size=rows_at_once)(units)
+    return reshape(made, (*out.shape, *made.payload.shape[1:]))
+
+
+def pushforward(fun: Callable[..., Any], x: Any) -> Callable[[Any], tuple[Any, Any]]:
+    """See `wengert.compat.autograd.tracing.make_jvp`."""
+
+    def jvp(g: Any) -> tuple[Any, Any]:
+        points, rebuild = flatten(x)
+        given, _ = flatten(g)
+        if len(given) != len(points):
+            raise ValueError(
+                f"expected a tangent of the structure of the argument, with {len(points)} arrays, "
+                f"but got {len(given)}"
+            )
+        primals = [_constant(point) for point in points]
+        tangents = [_tangent(t, p) for t, p in zip(given, primals, strict=True)]
+        with Entered() as level:
+            pairs = [boxed(joined(p, t, level)) for p, t in zip(primals, tangents, strict=True)]
+            output = call(fun, rebuild(pairs), pairs)
+            outputs, again = flatten(output)
+            outputs = [out if isbox(out) else _constant_output(out) for out in outputs]
+            if not any(_depends(out, level) for out in outputs):
+                warn_independent()
+            made = [move("primal_of", out, level) for out in outputs]
+            slopes = [move("tangent_of", out, level) for out in outputs]
+        return again([released(m) for m in made]), again([released(s) for s in slopes])
+
+    return jvp
+
+
+def _constant(point: Any) -> Any:
+    """A point as a tensor that is no leaf of its own."""
+    if isinstance(point, TensorBase):
+        if point.payload.dtype.kind not in "fc":
+            raise cannot(point, f" of dtype {point.payload.dtype}")
+        return point
+    box = leaf_of(point)
+    return new_tensor(box.payload)
+
+
+def _constant_output(out: Any) -> Any:
+    value = np.asarray(out)
+    if value.dtype.kind not in "fc":
+        value = value.astype(np.float64)
+    return new_tensor(value)
+
+
+def _tangent(tangent: Any, primal: Any) -> Any:
+    made = tangent if isinstance(tangent, TensorBase) else new_tensor(np.asarray(tangent))
+    if made.payload.dtype.kind == "c" and primal.payload.dtype.kind != "c":
+        made = T.real(made)
+    made = cast_tangent(made, primal)
+    if made.payload.shape != primal.payload.shape:
+        made = expand(made, tuple(primal.payload.shape))
+    return made
+
+
+def _depends(out: Any, level: Any) -> bool:
+    payload = out.payload
+    return getattr(payload, "owner", None) is level and payload.tangent is not None

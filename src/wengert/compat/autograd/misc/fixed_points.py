@@ -1,0 +1,71 @@
+"""Layer 9 · compat: fixed points, differentiated by the implicit function theorem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.compat.autograd.primitives import defvjp, primitive
+from wengert.compat.autograd.tracing import make_vjp
+from wengert.compat.autograd.vspaces import vspace
+
+__all__ = ["fixed_point"]
+
+
+@primitive
+def fixed_point(
+    f: Callable[[Any], Callable[[Any], Any]],
+    a: Any,
+    x0: Any,
+    distance: Callable[[Any, Any], Any],
+    tol: float,
+) -> Any:
+    """The x with ``x = f(a)(x)`` that iteration from `x0` leads to.
+
+    Parameters
+    ----------
+    f : callable
+        Takes the parameters, and gives the function to iterate.
+    a
+        The parameters: an array, or a nested container; derivatives are by these.
+    x0
+        Where to begin.
+    distance : callable
+        Of two values; the iteration ends when it is at most `tol` for two that follow each other.
+    tol : float
+
+    Examples
+    --------
+    >>> import wengert.compat.autograd.numpy as np
+    >>> from wengert.compat.autograd import grad
+    >>> from wengert.compat.autograd.misc.fixed_points import fixed_point
+    >>> def root(a):
+    ...     step = lambda a: lambda x: 0.5 * (x + a / x)
+    ...     return fixed_point(step, a, 1.0, lambda x, y: np.abs(x - y), 1e-12)
+    >>> round(root(2.0), 12), grad(root)(2.0).round(12)
+    (1.414213562373, np.float64(0.353553390593))
+    """
+    step = f(a)
+    x, before = step(x0), x0
+    while distance(x, before) > tol:
+        x, before = step(x), x
+    return x
+
+
+def _vjp(ans: Any, f: Any, a: Any, x0: Any, distance: Any, tol: float) -> Callable[[Any], Any]:
+    by_a, _ = make_vjp(lambda a: f(a)(ans), a)
+
+    def backwards(given: Any) -> Callable[[Any], Any]:
+        a, x, g = given
+        by_x, _ = make_vjp(f(a), x)
+        space = vspace(x)
+        return lambda v: space.add(by_x(v), g)
+
+    def vjp(g: Any) -> Any:
+        zeros = vspace(x0).zeros()
+        return by_a(fixed_point(backwards, (a, ans, g), zeros, distance, tol))
+
+    return vjp
+
+
+defvjp(fixed_point, None, _vjp, None)

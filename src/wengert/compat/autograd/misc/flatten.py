@@ -1,0 +1,112 @@
+"""Layer 9 · compat: nested containers of arrays as one vector, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as _np
+
+import wengert.compat.autograd.numpy as np
+from wengert.compat.autograd.boxes import cannot, getval
+
+__all__ = ["flatten", "flatten_func"]
+
+
+def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """A nested container of arrays as a vector, and the function that makes it again.
+
+    Parameters
+    ----------
+    value : array, number, or nested lists, tuples and dicts of them
+        The parts of dicts are taken in the order of their keys, which must have one.
+
+    Returns
+    -------
+    vector : array
+        Of one dimension and one dtype.
+    unflatten : callable
+        Takes such a vector, and gives a container of the structure and shapes of `value`. Both
+        directions differentiate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wengert.compat.autograd.misc import flatten
+    >>> vector, unflatten = flatten({"b": 3.0, "a": [np.ones(2), 2.0]})
+    >>> vector
+    array([1., 1., 2., 3.])
+    >>> unflatten(2 * vector)
+    {'b': array(6.), 'a': [array([2., 2.]), array(4.)]}
+    """
+    parts: list[Any] = []
+    make = _taken(value, parts, [0])
+    vector = np.concatenate([np.ravel(part) for part in parts]) if parts else np.array([])
+    return vector, make
+
+
+def _taken(value: Any, parts: list[Any], place: list[int]) -> Callable[[Any], Any]:
+    """Add the arrays of `value` to `parts`, and return what makes it from the whole vector."""
+    if isinstance(value, dict):
+        makers = {key: _taken(value[key], parts, place) for key in sorted(value)}
+        return lambda vector: {key: makers[key](vector) for key in value}
+    if isinstance(value, list | tuple):
+        each = [_taken(part, parts, place) for part in value]
+        kind: Any = type(value)
+        if hasattr(kind, "_make"):
+            return lambda vector: kind._make(make(vector) for make in each)
+        return lambda vector: kind(make(vector) for make in each)
+    array = _np.asarray(getval(value))
+    if array.dtype.kind not in "biufc":
+        raise cannot(value, ": arrays, numbers, and lists, tuples and dicts of them")
+    shape, dtype = array.shape, array.dtype
+    start, stop = place[0], place[0] + array.size
+    place[0] = stop
+    parts.append(value)
+
+    def make(vector: Any) -> Any:
+        part = np.reshape(vector[start:stop], shape)
+        kind = part.dtype
+        if kind == dtype or dtype.kind in "biu":
+            return part
+        if kind.kind == "c" and dtype.kind == "f":
+            part = np.real(part)
+        return part.astype(dtype)
+
+    return make
+
+
+def flatten_func(
+    func: Callable[..., Any], example: Any
+) -> tuple[Callable[..., Any], Callable[[Any], Any], Any]:
+    """A function of containers as one of vectors.
+
+    Parameters
+    ----------
+    func : callable
+        Takes a container like `example`, and perhaps more, and gives a container.
+    example
+        What the first argument looks like.
+
+    Returns
+    -------
+    function : callable
+        Takes a vector in place of the container, and gives a vector.
+    unflatten : callable
+        Makes a container of a vector.
+    vector : array
+        `example` as a vector.
+
+    Examples
+    --------
+    >>> from wengert.compat.autograd.misc.flatten import flatten_func
+    >>> f, unflatten, x = flatten_func(lambda p: [2 * p["a"], p["b"]], {"a": 1.0, "b": 2.0})
+    >>> f(x)
+    array([2., 2.])
+    """
+    vector, unflatten = flatten(example)
+
+    def function(x: Any, *args: Any) -> Any:
+        return flatten(func(unflatten(x), *args))[0]
+
+    return function, unflatten, vector

@@ -1,0 +1,126 @@
+"""Layer 9 · compat: stochastic gradient descent in three forms, over nested containers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import wengert.compat.autograd.numpy as np
+from wengert.compat.autograd.misc.flatten import flatten
+from wengert.compat.autograd.wrap_util import wraps
+
+__all__ = ["adam", "rmsprop", "sgd", "unflatten_optimizer"]
+
+Optimizer = Callable[..., Any]
+
+
+def unflatten_optimizer(optimize: Optimizer) -> Optimizer:
+    """Make an optimizer of vectors one of nested containers of arrays.
+
+    Parameters
+    ----------
+    optimize : callable
+        ``optimize(grad, x0, callback, *args, **kwargs)``, of vectors.
+
+    Returns
+    -------
+    callable
+        The same, of containers: ``grad(x, i)`` takes and gives them, and ``callback(x, i, g)``
+        takes them.
+    """
+
+    @wraps(optimize)
+    def of_containers(
+        grad: Callable[[Any, int], Any],
+        x0: Any,
+        callback: Callable[[Any, int, Any], Any] | None = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
+        start, unflatten = flatten(x0)
+
+        def of_vectors(x: Any, i: int) -> Any:
+            return flatten(grad(unflatten(x), i))[0]
+
+        def shown(x: Any, i: int, g: Any) -> None:
+            if callback is not None:
+                callback(unflatten(x), i, unflatten(g))
+
+        back = None if callback is None else shown
+        return unflatten(optimize(of_vectors, start, back, *args, **kwargs))
+
+    return of_containers
+
+
+@unflatten_optimizer
+def sgd(
+    grad: Any,
+    x: Any,
+    callback: Any = None,
+    num_iters: int = 200,
+    step_size: float = 0.1,
+    mass: float = 0.9,
+) -> Any:
+    """Stochastic gradient descent with momentum; ``grad(x, i)`` gets the number of the step.
+
+    Examples
+    --------
+    >>> from wengert.compat.autograd.misc.optimizers import sgd
+    >>> sgd(lambda x, i: 2 * (x - 3.0), 0.0, num_iters=500).round(6)
+    np.float64(3.0)
+    """
+    velocity = np.zeros(len(x))
+    for i in range(num_iters):
+        g = grad(x, i)
+        if callback:
+            callback(x, i, g)
+        velocity = mass * velocity - (1.0 - mass) * g
+        x = x + step_size * velocity
+    return x
+
+
+@unflatten_optimizer
+def rmsprop(
+    grad: Any,
+    x: Any,
+    callback: Any = None,
+    num_iters: int = 100,
+    step_size: float = 0.1,
+    gamma: float = 0.9,
+    eps: float = 1e-8,
+) -> Any:
+    """Steps that are divided by the root of a running mean of squared gradients."""
+    squares = np.ones(len(x))
+    for i in range(num_iters):
+        g = grad(x, i)
+        if callback:
+            callback(x, i, g)
+        squares = gamma * squares + (1.0 - gamma) * g**2
+        x = x - step_size * g / (np.sqrt(squares) + eps)
+    return x
+
+
+@unflatten_optimizer
+def adam(
+    grad: Any,
+    x: Any,
+    callback: Any = None,
+    num_iters: int = 100,
+    step_size: float = 0.001,
+    b1: float = 0.9,
+    b2: float = 0.999,
+    eps: float = 1e-8,
+) -> Any:
+    """Adam (Kingma and Ba, 2014): running means of gradients and their squares, without bias."""
+    mean = np.zeros(len(x))
+    squares = np.zeros(len(x))
+    for i in range(num_iters):
+        g = grad(x, i)
+        if callback:
+            callback(x, i, g)
+        mean = b1 * mean + (1.0 - b1) * g
+        squares = b2 * squares + (1.0 - b2) * g**2
+        unbiased = mean / (1.0 - b1 ** (i + 1))
+        scale = np.sqrt(squares / (1.0 - b2 ** (i + 1))) + eps
+        x = x - step_size * unbiased / scale
+    return x

@@ -1,0 +1,110 @@
+"""Layer 9 · compat: graphs of calls: one that is played again, and one to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.compat.autograd.tracer import Node, trace
+from wengert.compat.autograd.util import subvals, toposort
+from wengert.compat.autograd.wrap_util import wraps
+
+__all__ = ["ConstGraphNode", "FullGraphNode", "const_graph", "const_graph_unary", "full_graph"]
+
+
+class ConstGraphNode(Node):
+    """A call that can be made again with other values of what led to it."""
+
+    __slots__ = ("parents", "partial_fun")
+
+    def __init__(
+        self,
+        value: Any,
+        fun: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        parent_argnums: tuple[int, ...],
+        parents: tuple[Any, ...],
+    ) -> None:
+        def partial_fun(partial_args: Any) -> Any:
+            return fun(*subvals(args, zip(parent_argnums, partial_args, strict=True)), **kwargs)
+
+        self.parents = parents
+        self.partial_fun = partial_fun
+
+    def initialize_root(self) -> None:
+        """The argument has no parents."""
+        self.parents = ()
+
+
+def const_graph_unary(fun: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function of one argument, whose calls are noted the first time, and then made again.
+
+    What the function decides by values is decided once.
+
+    Examples
+    --------
+    >>> import wengert.compat.autograd.numpy as np
+    >>> from wengert.compat.autograd.misc.tracers import const_graph_unary
+    >>> f = const_graph_unary(lambda x: np.sin(x) ** 2 if x > 0 else x)
+    >>> f(0.5).round(4), f(-0.5).round(4)
+    (np.float64(0.2298), np.float64(0.2298))
+    """
+    graph: list[Any] = []
+
+    def maybe_cached_fun(x: Any) -> Any:
+        if not graph:
+            value, node = trace(ConstGraphNode.new_root(), fun, x)
+            if node is None:
+                raise ValueError("Output is independent of input")
+            graph.extend(list(toposort(node))[::-1])
+            return value
+        values = {graph[0]: x}
+        for node in graph[1:]:
+            values[node] = node.partial_fun([values[parent] for parent in node.parents])
+        return values[graph[-1]]
+
+    return maybe_cached_fun
+
+
+def const_graph(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
+    """`fun` with some arguments given, as `const_graph_unary` of the others."""
+    unary = const_graph_unary(lambda rest: fun(*args, *rest, **kwargs))
+
+    @wraps(fun)
+    def again(*rest: Any) -> Any:
+        return unary(rest)
+
+    return again
+
+
+class FullGraphNode(Node):
+    """A call with its value, its function, and its arguments.
+
+    ``recipe`` is ``(fun, args, kwargs, [(position, node), ...])``.
+    """
+
+    __slots__ = ("recipe", "value")
+
+    def __init__(
+        self,
+        value: Any,
+        fun: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        parent_argnums: tuple[int, ...],
+        parents: tuple[Any, ...],
+    ) -> None:
+        self.value = value
+        self.recipe: Any = (fun, args, kwargs, list(zip(parent_argnums, parents, strict=True)))
+
+    def initialize_root(self) -> None:
+        """The argument has no parents."""
+        self.value = None
+        self.recipe = (lambda x: x, (), {}, [])
+
+
+def full_graph(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The node of the value of a call, from which the whole graph can be reached."""
+    _, node = trace(FullGraphNode.new_root(), lambda args: fun(*args, **kwargs), args)
+    return node

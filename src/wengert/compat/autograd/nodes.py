@@ -1,0 +1,319 @@
+"""Layer 9 · compat: the nodes of user-made primitives.
+
+NOTE [user-made primitives]
+A call of a primitive is one node of the tape. Its rules are called when a backward pass comes to
+it: on NumPy's own arrays, or on boxes if the pass is to be differentiated again or belongs to a
+transform, so rules that are written with `wengert.compat.autograd.numpy` differentiate to any
+order. In forward mode the rules of `defjvp` count, and else those of `defvjp`, transposed.
+Arguments are followed inside of lists, tuples and dicts, too; those by keyword are constants.
+
+In the default mode the node is a `PrimitiveNode`, which costs little; under transforms, and where
+hooks take saved tensors aside, it is that of a custom Function, which knows of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from wengert.autograd.function import Function
+from wengert.base import errors
+from wengert.base.containers import flatten
+from wengert.compat.autograd.boxes import WALKING, ArrayBox, boxed, getval, isbox
+from wengert.compat.autograd.calls import Call, Held, conjugate, primitive_jvps, primitive_vjps
+from wengert.compat.autograd.noted import is_noted, noted_call
+from wengert.compat.autograd.opaque import boxed_value, is_opaque
+from wengert.compat.autograd.vspaces import vspace
+from wengert.compat.autograd.wrap_util import get_name
+from wengert.interp.levels import Level, Lifted, levels_of
+from wengert.ops.expand import expand
+from wengert.ops.join import stack
+from wengert.tape.base import OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.levels import move
+from wengert.tape.lift import cast
+from wengert.tape.modes import MODE, changed, current_mode, is_recording
+from wengert.tape.node import Node, edge_of, next_sequence
+from wengert.tape.record import T
+
+__all__ = ["applied"]
+
+
+def _for_rule(payload: Any) -> Any:
+    """What a rule sees of a value: NumPy's own, or a box of a transform."""
+    cls = payload.__class__
+    if cls is np.ndarray:
+        return payload if payload.ndim else payload[()]
+    if cls is Held:
+        return payload.value
+    return boxed(new_tensor(payload)) if isinstance(payload, Lifted) else payload
+
+
+class PrimitiveNode(Node):
+    """The node of a call of a primitive, in the default mode."""
+
+    __slots__ = ("call", "metas", "outputs", "saved", "several", "vjp")
+    gives_all: ClassVar[bool] = True
+    label: ClassVar[str] = "PrimitiveBackward"
+
+    def __init__(self, call: Call, arrays: list[Any]) -> None:
+        self.ext = None
+        self.versions = None
+        self.vjp: Any = None
+        self.call = call
+        self.metas = [(array.shape, array.dtype) for array in arrays]
+        self.several = len(arrays) != 1  # type: ignore[misc]  # differs from call to call
+        self.edges = tuple([edge_of(tensor) for tensor in call.tensors])
+        self.seq = next_sequence()
+        self.saved: Any = [(t, version_of(t)) for t in call.tensors]
+        self.outputs: Any = None
+
+    def name(self) -> str:
+        """The primitive's name."""
+        return f"{get_name(self.call.fun)}Backward"
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {id(self):#x}>"
+
+    def width(self) -> int:
+        return len(self.metas)
+
+    def release(self) -> None:
+        self.saved = self.outputs = self.vjp = None
+
+    def _saved(self) -> list[Any]:
+        if self.saved is None:
+            raise errors.backward_twice(self.name())
+        made = []
+        for i, (tensor, version) in enumerate(self.saved):
+            cell = tensor.vc
+            if cell is not None and cell[0] != version:
+                raise errors.modified_in_place(
+                    tensor.payload, "", cell, version, self.name(), f"argument {i}"
+                )
+            made.append(tensor)
+        return made
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        parts = g if self.several else (g,)
+        followed = g.__class__ is not np.ndarray and any(isinstance(p, Lifted) for p in parts)
+        if followed and (level := _batch_of(parts)) is not None:
+            tensors = [part if part is None else new_tensor(part) for part in parts]
+            found = self._by_rows(level, tensors, keep)
+            return tuple(None if grad is None else grad.payload for grad in found)
+        call = self.call
+        vjp = None if followed else self.vjp
+        if vjp is None:
+            values = [_for_rule(tensor.payload) for tensor in self._saved()]
+            outputs = [_for_rule(payload) for payload, _ in self.outputs]
+            vjp = call.pullback(values, outputs)
+            if keep and not followed:
+                # as there, what the rule prepares is prepared once
+                self.vjp = vjp
+        given: list[Any] = []
+        for part, (shape, dtype) in zip(parts, self.metas, strict=True):
+            if part is None:
+                part = self._zeros(len(given), shape, dtype)
+            given.append(_for_rule(part.conj() if dtype.kind == "c" else part))
+        grads = call.gradients(vjp(call.result(given)))
+        if not keep:
+            self.release()
+        return tuple([grad.payload if isinstance(grad, TensorBase) else grad for grad in grads])
+
+    def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        parts = g if self.several else (g,)
+        if not any(isinstance(part, TensorBase) for part in parts):
+            # values of a transform
+            return self.apply(g, keep, edges)
+        level = _batch_of([None if part is None else part.payload for part in parts])
+        made = self._recorded(parts) if level is None else self._by_rows(level, parts, True)
+        if not keep:
+            self.release()
+        return tuple(made)
+
+    def _zeros(self, i: int, shape: tuple[int, ...], dtype: Any) -> Any:
+        if dtype.kind != "O":
+            return np.zeros(shape, dtype)
+        return Held(vspace(self.outputs[i][0][()]).zeros())
+
+    def _recorded(self, parts: Sequence[Any]) -> list[Any]:
+        walking = WALKING.set(False)
+        try:
+            return self._by_rule(parts)
+        finally:
+            WALKING.reset(walking)
+
+    def _by_rule(self, parts: Sequence[Any]) -> list[Any]:
+        call = self.call
+        if any(map(is_opaque, call.tensors)) or any(dtype.kind == "O" for _, dtype in self.metas):
+            raise _no_more("derivatives of higher order")
+        vjp = call.pullback([boxed(tensor) for tensor in self._saved()], self._outputs())
+        given = [
+            new_tensor(np.zeros(*meta)) if part is None else conjugate(part)
+            for part, meta in zip(parts, self.metas, strict=True)
+        ]
+        found = call.gradients(vjp(call.result([boxed(part) for part in given])))
+        return [g if g is None or isbox(g) else new_tensor(np.asarray(g)) for g in found]
+
+    def _outputs(self) -> list[Any]:
+        """What the primitive gave, tied to this node."""
+        if self.outputs is None:
+            raise errors.backward_twice(self.name())
+        several = self.several
+        return [
+            boxed(new_tensor(payload, OutputEdge(self, i) if several else self, cell))
+            for i, (payload, cell) in enumerate(self.outputs)
+        ]
+
+    def _by_rows(self, level: Level, parts: Sequence[Any], keep: bool) -> list[Any]:
+        """The cotangents for a batch of them, one by one: rules may look at values."""
+        batched = [part is not None and level.number in levels_of(part.payload) for part in parts]
+        pairs = list(zip(parts, batched, strict=True))
+        whole = [move("unwrap", part, level) if wide else part for part, wide in pairs]
+        before = current_mode()
+        below = tuple(one for one in before.levels if one is not level) if before else ()
+        rows = []
+        MODE.set(changed(before, levels=below))
+        try:
+            for i in range(level.size or 0):
+                row = [
+                    T.select(part, dim=0, index=i) if wide else part
+                    for part, wide in zip(whole, batched, strict=True)
+                ]
+                if is_recording():
+                    rows.append(self._recorded(row))
+                else:
+                    raw = [part if part is None else part.payload for part in row]
+                    found = self.apply(raw if self.several else raw[0], True, self.edges)
+                    rows.append([g if g is None else new_tensor(g) for g in found])
+            if not keep:
+                self.release()
+            columns = [
+                None if column[0] is None else stack(list(column))
+                for column in zip(*rows, strict=True)
+            ]
+        finally:
+            MODE.set(before)
+        return [c if c is None else move("wrap", c, level) for c in columns]
+
+
+def _batch_of(payloads: Iterable[Any]) -> Level | None:
+    """The innermost level of `payloads` that is a batch's, if there is one."""
+    found = levels_of(*[payload for payload in payloads if payload is not None])
+    for number in sorted(found, reverse=True):
+        if found[number].size is not None:
+            return found[number]
+    return None
+
+
+class _Applied(Function):
+    """The Function of all primitives: its first argument is the `Call`, the others its tensors."""
+
+    @staticmethod
+    def forward(ctx: Any, call: Call, *tensors: Any) -> Any:
+        made = tuple(new_tensor(a) for a in call.compute([getval(t) for t in tensors]))
+        ctx.call = call
+        ctx.save_for_backward(*tensors, *made)
+        return made if len(made) != 1 else made[0]
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        call = ctx.call
+        saved = ctx.saved_tensors
+        number = len(saved) - len(grads)
+        recording = is_recording()
+        values = [boxed(t) if recording else _for_rule(t.payload) for t in saved]
+        vjp = call.pullback(values[:number], values[number:])
+        given = [conjugate(grad) for grad in grads]
+        given = [boxed(g) if recording else _for_rule(g.payload) for g in given]
+        found = call.gradients(vjp(call.result(given)))
+        made = [g if g is None or isbox(g) else new_tensor(np.asarray(g)) for g in found]
+        return (None, *made)
+
+
+class _AppliedBothWays(_Applied):
+    """As `_Applied`, of primitives that have a rule for forward mode."""
+
+    @staticmethod
+    def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
+        call = ctx.call
+        values = [boxed(tensor) for tensor in ctx.saved_tensors]
+        number = len(tangents)
+        outputs = values[number:]
+        pairs = zip(tangents, values, strict=False)
+        given = call.split([_zeros(v) if t is None else boxed(t) for t, v in pairs])
+        followed = call.split([t is not None for t in tangents])
+        chosen = [k for k, part in enumerate(followed) if any(flatten(part)[0])]
+        slope = primitive_jvps[call.fun](
+            tuple(call.argnums[k] for k in chosen),
+            [given[k] for k in chosen],
+            call.result(outputs),
+            tuple(call.with_values(values[:number])),
+            call.kwargs,
+        )
+        slopes = [slope] if call.rebuild_output is None else flatten(slope)[0]
+        made = tuple(_tangent(part, out) for part, out in zip(slopes, outputs, strict=True))
+        return made if len(made) != 1 else made[0]
+
+
+def _zeros(value: Any) -> Any:
+    return np.zeros(value.payload.shape, value.payload.dtype)
+
+
+def _tangent(given: Any, out: Any) -> Any:
+    tangent = given if isinstance(given, TensorBase) else new_tensor(np.asarray(given))
+    tangent = cast(tangent, out.payload.dtype)
+    if tangent.payload.shape != out.payload.shape:
+        tangent = expand(tangent, tuple(out.payload.shape))
+    return tangent
+
+
+def _no_more(what: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"there are no {what} by values of types of one's own: only reverse mode, of first order"
+    )
+
+
+def applied(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a primitive gives of arguments among which there are boxes."""
+    if is_noted(args):
+        return noted_call(fun, args, kwargs)
+    call = Call(fun, args, kwargs)
+    tensors = call.tensors
+    if not tensors:
+        return fun.fun(*call.args, **kwargs)
+    if fun not in primitive_vjps:
+        _check_rules(call)
+    if current_mode() is None:
+        arrays = call.compute([getval(tensor) for tensor in tensors])
+        node = PrimitiveNode(call, arrays)
+        made = []
+        node.outputs = outputs = []
+        for i, array in enumerate(arrays):
+            edge: Any = None
+            kind = array.dtype.kind
+            if kind in "fcO":
+                edge = OutputEdge(node, i) if node.several else node
+            payload = array if array.ndim or kind == "O" else array[()]
+            cell: list[Any] = [0, None]
+            outputs.append((payload, cell))
+            out = new_tensor(payload, edge, cell)
+            out.__class__ = ArrayBox
+            made.append(boxed_value(out) if kind == "O" else out)
+        return call.result(made)
+    if any(map(is_opaque, tensors)):
+        raise _no_more("derivatives in forward mode")
+    kind = _AppliedBothWays if fun in primitive_jvps else _Applied
+    output = kind.apply(call, *tensors)
+    return call.result([boxed(out) for out in (output if isinstance(output, tuple) else [output])])
+
+
+def _check_rules(call: Call) -> None:
+    """Refuse a primitive that has no rule, when it is called."""
+    if call.fun in primitive_jvps and not any(t.edge is not None for t in call.tensors):
+        return
+    name = get_name(call.fun)
+    raise NotImplementedError(
+        f"VJP of {name} wrt argnums {call.argnums} not defined: define it with defvjp({name}, ...)"
+    )

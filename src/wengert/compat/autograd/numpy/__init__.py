@@ -1,0 +1,67 @@
+"""Layer 9 · compat: ``import wengert.compat.autograd.numpy as np``, in the place of autograd's.
+
+Every name of NumPy's is here. On NumPy's own arrays the functions are NumPy's; inside of a function
+that is being differentiated they are recorded, to any order.
+
+>>> import wengert.compat.autograd.numpy as np
+>>> from wengert.compat.autograd import grad
+>>> np.tanh(np.array([0.0, 1.0]))
+array([0.        , 0.76159416])
+>>> grad(lambda x: np.sum(np.tanh(x)))(np.array([0.0, 1.0]))
+array([1.        , 0.41997434])
+"""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from typing import Any
+
+import numpy as _np
+
+from wengert.compat.autograd.boxes import ArrayBox as _ArrayBox
+from wengert.compat.autograd.numpy import rows as _rows
+from wengert.compat.autograd.numpy.dispatch import function_of as _function_of
+
+__version__ = _np.__version__
+_MODULES = frozenset(("fft", "linalg", "numpy_boxes", "numpy_vjps", "numpy_vspaces"))
+_MODULES |= {"numpy_wrapper", "random"}
+
+
+def __getattr__(name: str) -> Any:
+    """Functions are made when they are first named."""
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _rows.__all__:
+        return globals().setdefault(name, getattr(_rows, name))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names that NumPy is about to give up
+        value = getattr(_np, name, None)
+    if value is None and not hasattr(_np, name):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}: NumPy has none")
+    if callable(value) and not isinstance(value, type):
+        value = _function_of(name, value)
+    return globals().setdefault(name, value)
+
+
+def _method(name: str) -> Any:
+    function = _function_of(name, getattr(_np, name))
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if name == "reshape" and len(args) > 1:
+            args = (args,)
+        return function(self, *args, **kwargs)
+
+    method.__name__, method.__qualname__ = name, f"ArrayBox.{name}"
+    method.__doc__ = f"NumPy's method `{name}`."
+    return method
+
+
+for _name in ("dot", "max", "mean", "min", "reshape", "sum"):
+    setattr(_ArrayBox, _name, _method(_name))
+
+
+def __dir__() -> list[str]:
+    return sorted({*dir(_np), *_rows.__all__, *_MODULES})

@@ -1,0 +1,245 @@
+"""Layer 9 · compat: NumPy's functions, of NumPy's own arrays and of boxes.
+
+NOTE [functions of boxes]
+A function whose arguments hold no box is NumPy's own: results are NumPy's arrays and numbers. With
+a box among the arguments, in lists too, it is the function of `wengert.numpy`, and gives boxes.
+Functions that depend on no gradient are NumPy's on the values, and give no boxes. While a function
+is being differentiated, new arrays of fractions (`zeros`, `array`, ...) are boxes, too, so that
+parts of them may be assigned (see NOTE [boxes]).
+
+A rule that `defvjp` gives to a function of NumPy's takes the place of ours, where the function is
+called by its name; operators keep theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as _np
+
+import wengert.numpy as _wnp
+from wengert.compat.autograd.boxes import (
+    TRACING,
+    ArrayBox,
+    boxed,
+    holds_box,
+    isbox,
+    plain,
+)
+from wengert.compat.autograd.noted import is_noted, noted_call
+from wengert.compat.autograd.numpy.quick import QUICK, dot_of_array, operand, plain_float
+from wengert.compat.autograd.operators import ROUNDING, unary, unwritten
+from wengert.numpy.functions import Ufunc
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.record import T
+from wengert.tensor.numpy_dispatch import kind_of
+from wengert.tensor.numpy_ufuncs import one_primitive
+
+__all__ = ["FILLED", "function_of", "refusal"]
+
+_FRESH = frozenset(("empty", "eye", "full", "identity", "linspace", "ones", "zeros"))
+_LIKE = frozenset(("empty_like", "full_like", "ones_like", "zeros_like"))
+FILLED = _FRESH | _LIKE | {"array", "copy"}
+"""Functions that make arrays which are there to be written to."""
+_INFIX = {
+    "add": "add",
+    "divide": "truediv",
+    "matmul": "matmul",
+    "multiply": "mul",
+    "power": "pow",
+    "subtract": "sub",
+}
+_VALUES = ROUNDING | {"all", "any", "around", "round"}
+_NESTED = (list, tuple, dict)
+
+
+def refusal(name: str, args: tuple[Any, ...]) -> NotImplementedError:
+    """The error about a function that has no derivative."""
+    numbers = tuple(i for i, value in enumerate(args) if holds_box(value))
+    return NotImplementedError(
+        f"VJP of {name} wrt argnums {numbers} not defined: numpy.{name} has no derivative here. "
+        "If none is wanted, pass x._value for the box x; if one is, write a primitive with "
+        "autograd.extend.primitive and defvjp"
+    )
+
+
+def _any_box(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    for value in args:
+        if isinstance(value, TensorBase) or (isinstance(value, _NESTED) and holds_box(value)):
+            return True
+    return bool(kwargs) and holds_box(kwargs)
+
+
+def function_of(name: str, numpys: Any) -> Callable[..., Any]:
+    """What stands for a function that is called `name` within NumPy (``"linalg.solve"``)."""
+    made: Callable[..., Any]
+    if name in FILLED:
+        made = _filled(name, numpys)
+    elif isinstance(numpys, _np.ufunc):
+        return _Ufunc(numpys)
+    elif name in _VALUES or kind_of(name) == "constant":
+        made = _of_values(numpys)
+    else:
+        made = _general(name, numpys)
+    return _dressed(made, name, numpys)
+
+
+def _dressed(made: Any, name: str, numpys: Any) -> Any:
+    made.__name__ = made.__qualname__ = name.rpartition(".")[2]
+    made.__module__ = f"wengert.compat.autograd.numpy.{name}".rpartition(".")[0]
+    made.__doc__ = f"`numpy.{name}`, differentiable where arguments are boxes."
+    made.__wrapped__ = made.fun = numpys
+    return made
+
+
+def _theirs(name: str) -> Callable[..., Any] | None:
+    """The function of `wengert.numpy`, or None."""
+    place, _, own = name.rpartition(".")
+    module: Any = getattr(_wnp, place) if place else _wnp
+    return getattr(module, own, None)
+
+
+def _of_values(numpys: Any) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if _any_box(args, kwargs):
+            return numpys(*plain(args), **plain(kwargs))
+        return numpys(*args, **kwargs)
+
+    return function
+
+
+def _general(name: str, numpys: Any) -> Callable[..., Any]:
+    found: list[Any] = []
+    own: list[Any] = []
+    quick = QUICK.get(name)
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if not _any_box(args, kwargs):
+            return numpys(*args, **kwargs)
+        if own:
+            return own[-1](args, kwargs)
+        if quick is not None and args:
+            x = args[0]
+            made = None
+            if plain_float(x):
+                made = quick(*args, **kwargs)
+            elif name == "dot" and x.__class__ is _np.ndarray and plain_float(args[-1]):
+                made = dot_of_array(*args) if len(args) == 2 and not kwargs else None
+            if made is not None:
+                made.__class__ = ArrayBox
+                return made
+        if is_noted(args):
+            return noted_call(function, args, kwargs)
+        if not found:
+            found.append(_theirs(name))
+        if found[0] is None:
+            raise refusal(name, args)
+        return boxed(found[0](*args, **kwargs))
+
+    function.overrule = own.append  # type: ignore[attr-defined]
+    return function
+
+
+def _filled(name: str, numpys: Any) -> Callable[..., Any]:
+    """A function that makes an array: a box, while a function is being differentiated."""
+    ours: Any = getattr(_wnp, name)
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        traced = _any_box(args, kwargs)
+        if not traced and TRACING.get() is None:
+            return numpys(*args, **kwargs)
+        if name in _LIKE:
+            args = (plain(args[0]), *args[1:]) if args else args
+            traced = _any_box(args, kwargs)
+        if traced and is_noted(args):
+            return noted_call(function, args, kwargs)
+        if traced:
+            box = boxed(ours(*args, **kwargs))
+        else:
+            made = numpys(*args, **kwargs)
+            if not isinstance(made, _np.ndarray) or made.dtype.kind not in "fc" or not made.ndim:
+                return made
+            box = boxed(new_tensor(made))
+        if isbox(box) and box.edge is None and box.vc is None:
+            box.vc = [1, name]
+        return box
+
+    return function
+
+
+_PAIRS = frozenset(("arctan2", "fmod", "hypot", "maximum", "minimum", "remainder"))
+
+
+def _pair(ufunc: Any) -> Any:
+    """The primitive that is a ufunc of two arguments on floats, beside the infix operators."""
+    return one_primitive(ufunc) if ufunc.__name__ in _PAIRS else None
+
+
+class _Ufunc(Ufunc):
+    """A ufunc of NumPy's own arrays and of boxes."""
+
+    def __init__(self, ufunc: Any) -> None:
+        super().__init__(ufunc, unary(ufunc))
+        self.fun = self.__wrapped__ = ufunc
+        self._own: Any = None
+        self._infix = _INFIX.get(ufunc.__name__)
+        self._pair = _pair(ufunc)
+        self._constant = ufunc.__name__ in ROUNDING or kind_of(ufunc.__name__) == "constant"
+        self.__doc__ = f"`numpy.{ufunc.__name__}`, differentiable where arguments are boxes."
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute, with the keywords of NumPy's ufuncs."""
+        x: Any = args[0] if args else None
+        cls = x.__class__
+        if len(args) == 1 and not kwargs and (cls is _np.ndarray or cls is float):
+            return self._ufunc(x)
+        if cls is ArrayBox:
+            if not kwargs:
+                if self._prim is not None:
+                    if len(args) == 1 and unwritten(x) and x.payload.dtype.kind == "f":
+                        result = getattr(T, self._prim)(x)
+                        result.__class__ = ArrayBox
+                        return result
+                elif self._infix is not None and len(args) == 2:
+                    return getattr(x, f"__{self._infix}__")(args[1])
+        elif not _any_box(args, kwargs):
+            return self._ufunc(*args, **kwargs)
+        if self._pair is not None and len(args) == 2 and not kwargs:
+            made = self._paired(*args)
+            if made is not None:
+                return made
+        if self._own is not None:
+            return self._own(args, kwargs)
+        if self._constant:
+            return self._ufunc(*plain(args), **plain(kwargs))
+        if is_noted(args):
+            return noted_call(self, args, kwargs)
+        return boxed(super().__call__(*args, **kwargs))
+
+    def _paired(self, a: Any, b: Any) -> Any:
+        """Of floats of one dtype; None for what is more than that."""
+        box = a if a.__class__ is ArrayBox else b
+        if not plain_float(box):
+            return None
+        kind = box.payload.dtype
+        a, b = operand(a, kind), operand(b, kind)
+        if a is None or b is None:
+            return None
+        try:
+            return boxed(getattr(T, self._pair)(a, b))
+        except RuntimeError:
+            return None  # the general way has NumPy's own error
+
+    def overrule(self, own: Callable[..., Any]) -> None:
+        """Let a rule of the user's own say what the derivative is."""
+        self._own = own
+        self._prim = self._infix = self._pair = None
+
+    def _method(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not _any_box(args, kwargs):
+            return getattr(self._ufunc, name)(*args, **kwargs)
+        return boxed(super()._method(name, args, kwargs))
+
+    def __repr__(self) -> str:
+        return repr(self._ufunc)

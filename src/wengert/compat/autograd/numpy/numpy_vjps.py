@@ -1,0 +1,103 @@
+"""Layer 9 · compat: what rules of one's own are made with: sums over what was broadcast, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as _np
+
+import wengert.compat.autograd.numpy as np
+from wengert.compat.autograd.boxes import plain
+from wengert.compat.autograd.numpy.rows import metadata
+
+__all__ = [
+    "balanced_eq",
+    "match_complex",
+    "repeat_to_match_shape",
+    "replace_zero",
+    "unbroadcast",
+    "unbroadcast_f",
+]
+
+
+def unbroadcast(x: Any, target_meta: tuple[Any, ...], broadcast_idx: int = 0) -> Any:
+    """A cotangent, summed over the axes along which its argument was broadcast.
+
+    Parameters
+    ----------
+    x : array
+    target_meta : tuple
+        What `metadata` tells of the argument.
+    broadcast_idx : int
+        Which axis comes first where `x` has more of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wengert.compat.autograd.numpy.numpy_vjps import unbroadcast
+    >>> from wengert.compat.autograd.numpy.numpy_wrapper import metadata
+    >>> unbroadcast(np.ones((2, 3)), metadata(np.ones((3,))))
+    array([2., 2., 2.])
+    """
+    shape, ndim, _, is_complex = target_meta
+    while np.ndim(x) > ndim:
+        x = np.sum(x, axis=broadcast_idx)
+    for axis, size in enumerate(shape):
+        if size == 1:
+            x = np.sum(x, axis=axis, keepdims=True)
+    return np.real(x) if np.iscomplexobj(x) and not is_complex else x
+
+
+def unbroadcast_f(target: Any, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function of a cotangent whose results are summed down to the shape of `target`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wengert.compat.autograd.numpy.numpy_vjps import unbroadcast_f
+    >>> unbroadcast_f(1.0, lambda g: 2 * g)(np.ones(3))
+    np.float64(6.0)
+    """
+    target_meta = metadata(target)
+    return lambda g: unbroadcast(f(g), target_meta)
+
+
+def repeat_to_match_shape(g: Any, shape: Any, dtype: Any, axis: Any, keepdims: bool) -> Any:
+    """The cotangent of a reduction in the shape of its argument, and how many were reduced to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wengert.compat.autograd.numpy.numpy_vjps import repeat_to_match_shape
+    >>> repeat_to_match_shape(np.ones(2), (2, 3), float, 1, False)
+    (array([[1., 1., 1.],
+           [1., 1., 1.]]), 3)
+    """
+    if shape == ():
+        return g, 1
+    axes = tuple(range(len(shape))) if axis is None else axis
+    axes = axes if isinstance(axes, tuple | list) else (axes,)
+    kept = list(shape)
+    for one in axes:
+        kept[one] = 1
+    count = int(_np.prod(shape)) // max(int(_np.prod(kept)), 1)
+    return np.reshape(g, kept) + _np.zeros(shape, dtype=dtype), count
+
+
+def replace_zero(x: Any, val: Any) -> Any:
+    """`x` with another value where it is 0."""
+    return np.where(plain(x) != 0, x, val)
+
+
+def balanced_eq(x: Any, z: Any, y: Any) -> Any:
+    """1 where x is z, a half where x and y both are, 0 elsewhere."""
+    return (plain(x) == plain(z)) / (1.0 + (plain(x) == plain(y)))
+
+
+def match_complex(target: Any, x: Any) -> Any:
+    """`x` as a complex number if `target` is complex, else as a real one."""
+    wanted, given = np.iscomplexobj(target), np.iscomplexobj(x)
+    if wanted == given:
+        return x
+    return x + 0j if wanted else np.real(x)

@@ -1,0 +1,5 @@
+"""Layer 9 · compat: where programs import the vector spaces of arrays from."""
+
+from wengert.compat.autograd.vspaces import ArrayVSpace, ComplexArrayVSpace
+
+__all__ = ["ArrayVSpace", "ComplexArrayVSpace"]

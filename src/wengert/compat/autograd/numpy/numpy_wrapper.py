@@ -1,0 +1,29 @@
+"""Layer 9 · compat: where programs import NumPy's functions from, and those beside them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from wengert.compat.autograd.numpy.rows import (
+    array_from_args,
+    concatenate_args,
+    make_diagonal,
+    metadata,
+    wrap_if_boxes_inside,
+)
+
+__all__ = [
+    "array_from_args",
+    "concatenate_args",
+    "make_diagonal",
+    "metadata",
+    "wrap_if_boxes_inside",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """NumPy's functions, as ``autograd.numpy`` has them."""
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module("wengert.compat.autograd.numpy"), name)

@@ -1,0 +1,94 @@
+"""Layer 9 · compat: what NumPy writes with brackets, and what autograd adds to its functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as _np
+
+import wengert.numpy as _wnp
+from wengert.compat.autograd.boxes import boxed, holds_box, isbox, plain
+
+__all__ = [
+    "array_from_args",
+    "c_",
+    "concatenate_args",
+    "make_diagonal",
+    "metadata",
+    "r_",
+    "vectorize",
+    "wrap_if_boxes_inside",
+]
+
+
+class _Joined:
+    """``np.r_[...]`` or ``np.c_[...]`` of NumPy's own arrays and of boxes."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getitem__(self, parts: Any) -> Any:
+        if holds_box(parts):
+            return boxed(getattr(_wnp, self._name)[parts])
+        return getattr(_np, self._name)[parts]
+
+    def __len__(self) -> int:
+        return 0
+
+
+r_ = _Joined("r_")
+c_ = _Joined("c_")
+
+
+def vectorize(pyfunc: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
+    """A function of numbers as one of arrays (see `numpy.vectorize`); differentiable."""
+    numpys = _np.vectorize(pyfunc, *args, **kwargs)
+
+    def on_boxes(*given: Any, **named: Any) -> Any:
+        return pyfunc(*map(boxed, given), **named)
+
+    ours = _wnp.vectorize(on_boxes, *args, **kwargs)
+
+    def each(*given: Any, **named: Any) -> Any:
+        if holds_box((given, named)):
+            return boxed(ours(*given, **named))
+        return numpys(*given, **named)
+
+    return each
+
+
+def concatenate_args(axis: int, *args: Any) -> Any:
+    """The arrays one after another, along an axis."""
+    if holds_box(args):
+        return boxed(_wnp.concatenate(args, axis))
+    return _np.concatenate(args, axis)
+
+
+def array_from_args(array_args: Any, array_kwargs: Any, *args: Any) -> Any:
+    """An array of the arguments, one row for each."""
+    if holds_box(args):
+        return boxed(_wnp.array(list(args), *array_args, **array_kwargs))
+    return _np.array(args, *array_args, **array_kwargs)
+
+
+def wrap_if_boxes_inside(raw_array: Any, slow_op_name: str | None = None) -> Any:
+    """An array of objects, some of them boxes, as a box."""
+    if isbox(raw_array) or raw_array.dtype.kind != "O":
+        return raw_array
+    return boxed(_wnp.array(raw_array.ravel().tolist()).reshape(raw_array.shape))
+
+
+def make_diagonal(D: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Matrices with the rows of `D` for diagonals: the opposite of `diagonal`."""
+    if not (offset == 0 and axis1 == -1 and axis2 == -2):
+        raise NotImplementedError(
+            "Currently make_diagonal only supports offset=0, axis1=-1, axis2=-2"
+        )
+    return D[..., None] * _np.eye(_np.shape(plain(D))[-1])
+
+
+def metadata(A: Any) -> tuple[Any, ...]:
+    """The shape, the number of dimensions, the dtype, and whether that is complex."""
+    value = plain(A)
+    return _np.shape(value), _np.ndim(value), _np.result_type(value), _np.iscomplexobj(value)

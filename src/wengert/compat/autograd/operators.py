@@ -1,0 +1,263 @@
+"""Layer 9 · compat: the operators and methods of `ArrayBox`, and NumPy's functions of boxes."""
+
+from __future__ import annotations
+
+import operator as infix
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.autograd.boxes import WALKING, ArrayBox, boxed, getval, plain
+from wengert.interp.levels import Lifted, levels_of
+from wengert.numpy.arrays import lasting, ndarray
+from wengert.ops.index import getitem
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.record import T
+from wengert.tensor import numpy_ufuncs
+from wengert.tensor.tensor import Tensor
+
+__all__ = ["ROUNDING", "binary", "unary", "unwritten"]
+
+_ARITHMETIC = {
+    "add": (np.add, "add"),
+    "sub": (np.subtract, "sub"),
+    "mul": (np.multiply, "mul"),
+    "truediv": (np.true_divide, "div"),
+    "pow": (np.power, "pow"),
+}
+_OTHERS = ("mod", "floordiv", "divmod", "and", "or", "xor", "lshift", "rshift")
+_COMPARISONS = {name: getattr(infix, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
+ROUNDING = frozenset(("ceil", "fix", "floor", "rint", "sign", "trunc"))
+"""Functions that are flat wherever they have a derivative: of boxes they are NumPy's own values."""
+_VALUES = frozenset(("all", "any", "argmax", "argmin", "argpartition", "argsort", "nonzero"))
+_VALUES |= {"searchsorted", "round", "item", "tolist", "tobytes"}
+"""Methods whose results depend on no gradient, and are NumPy's own."""
+_OWN = frozenset(("size", "dtype", "strides", "flags", "base", "backward", "grad", "data"))
+
+
+def unwritten(x: Any) -> bool:
+    """Whether nothing has written to a box, so that it may be kept as it is."""
+    cell = x.vc
+    return cell is None or (cell.__class__ is list and not cell[0])
+
+
+def _quick(x: Any) -> bool:
+    """Whether the tape's own operations may take `x`: floats that nothing has written to."""
+    return x.payload.dtype.kind == "f" and unwritten(x)
+
+
+def _operand(kind: Any, other: Any) -> Any:
+    """`other` as what the tensors' operators compute with in floats of dtype `kind`, or None."""
+    cls = other.__class__
+    if cls is ArrayBox:
+        return other if other.payload.dtype is kind and unwritten(other) else None
+    if cls is float or cls is int:
+        return other
+    if cls is np.ndarray:
+        return new_tensor(other) if other.dtype is kind else None
+    if cls is np.float64 and kind.itemsize == 8:
+        return float(other)
+    return None
+
+
+def binary(symbol: str) -> Callable[[Any, Any], Any]:
+    """An infix operator of a box and anything else; None from it means that it cannot."""
+    name = f"__{symbol}__"
+    general = getattr(ndarray, name)
+
+    def operator(self: Any, other: Any) -> Any:
+        cell = self.vc
+        if cell is None or (cell.__class__ is list and not cell[0]):
+            kind = self.payload.dtype
+            if kind.kind == "f":
+                same = _operand(kind, other)
+                if same is not None:
+                    try:
+                        result = getattr(Tensor, name)(self, same)
+                    except RuntimeError:
+                        # again, for NumPy's own error
+                        return boxed(general(self, other))
+                    result.__class__ = ArrayBox
+                    return result
+        return boxed(general(self, other))
+
+    return _named(operator, name)
+
+
+def _reflected(symbol: str, prim: str) -> Callable[[Any, Any], Any]:
+    name = f"__r{symbol}__"
+    general = getattr(ndarray, name)
+
+    def operator(self: Any, other: Any) -> Any:
+        cls = other.__class__
+        if (cls is float or cls is int or cls is np.float64) and _quick(self):
+            # not the tensors' own, which divide by way of the reciprocal
+            result = getattr(T, prim)(new_tensor(self.payload.dtype.type(other)), self)
+            result.__class__ = ArrayBox
+            return result
+        return boxed(general(self, other))
+
+    return _named(operator, name)
+
+
+def _through(name: str) -> Callable[..., Any]:
+    """A method of arrays, which gives boxes."""
+    theirs = getattr(ndarray, name) if name.startswith("__") else None
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if theirs is not None:
+            return boxed(theirs(self, *args, **kwargs))
+        return boxed(getattr(super(ArrayBox, self), name)(*args, **kwargs))
+
+    return _named(method, name)
+
+
+def _of_values(name: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(np.asarray(getval(self)), name)(*plain(args), **plain(kwargs))
+
+    return _named(method, name)
+
+
+def _in_batch(value: Any) -> bool:
+    """Whether a value has others in the other elements of a batch."""
+    if not isinstance(value, TensorBase) or not isinstance(value.payload, Lifted):
+        return False
+    return any(level.size is not None for level in levels_of(value.payload).values())
+
+
+def _comparison(name: str) -> Callable[[Any, Any], Any]:
+    compare, general = _COMPARISONS[name], getattr(ndarray, f"__{name}__")
+
+    def operator(self: Any, other: Any) -> Any:
+        if WALKING.get() or _in_batch(self) or _in_batch(other):
+            return boxed(general(self, other))
+        return compare(getval(self), plain(other))
+
+    return _named(operator, f"__{name}__")
+
+
+def _in_place(symbol: str) -> Callable[[Any, Any], Any]:
+    """``x += y``: in place for what is there to be written to (NOTE [sums in place])."""
+    name = f"__i{symbol}__"
+    write, compute = getattr(ndarray, name), f"__{symbol}__"
+
+    def operator(self: Any, other: Any) -> Any:
+        if not self._may_be_written() or self._of_argument():
+            return getattr(self, compute)(other)
+        return write(self, other)
+
+    return _named(operator, name)
+
+
+def _named(method: Callable[..., Any], name: str) -> Callable[..., Any]:
+    method.__name__ = name
+    method.__qualname__ = f"ArrayBox.{name}"
+    method.__doc__ = f"NumPy's `{name}`."
+    return method
+
+
+def _property(name: str) -> property:
+    theirs = getattr(ndarray, name)
+
+    def get(self: Any) -> Any:
+        return boxed(theirs.__get__(self))
+
+    return property(get, theirs.fset, None, theirs.__doc__)
+
+
+def unary(ufunc: Any) -> str | None:
+    """The primitive that is a ufunc of one argument on floats, or None if it is more than that."""
+    if ufunc.nin != 1 or ufunc.__name__ in ROUNDING or numpy_ufuncs.is_constant(ufunc):
+        return None
+    return numpy_ufuncs.one_primitive(ufunc)
+
+
+_PRIMITIVES: dict[Any, str | None] = {}
+_INFIX: dict[Any, str] = {ufunc: symbol for symbol, (ufunc, _) in _ARITHMETIC.items()}
+_INFIX[np.matmul] = "matmul"
+
+
+def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    if method == "__call__" and not kwargs:
+        if len(inputs) == 2:
+            symbol = _INFIX.get(ufunc)
+            if symbol is not None:
+                a, b = inputs
+                cls = a.__class__
+                if cls is ArrayBox:
+                    return getattr(a, f"__{symbol}__")(b)
+                if cls is np.ndarray and a.dtype.kind == "f":
+                    box = new_tensor(a)
+                    box.__class__ = ArrayBox
+                    return getattr(box, f"__{symbol}__")(b)
+                if cls is np.float64 and symbol != "matmul":
+                    return getattr(b, f"__r{symbol}__")(a)
+        elif len(inputs) == 1 and _quick(self):
+            if ufunc not in _PRIMITIVES:
+                _PRIMITIVES[ufunc] = unary(ufunc)
+            prim = _PRIMITIVES[ufunc]
+            if prim is not None:
+                return boxed(getattr(T, prim)(inputs[0]))
+        if ufunc.__name__ in ROUNDING or numpy_ufuncs.is_constant(ufunc):
+            return ufunc(*plain(inputs))
+    result = numpy_ufuncs.apply(ufunc, method, lasting(inputs), kwargs)
+    return result if "out" in kwargs else boxed(result)
+
+
+def _array_function(
+    self: Any, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    return boxed(ndarray.__array_function__(self, function, types, args, kwargs))
+
+
+def _getitem(self: Any, index: Any) -> Any:
+    if index.__class__ is int and self.payload.ndim > 1:
+        result = getitem(self, index)
+    else:
+        result = ndarray.__getitem__(self, index)
+    if result.__class__ is not ArrayBox:
+        result.__class__ = ArrayBox
+    return result
+
+
+def _bool(self: Any) -> bool:
+    return bool(getval(self))
+
+
+def _iter(self: Any) -> Iterator[Any]:
+    return map(boxed, ndarray.__iter__(self))
+
+
+def _install() -> None:
+    for name, value in list(vars(ndarray).items()):
+        if name.startswith("_") or name in _OWN:
+            continue
+        if isinstance(value, property):
+            setattr(ArrayBox, name, _property(name))
+        else:
+            setattr(ArrayBox, name, _of_values(name) if name in _VALUES else _through(name))
+    for name in ("neg", "abs", "pos", "invert", "matmul", "rmatmul"):
+        setattr(ArrayBox, f"__{name}__", _through(f"__{name}__"))
+    for symbol, (_, prim) in _ARITHMETIC.items():
+        setattr(ArrayBox, f"__{symbol}__", binary(symbol))
+        setattr(ArrayBox, f"__r{symbol}__", _reflected(symbol, prim))
+        setattr(ArrayBox, f"__i{symbol}__", _in_place(symbol))
+    for symbol in _OTHERS:
+        setattr(ArrayBox, f"__{symbol}__", _through(f"__{symbol}__"))
+        setattr(ArrayBox, f"__r{symbol}__", _through(f"__r{symbol}__"))
+        if symbol != "divmod":
+            setattr(ArrayBox, f"__i{symbol}__", _in_place(symbol))
+    setattr(ArrayBox, "__imatmul__", _in_place("matmul"))  # noqa: B010  # as the others
+    for name in _COMPARISONS:
+        setattr(ArrayBox, f"__{name}__", _comparison(name))
+    ArrayBox.__array_ufunc__ = _array_ufunc  # type: ignore[method-assign]
+    ArrayBox.__array_function__ = _array_function  # type: ignore[method-assign]
+    ArrayBox.__getitem__ = _getitem  # type: ignore[method-assign]
+    ArrayBox.__iter__ = _iter  # type: ignore[method-assign]
+    ArrayBox.__bool__ = _bool  # type: ignore[method-assign]
+    ArrayBox.__hash__ = TensorBase.__hash__  # type: ignore[method-assign]
+
+
+_install()

@@ -1,0 +1,24 @@
+"""Layer 9 · compat: ``autograd.scipy``: `special`, `stats`, `linalg`, `signal`, `integrate`.
+
+Their functions are SciPy's on NumPy's own arrays, and differentiable on boxes.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_MODULES = frozenset(("integrate", "linalg", "misc", "signal", "special", "stats"))
+
+
+def __getattr__(name: str) -> Any:
+    """Modules are imported when they are first named: SciPy's take long."""
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}: there are {', '.join(sorted(_MODULES))}"
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted(_MODULES)

@@ -1,0 +1,74 @@
+"""Layer 9 · compat: SciPy's functions, of NumPy's own arrays and of boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.base.extras import scipy_module
+from wengert.compat.autograd.boxes import boxed, holds_box
+
+__all__ = ["found", "no_rule", "paired"]
+
+
+def no_rule(name: str, place: str, args: tuple[Any, ...]) -> NotImplementedError:
+    """The error about a function of SciPy's that has no derivative here."""
+    numbers = tuple(i for i, value in enumerate(args) if holds_box(value))
+    return NotImplementedError(
+        f"VJP of {name} wrt argnums {numbers} not defined: {place}.{name} has no derivative here. "
+        "If none is wanted, pass x._value for the box x; if one is, write a primitive with "
+        "autograd.extend.primitive and defvjp"
+    )
+
+
+def paired(
+    name: str, place: str, scipys: Callable[[], Any], formula: Callable[..., Any] | None
+) -> Callable[..., Any]:
+    """SciPy's function on NumPy's own arrays, and a formula on boxes.
+
+    Parameters
+    ----------
+    name, place
+        What the function is called, and where in SciPy.
+    scipys
+        Gives SciPy's function.
+    formula
+        Takes what SciPy's function takes; None: no box may be given.
+    """
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if not holds_box((args, kwargs)):
+            return scipys()(*args, **kwargs)
+        if formula is None:
+            raise no_rule(name, place, args)
+        return boxed(formula(*args, **kwargs))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`{place}.{name}`" + (
+        "." if formula is None else ", differentiable where arguments are boxes."
+    )
+    return function
+
+
+def found(
+    module: str, part: str, own: str, name: str, formulas: dict[str, Callable[..., Any]]
+) -> Any:
+    """What stands for ``scipy.<part>.<own>.<name>`` in one of the modules here.
+
+    Raises
+    ------
+    AttributeError
+        If SciPy has no such thing.
+    """
+    place = f"scipy.{part}.{own}".rstrip(".")
+
+    def home() -> Any:
+        scipys = scipy_module(part, f"{place}.{name}")
+        return getattr(scipys, own) if own else scipys
+
+    value = None if name.startswith("_") else getattr(home(), name, None)
+    if value is None:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}: {place} has none")
+    if not callable(value) or isinstance(value, type):
+        return value
+    return paired(name, place, lambda: value, formulas.get(name))

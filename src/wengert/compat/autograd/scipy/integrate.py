@@ -1,0 +1,103 @@
+"""Layer 9 · compat: ``autograd.scipy.integrate``: `odeint`.
+
+>>> import wengert.compat.autograd.numpy as np
+>>> from wengert.compat.autograd import grad
+>>> from wengert.compat.autograd.scipy.integrate import odeint
+>>> times = np.linspace(0.0, 1.0, 2)
+>>> grad(lambda a: odeint(lambda y, t, a: -a * y, np.ones(1), times, (a,))[-1, 0])(2.0).round(6)
+np.float64(-0.135335)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import wengert.compat.autograd.numpy as np
+from wengert.base.containers import flatten
+from wengert.base.extras import scipy_module
+from wengert.compat.autograd.boxes import TRACING, boxed, holds_box, isbox
+from wengert.integrate.solvers import odeint as _odeint
+
+__all__ = ["odeint"]
+
+_NAMES = {"h0": "first_step", "hmax": "max_step", "hmin": "min_step"}
+_UNUSED = frozenset(("Dfun", "col_deriv", "ml", "mu", "mxhnil", "mxordn", "mxords", "mxstep"))
+
+
+class _Followed(Exception):
+    """The equations hold boxes though no argument does."""
+
+
+def odeint(func: Callable[..., Any], y0: Any, t: Any, args: Any = (), **kwargs: Any) -> Any:
+    """Integrate ``dy/dt = func(y, t, *args)`` (see `scipy.integrate.odeint`).
+
+    Derivatives are by `y0`, `t`, `args`, which may be nested containers, and by boxes that `func`
+    closes over; they are found by integrating again.
+
+    Parameters
+    ----------
+    func : callable
+        The equations, written with ``autograd.numpy``.
+    y0 : array
+        The state at ``t[0]``.
+    t : array
+        The times at which the state is wanted.
+    args : tuple
+        Further arguments of `func`.
+    **kwargs
+        Of SciPy's: ``rtol``, ``atol``, ``tfirst``, ``h0``, ``hmax`` and ``hmin``; those that
+        concern its solver only are taken where nothing is differentiated, and then all are.
+
+    Returns
+    -------
+    array
+        The states, one row for each time.
+
+    Raises
+    ------
+    NotImplementedError
+        For an option that has no counterpart where derivatives are computed.
+    """
+    args = args if isinstance(args, tuple) else (args,)
+    if not holds_box((y0, t, args)):
+        try:
+            return _scipys(func, y0, t, args, kwargs)
+        except _Followed:
+            pass
+    options = {_NAMES.get(name, name): value for name, value in kwargs.items() if value}
+    options = {name: value for name, value in options.items() if name not in _UNUSED}
+    unknown = options.keys() - {"rtol", "atol", "tfirst", *_NAMES.values()}
+    if unknown:
+        raise NotImplementedError(
+            f"odeint of boxes has no argument {', '.join(sorted(unknown))}: leave it out"
+        )
+
+    def equations(*given: Any) -> Any:
+        return _array(func(*map(_boxes, given)))
+
+    made = _odeint(equations, _array(y0), t, args, method="LSODA", **options)
+    return boxed(made)
+
+
+def _boxes(value: Any) -> Any:
+    leaves, rebuild = flatten(value)
+    return rebuild([boxed(leaf) for leaf in leaves])
+
+
+def _array(value: Any) -> Any:
+    return value if isbox(value) else np.array(value, dtype=float)
+
+
+def _scipys(func: Any, y0: Any, t: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    scipys = scipy_module("integrate", "scipy.integrate.odeint").odeint
+    if TRACING.get() is None:
+        return scipys(func, y0, t, args, **kwargs)
+
+    def plainly(*given: Any) -> Any:
+        slope = func(*given)
+        if holds_box(slope):
+            raise _Followed
+        return slope
+
+    return scipys(plainly, y0, t, args, **kwargs)

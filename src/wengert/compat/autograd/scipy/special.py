@@ -1,0 +1,98 @@
+"""Layer 9 · compat: ``autograd.scipy.special``: every function of SciPy's, by name.
+
+Which of them differentiate, and by which arguments, is the table of `wengert.special` and of
+NumPy's protocols; others raise NotImplementedError on boxes.
+
+>>> import wengert.compat.autograd.numpy as np
+>>> from wengert.compat.autograd import grad
+>>> from wengert.compat.autograd.scipy.special import gammaln, logsumexp
+>>> grad(gammaln)(1.0).round(12)
+np.float64(-0.577215664902)
+>>> grad(logsumexp)(np.zeros(2))
+array([0.5, 0.5])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as _np
+
+import wengert.compat.autograd.numpy as np
+from wengert.base.extras import scipy_module
+from wengert.compat.autograd.boxes import boxed, getval, holds_box
+from wengert.compat.autograd.scipy.dispatch import found, no_rule
+from wengert.ops.transcendental import polygamma as _polygamma
+
+
+def logsumexp_of(
+    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
+) -> Any:
+    """``log(sum(b * exp(a)))`` of boxes (see `scipy.special.logsumexp`)."""
+    largest = _np.max(getval(a), axis=axis, keepdims=True)
+    largest = _np.where(_np.isfinite(largest), largest, 0.0)
+    terms = np.exp(a - largest)
+    total = np.sum(terms if b is None else b * terms, axis=axis, keepdims=keepdims)
+    shift = largest if keepdims else _np.squeeze(largest, axis=axis)
+    if return_sign:
+        return np.log(np.abs(total)) + shift, _np.sign(getval(total))
+    return np.log(total) + shift
+
+
+def softmax_of(x: Any, axis: Any = None) -> Any:
+    """`scipy.special.softmax` of boxes."""
+    return np.exp(log_softmax_of(x, axis))
+
+
+def log_softmax_of(x: Any, axis: Any = None) -> Any:
+    """`scipy.special.log_softmax` of boxes."""
+    return x - logsumexp_of(x, axis, keepdims=True)
+
+
+def multigammaln_of(a: Any, d: int) -> Any:
+    """`scipy.special.multigammaln` of boxes."""
+    parts = scipy_module("special", "multigammaln").gammaln(
+        np.expand_dims(a, -1) - _np.arange(d) / 2.0
+    )
+    return d * (d - 1) / 4.0 * _np.log(_np.pi) + np.sum(parts, -1)
+
+
+def polygamma_of(n: Any, x: Any) -> Any:
+    """`scipy.special.polygamma` of boxes: derivatives by `x` only."""
+    order = _np.asarray(getval(n))
+    if holds_box(n) or order.size != 1:
+        raise no_rule("polygamma", "scipy.special", (n,))
+    return boxed(_polygamma(int(order.reshape(())), x))
+
+
+_FORMULAS: dict[str, Any] = {
+    "log_softmax": log_softmax_of,
+    "logsumexp": logsumexp_of,
+    "multigammaln": multigammaln_of,
+    "polygamma": polygamma_of,
+    "softmax": softmax_of,
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Functions are made when they are first named."""
+    if name.startswith("_"):
+        raise AttributeError(name)
+    value = getattr(scipy_module("special", f"scipy.special.{name}"), name, None)
+    if isinstance(value, _np.ufunc):
+        # it comes to the boxes by NumPy's own protocol
+        return globals().setdefault(name, _of_ufunc(name, value))
+    return globals().setdefault(name, found(__name__, "special", "", name, _FORMULAS))
+
+
+def _of_ufunc(name: str, ufunc: Any) -> Any:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return ufunc(*args, **kwargs)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`scipy.special.{name}`, of NumPy's own arrays and of boxes."
+    return function
+
+
+def __dir__() -> list[str]:
+    return sorted(dir(scipy_module("special", "scipy.special")))

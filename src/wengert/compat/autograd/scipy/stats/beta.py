@@ -1,0 +1,14 @@
+"""Layer 9 · compat: the beta distribution, with SciPy's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.compat.autograd.scipy.dispatch import found
+from wengert.compat.autograd.scipy.stats.formulas import FORMULAS
+
+
+def __getattr__(name: str) -> Any:
+    """Functions are made when they are first named."""
+    made = found(__name__, "stats", "beta", name, FORMULAS["beta"])
+    return globals().setdefault(name, made)

@@ -1,0 +1,234 @@
+"""Layer 9 · compat: densities as formulas, for boxes.
+
+Arguments are SciPy's: `loc` and `scale` last, with the defaults 0 and 1. Outside of the support a
+density is 0, and its derivatives, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as _np
+
+import wengert.compat.autograd.numpy as np
+from wengert.compat.autograd.boxes import carries, isbox, plain
+from wengert.compat.autograd.scipy import special
+
+__all__ = ["FORMULAS"]
+
+Formula = Callable[..., Any]
+_LOG_ROOT = 0.5 * _np.log(2 * _np.pi)
+
+
+def _inside(condition: Any, density: Any) -> Any:
+    """A logarithm of a density where `condition` holds, and -inf elsewhere."""
+    return density if _np.all(condition) else np.where(condition, density, -_np.inf)
+
+
+def _exp(logarithm: Formula) -> Formula:
+    def density(*args: Any, **kwargs: Any) -> Any:
+        return np.exp(logarithm(*args, **kwargs))
+
+    return density
+
+
+def _log(function: Formula) -> Formula:
+    def logarithm(*args: Any, **kwargs: Any) -> Any:
+        return np.log(function(*args, **kwargs))
+
+    return logarithm
+
+
+def _upper(function: Formula) -> Formula:
+    def survival(*args: Any, **kwargs: Any) -> Any:
+        return 1.0 - function(*args, **kwargs)
+
+    return survival
+
+
+def _of_logpdf(logpdf: Formula, cdf: Formula | None = None) -> dict[str, Formula]:
+    made = {"logpdf": logpdf, "pdf": _exp(logpdf)}
+    if cdf is not None:
+        upper = _upper(cdf)
+        made |= {"cdf": cdf, "logcdf": _log(cdf), "sf": upper, "logsf": _log(upper)}
+    return made
+
+
+def _norm_logpdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+    z = (x - loc) / scale
+    return -0.5 * z * z - _LOG_ROOT - np.log(scale)
+
+
+def _norm_by(name: str, sign: float) -> Formula:
+    def function(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+        return getattr(special, name)(sign * ((x - loc) / scale))
+
+    return function
+
+
+def _t_logpdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+    z = (x - loc) / scale
+    half = (df + 1.0) / 2.0
+    constant = special.gammaln(half) - special.gammaln(df / 2.0) - 0.5 * np.log(df * _np.pi)
+    return constant - half * np.log1p(z * z / df) - np.log(scale)
+
+
+def _t_cdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+    return special.stdtr(df, (x - loc) / scale)
+
+
+def _beta_logpdf(x: Any, a: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+    z = (x - loc) / scale
+    value = plain(z)
+    inside = (value >= 0) & (value <= 1)
+    z = z if _np.all(inside) else np.where(inside, z, 0.5)
+    logarithm = special.xlogy(a - 1.0, z) + special.xlog1py(b - 1.0, -z) - special.betaln(a, b)
+    return _inside(inside, logarithm - np.log(scale))
+
+
+def _beta_cdf(x: Any, a: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+    return special.betainc(a, b, np.clip((x - loc) / scale, 0.0, 1.0))
+
+
+def _gamma_logpdf(x: Any, a: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+    z = (x - loc) / scale
+    inside = plain(z) >= 0
+    z = z if _np.all(inside) else np.where(inside, z, 1.0)
+    logarithm = special.xlogy(a - 1.0, z) - z - special.gammaln(a)
+    return _inside(inside, logarithm - np.log(scale))
+
+
+def _gamma_cdf(x: Any, a: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+    return special.gammainc(a, np.maximum((x - loc) / scale, 0.0))
+
+
+def _chi2_logpdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+    return _gamma_logpdf(x, df / 2.0, loc, 2.0 * scale)
+
+
+def _chi2_cdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+    return _gamma_cdf(x, df / 2.0, loc, 2.0 * scale)
+
+
+def _expon_logpdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+    z = (x - loc) / scale
+    return _inside(plain(z) >= 0, -z - np.log(scale))
+
+
+def _expon_cdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+    return -np.expm1(-np.maximum((x - loc) / scale, 0.0))
+
+
+def _uniform_logpdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+    z = (x - loc) / scale
+    value = plain(z)
+    return _inside((value >= 0) & (value <= 1), 0.0 * z - np.log(scale))
+
+
+def _uniform_cdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+    return np.clip((x - loc) / scale, 0.0, 1.0)
+
+
+def _poisson_logpmf(k: Any, mu: Any, loc: Any = 0.0) -> Any:
+    k = plain(k) - loc
+    whole = (k >= 0) & (_np.floor(k) == k)
+    counts = _np.where(whole, k, 0)
+    return _inside(whole, special.xlogy(counts, mu) - special.gammaln(counts + 1.0) - mu)
+
+
+def _poisson_cdf(k: Any, mu: Any, loc: Any = 0.0) -> Any:
+    counts = _np.floor(plain(k) - loc)
+    tail = special.gammaincc(_np.maximum(counts, 0.0) + 1.0, mu)
+    return tail if _np.all(counts >= 0) else np.where(counts >= 0, tail, 0.0)
+
+
+def _bernoulli_logpmf(k: Any, p: Any, loc: Any = 0.0) -> Any:
+    k = plain(k) - loc
+    whole = (k == 0) | (k == 1)
+    return _inside(whole, special.xlogy(k, p) + special.xlog1py(1.0 - k, -p))
+
+
+def _dirichlet_logpdf(x: Any, alpha: Any) -> Any:
+    norm = np.sum(special.gammaln(alpha)) - special.gammaln(np.sum(alpha))
+    if np.shape(x)[0] + 1 == np.shape(alpha)[0]:
+        x = np.concatenate([x, 1.0 - np.sum(x, axis=0, keepdims=True)])
+    powers = np.transpose(special.xlogy(alpha - 1.0, np.transpose(x)))
+    return np.sum(powers, axis=0) - norm
+
+
+def _points(x: Any, mean: Any, cov: Any) -> tuple[Any, Any, int]:
+    """Deviations from the mean, the covariance as a matrix, and the dimension."""
+    ndims = (np.ndim(x), 0 if mean is None else np.ndim(mean))
+    if np.ndim(cov):
+        dim = np.shape(cov)[0]
+    elif mean is not None and ndims[1]:
+        dim = np.shape(mean)[0]
+    else:
+        dim = np.shape(x)[-1] if ndims[0] > 1 else 1
+    if np.ndim(cov) == 0:
+        cov = cov * _np.eye(dim)
+    elif np.ndim(cov) == 1:
+        cov = np.diag(cov)
+    if dim == 1 and ndims[0] == 1:
+        x = np.reshape(x, (-1, 1))
+    elif ndims[0] == 0:
+        x = np.reshape(x, (1,))
+    return (x if mean is None else x - mean), cov, dim
+
+
+def _normal_logpdf(x: Any, mean: Any = None, cov: Any = 1.0, allow_singular: bool = False) -> Any:
+    away, cov, dim = _points(x, mean, cov)
+    if allow_singular:
+        return _singular(away, cov)
+    solved = np.transpose(np.linalg.solve(cov, np.transpose(away)))
+    squares = np.sum(away * solved, axis=-1)
+    return -0.5 * (dim * _np.log(2 * _np.pi) + np.linalg.slogdet(cov)[1] + squares)
+
+
+def _singular(away: Any, cov: Any) -> Any:
+    if isbox(cov) and carries(cov):
+        raise NotImplementedError(
+            "The multivariate normal pdf is not differentiable w.r.t. a singular covariance "
+            "matrix: leave allow_singular out"
+        )
+    values, vectors = _np.linalg.eigh(plain(cov))
+    least = 1e6 * _np.finfo(values.dtype).eps * _np.max(_np.abs(values))
+    kept = values > least
+    roots = vectors[:, kept] / _np.sqrt(values[kept])
+    # beside the support the density is 0, and the slope that of the formula, as there
+    beside = _np.linalg.norm(_np.dot(plain(away), vectors[:, ~kept]), axis=-1) >= 1e3 * least
+    squares = np.sum(np.dot(away, roots) ** 2, axis=-1)
+    constant = kept.sum() * _np.log(2 * _np.pi) + _np.sum(_np.log(values[kept]))
+    return -0.5 * (constant + squares) + _np.where(beside, -_np.inf, 0.0)
+
+
+def _normal_entropy(mean: Any = None, cov: Any = 1.0) -> Any:
+    _, cov, dim = _points(0.0 if mean is None else mean, None, cov)
+    return 0.5 * (dim * (_np.log(2 * _np.pi) + 1.0) + np.linalg.slogdet(cov)[1])
+
+
+FORMULAS: dict[str, dict[str, Formula]] = {
+    "bernoulli": {"logpmf": _bernoulli_logpmf, "pmf": _exp(_bernoulli_logpmf)},
+    "beta": _of_logpdf(_beta_logpdf, _beta_cdf),
+    "chi2": _of_logpdf(_chi2_logpdf, _chi2_cdf),
+    "dirichlet": _of_logpdf(_dirichlet_logpdf),
+    "expon": _of_logpdf(_expon_logpdf, _expon_cdf),
+    "gamma": _of_logpdf(_gamma_logpdf, _gamma_cdf),
+    "multivariate_normal": {**_of_logpdf(_normal_logpdf), "entropy": _normal_entropy},
+    "norm": {
+        **_of_logpdf(_norm_logpdf),
+        "cdf": _norm_by("ndtr", 1.0),
+        "logcdf": _norm_by("log_ndtr", 1.0),
+        "logsf": _norm_by("log_ndtr", -1.0),
+        "sf": _norm_by("ndtr", -1.0),
+    },
+    "poisson": {
+        "cdf": _poisson_cdf,
+        "logpmf": _poisson_logpmf,
+        "pmf": _exp(_poisson_logpmf),
+    },
+    "t": _of_logpdf(_t_logpdf, _t_cdf),
+    "uniform": _of_logpdf(_uniform_logpdf, _uniform_cdf),
+}
+"""For each distribution its functions that differentiate, by SciPy's names."""

@@ -1,0 +1,163 @@
+"""Layer 9 · compat: checks of derivatives against finite differences, in random directions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any
+
+from wengert.compat.autograd.tracing import make_jvp, make_vjp
+from wengert.compat.autograd.vspaces import vspace
+from wengert.compat.autograd.wrap_util import get_name, unary_to_nary
+
+__all__ = [
+    "check_equivalent",
+    "check_grads",
+    "check_jvp",
+    "check_vjp",
+    "combo_check",
+    "make_numerical_jvp",
+    "scalar_close",
+]
+
+EPS = 1e-6
+TOL = 1e-6
+RTOL = 1e-6
+
+
+def scalar_close(a: Any, b: Any) -> bool:
+    """Whether two numbers are closer than 1e-6, absolutely or relatively.
+
+    Examples
+    --------
+    >>> from wengert.compat.autograd.test_util import scalar_close
+    >>> scalar_close(1.0, 1.0 + 1e-7), scalar_close(1.0, 1.1)
+    (True, False)
+    """
+    return bool(abs(a - b) < TOL or abs(a - b) / abs(a + b) < RTOL)
+
+
+def make_numerical_jvp(f: Callable[[Any], Any], x: Any) -> Callable[[Any], Any]:
+    """The derivative of `f` at `x` in a direction, by central differences."""
+    given, found = vspace(x), vspace(f(x))
+
+    def jvp(v: Any) -> Any:
+        after = f(given.add(x, given.scalar_mul(v, EPS / 2)))
+        before = f(given.add(x, given.scalar_mul(v, -EPS / 2)))
+        return found.scalar_mul(found.add(after, found.scalar_mul(before, -1.0)), 1.0 / EPS)
+
+    return jvp
+
+
+def check_vjp(f: Callable[[Any], Any], x: Any) -> None:
+    """Check reverse mode of a function of one argument, in a random direction.
+
+    Raises
+    ------
+    AssertionError
+        If it differs from finite differences.
+    """
+    vjp, y = make_vjp(f, x)
+    given, found = vspace(x), vspace(y)
+    x_v, y_v = given.randn(), found.randn()
+    back = given.covector(vjp(found.covector(y_v)))
+    if vspace(back) != given:
+        raise AssertionError(
+            f"Derivative (VJP) check of {get_name(f)} failed with arg {x}:\nthe cotangent is of "
+            f"{vspace(back)}, the argument of {given}"
+        )
+    exact = given.inner_prod(x_v, back)
+    numeric = found.inner_prod(y_v, make_numerical_jvp(f, x)(x_v))
+    if not scalar_close(numeric, exact):
+        raise AssertionError(
+            f"Derivative (VJP) check of {get_name(f)} failed with arg {x}:\nanalytic: {exact}\n"
+            f"numeric:  {numeric}"
+        )
+
+
+def check_jvp(f: Callable[[Any], Any], x: Any) -> None:
+    """Check forward mode of a function of one argument, in a random direction.
+
+    Raises
+    ------
+    AssertionError
+        If it differs from finite differences.
+    """
+    direction = vspace(x).randn()
+    check_equivalent(make_jvp(f, x)(direction)[1], make_numerical_jvp(f, x)(direction))
+
+
+def check_equivalent(x: Any, y: Any) -> None:
+    """Check that two values are of one structure, and equal in a random direction.
+
+    Raises
+    ------
+    AssertionError
+        If they are not.
+    """
+    first, second = vspace(x), vspace(y)
+    if first != second:
+        raise AssertionError(f"VSpace mismatch:\nx: {first}\ny: {second}")
+    direction = first.randn()
+    if not scalar_close(first.inner_prod(x, direction), first.inner_prod(y, direction)):
+        raise AssertionError(f"Value mismatch:\nx: {x}\ny: {y}")
+
+
+@unary_to_nary
+def check_grads(
+    f: Callable[[Any], Any], x: Any, modes: Sequence[str] = ("fwd", "rev"), order: int = 2
+) -> None:
+    """What checks derivatives of a function, in the given modes, up to an order.
+
+    Examples
+    --------
+    >>> import wengert.compat.autograd.numpy as np
+    >>> from wengert.compat.autograd.test_util import check_grads
+    >>> check_grads(lambda x, y: np.sin(x) * y, (0, 1), order=2)(np.ones(2), 3.0)
+
+    Raises
+    ------
+    AssertionError
+        If a derivative differs from finite differences, or for an unknown mode.
+    """
+    for mode in modes:
+        if mode not in ("fwd", "rev"):
+            raise AssertionError(f"{mode!r}: the modes are 'fwd' and 'rev'")
+    if "fwd" in modes:
+        check_jvp(f, x)
+        if order > 1:
+            v = vspace(x).randn()
+            _again(f"jvp_{get_name(f)}", lambda x, v: make_jvp(f, x)(v)[1], modes, order)(x, v)
+    if "rev" in modes:
+        check_vjp(f, x)
+        if order > 1:
+            v = vspace(f(x)).randn()
+            _again(f"vjp_{get_name(f)}", lambda x, v: make_vjp(f, x)[0](v), modes, order)(x, v)
+
+
+def _again(
+    name: str, derivative: Callable[..., Any], modes: Sequence[str], order: int
+) -> Callable[..., Any]:
+    derivative.__name__ = name
+    check: Callable[..., Any] = check_grads(derivative, (0, 1), modes, order=order - 1)
+    return check
+
+
+def combo_check(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., None]:
+    """`check_grads` with every combination of the values that are given for each argument.
+
+    Examples
+    --------
+    >>> import numpy as onp
+    >>> import wengert.compat.autograd.numpy as np
+    >>> from wengert.compat.autograd.test_util import combo_check
+    >>> combo_check(np.sum, (0,), order=1)([onp.ones((2, 3))], axis=[None, 0, 1])
+    """
+
+    def check(*values: Any, **options: Any) -> None:
+        pairs = [[(key, option) for option in each] for key, each in options.items()]
+        for given in product(*values):
+            for named in product(*pairs):
+                check_grads(fun, *args, **kwargs)(*given, **dict(named))
+
+    return check

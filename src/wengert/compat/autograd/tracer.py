@@ -1,0 +1,44 @@
+"""Layer 9 · compat: what programs know of boxes: `getval`, `isbox`, `trace`, and primitives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.compat.autograd.boxes import getval
+from wengert.compat.autograd.noted import Node, trace
+from wengert.compat.autograd.numpy import noted_boxes
+from wengert.compat.autograd.opaque import Box, Opaque
+from wengert.compat.autograd.primitives import notrace_primitive, primitive, register_notrace
+from wengert.compat.autograd.util import subval, subvals, toposort
+from wengert.tape.base import TensorBase
+
+__all__ = [
+    "Box",
+    "Node",
+    "getval",
+    "isbox",
+    "notrace_primitive",
+    "primitive",
+    "register_notrace",
+    "subval",
+    "subvals",
+    "toposort",
+    "trace",
+]
+
+REQUIRES = (noted_boxes,)
+
+
+def isbox(x: Any) -> bool:
+    """Whether a value belongs to a function that is being differentiated."""
+    return isinstance(x, TensorBase | Opaque)
+
+
+def __getattr__(name: str) -> Any:
+    """What belongs to the original's own tape, by name."""
+    if name in ("TraceStack", "new_box", "primitives", "trace_primitives_map", "trace_stack"):
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}: it belongs to the original's tape, "
+            "and the tape here is wengert's; write trace with a subclass of Node"
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

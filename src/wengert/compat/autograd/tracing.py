@@ -1,0 +1,365 @@
+"""Layer 9 · compat: reverse and forward mode for functions of one argument, which may be nested.
+
+All that differentiates here comes from `make_vjp` and `make_jvp`. The argument of the function, a
+number, an array, or a nested list, tuple or dict of these, becomes boxes of the same structure.
+
+NOTE [complex gradients]
+HIPS autograd does not conjugate: the gradient of a real function of ``x + iy`` is ``u_x - i u_y``,
+which is what `grad` there and here returns. The tape's convention is PyTorch's, ``u_x + i u_y``, so
+cotangents are conjugated on their way in and on their way out. Tangents are the same in both.
+"""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.containers import flatten, paths
+from wengert.compat.autograd.boxes import (
+    TRACING,
+    WALKING,
+    boxed,
+    cannot,
+    holds_box,
+    isbox,
+    leaf_of,
+    released,
+    unboxed,
+)
+from wengert.compat.autograd.calls import conjugate
+from wengert.compat.autograd.opaque import Opaque, boxed_value, is_opaque
+from wengert.compat.autograd.vspaces import vspace
+from wengert.ops.expand import expand
+from wengert.ops.like import zeros_like
+from wengert.tape.backward import run_grad
+from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.levels import brought
+from wengert.tape.lift import cast
+from wengert.tape.modes import current_mode, enable_grad, is_recording
+from wengert.tape.node import edge_of
+from wengert.tape.record import T
+
+__all__ = [
+    "INDEPENDENT",
+    "Pullback",
+    "call",
+    "make_jvp",
+    "make_vjp",
+    "rows",
+    "shown",
+    "traced",
+    "warn_independent",
+]
+
+INDEPENDENT = "Output seems independent of input."
+
+
+def _entered(value: Any) -> Any:
+    """A box of one's own for a value that is to be differentiated by."""
+    if not isinstance(value, TensorBase):
+        if isinstance(value, Opaque):
+            raise NotImplementedError(
+                "derivatives of higher order by values of types of one's own: only those of first "
+                "order are there, in reverse mode"
+            )
+        return leaf_of(value)
+    tensor = value
+    if tensor.payload.dtype.kind not in "fc":
+        if tensor.edge is not None or tensor.payload.dtype.kind not in "biu":
+            raise cannot(value, f" of dtype {tensor.payload.dtype}")
+        tensor = cast(tensor, np.dtype(np.float64))
+    mode = current_mode()
+    if mode is not None and mode.levels:
+        tensor = brought(tensor, mode.levels)
+    if tensor.edge is None:
+        return boxed(new_tensor(tensor.payload, LEAF, tensor.share_version()))
+    return boxed(T.alias(tensor))
+
+
+def _inputs(x: Any) -> tuple[list[Any], Any, Any]:
+    """The boxes of an argument, what the function gets, and what makes the structure again."""
+    cls = x.__class__
+    if cls is np.ndarray or cls is float or isinstance(x, TensorBase):
+        box = _entered(x)
+        return [box], box, None
+    if isinstance(x, list | tuple | dict):
+        leaves, rebuild = flatten(x)
+        boxes: list[Any] = []
+        try:
+            for leaf in leaves:
+                boxes.append(_entered(leaf))
+        except TypeError as error:
+            place = paths(x, "argument")[len(boxes)]
+            raise TypeError(f"{error}. It is {place}") from None
+        return boxes, rebuild([_seen(box) for box in boxes]), rebuild
+    box = _entered(x)
+    return [box], _seen(box), None
+
+
+def _seen(box: Any) -> Any:
+    """What a function gets for a leaf."""
+    return boxed_value(box) if is_opaque(box) else box
+
+
+def call(fun: Callable[..., Any], value: Any, boxes: list[Any]) -> Any:
+    """``fun(value)`` as a function that is being differentiated by `boxes`."""
+    token, walking = TRACING.set((TRACING.get(), boxes)), WALKING.set(False)
+    try:
+        if is_recording():
+            return fun(value)
+        with enable_grad():
+            return fun(value)
+    finally:
+        TRACING.reset(token)
+        WALKING.reset(walking)
+
+
+def _traced_still(leaf: Any) -> bool:
+    """Whether a leaf is an argument of a function that is being differentiated."""
+    under_way = TRACING.get()
+    while under_way is not None:
+        under_way, boxes = under_way
+        if any(leaf is box for box in boxes):
+            return True
+    return False
+
+
+def leads_outside(outputs: list[Any], boxes: list[Any]) -> bool:
+    """Whether a derivative further out follows `outputs`, which belong to a trace that has ended.
+
+    Leaves of traces that have ended lead nowhere: nobody can ask for a derivative by them.
+    """
+    if TRACING.get() is None:
+        return False
+    own = {id(box) for box in boxes}
+    stack = [edge_of(out) for out in outputs]
+    seen: set[int] = set()
+    while stack:
+        edge = stack.pop()
+        node = edge.node if edge.seq == 0 else edge
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if node.seq > 0:
+            if id(node) not in own and _traced_still(node):
+                return True
+            continue
+        stack += [following for following in node.edges if following is not None]
+    return False
+
+
+def warn_independent() -> None:
+    """Warn that nothing leads from the argument of a function to its result."""
+    warnings.warn(INDEPENDENT, UserWarning, stacklevel=4)
+
+
+def walked(ends: Any, boxes: Any, seeds: Any, retain: bool, graph: bool) -> list[Any]:
+    """The gradients of `ends` by `boxes`; None where there is no path."""
+    if not graph:
+        return run_grad(ends, boxes, seeds, retain, graph)
+    token = WALKING.set(True)
+    try:
+        return run_grad(ends, boxes, seeds, retain, graph)
+    finally:
+        WALKING.reset(token)
+
+
+class Pullback:
+    """The function ``vjp(g)`` that `make_vjp` returns."""
+
+    __slots__ = ("_boxes", "_keep", "_outputs", "_rebuild", "_single")
+
+    def __init__(self, boxes: list[Any], rebuild: Any, output: Any, keep: bool) -> None:
+        self._boxes = boxes
+        self._rebuild = rebuild
+        self._single = isbox(output)
+        self._outputs = [output] if self._single else flatten(output)[0]
+        self._keep = keep
+
+    def __call__(self, g: Any) -> Any:
+        """The cotangent of the argument from that of the result."""
+        outputs = self._outputs
+        seeds = [g] if self._single else flatten(g)[0]
+        if len(seeds) != len(outputs):
+            raise ValueError(
+                f"expected a cotangent of the structure of the function's result, with "
+                f"{len(outputs)} arrays, but got {len(seeds)}"
+            )
+        ends, given = [], []
+        for out, seed in zip(outputs, seeds, strict=True):
+            if isbox(out) and out.edge is not None:
+                ends.append(out)
+                given.append(_seed(seed, out))
+        graph = is_recording() and (self._keep or any(s.edge is not None for s in given))
+        return self.walk(ends, given, True, graph)
+
+    def ones(self, retain: bool = False) -> Any:
+        """The cotangent of the argument for ones as that of a real result, which is one box."""
+        (out,) = self._outputs
+        if out.edge is None:
+            return self.walk([], [], False, False)
+        keep = self._keep and is_recording()
+        payload = out.payload
+        seed = None
+        if payload.size != 1 or payload.ndim:
+            seed = new_tensor(np.ones(payload.shape, payload.dtype))
+        return self.walk([out], [seed], retain or keep, keep)
+
+    def row(self, seed: Any) -> Any:
+        """The cotangent of an argument that is one array, as a tensor, of a result that is one."""
+        (out,) = self._outputs
+        boxes = self._boxes
+        graph = is_recording() and (self._keep or seed.edge is not None)
+        (grad,) = walked([out], boxes, [_seed(seed, out)], True, graph)
+        if grad is None:
+            warn_independent()
+            return zeros_like(boxes[0])
+        return conjugate(grad)
+
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the argument, which is one array."""
+        return tuple(self._boxes[0].payload.shape)
+
+    def answer(self) -> Any:
+        """The result, which is one box."""
+        return self._outputs[0]
+
+    def walk(self, ends: list[Any], seeds: list[Any], retain: bool, graph: bool) -> Any:
+        """The cotangents of the boxes, in the structure of the argument."""
+        boxes = self._boxes
+        found: list[Any] = [None] * len(boxes)
+        if ends:
+            found = walked(ends, boxes, seeds, retain, graph)
+            if all(grad is None for grad in found):
+                warn_independent()
+        made = [_given(grad, box) for grad, box in zip(found, boxes, strict=True)]
+        return made[0] if self._rebuild is None else self._rebuild(made)
+
+
+def _given(grad: Any, box: Any) -> Any:
+    if is_opaque(box):
+        held = None if grad is None else grad.payload[()]
+        return vspace(box.payload[()]).zeros() if held is None else held.value
+    if grad is None:
+        grad = zeros_like(box)
+        grad = new_tensor(grad.payload)
+    elif grad.payload.dtype.kind == "c":
+        grad = T.conj(grad)
+    return released(grad)
+
+
+def _seed(g: Any, out: Any) -> Any:
+    """A cotangent as a tensor of the dtype of a result."""
+    kind = out.payload.dtype
+    tensor = g if isinstance(g, TensorBase) else new_tensor(np.asarray(g))
+    if tensor.payload.dtype is not kind:
+        if tensor.payload.dtype.kind == "c" and kind.kind != "c":
+            tensor = T.real(tensor)
+        tensor = cast(tensor, kind)
+    if tensor.payload.shape != out.payload.shape:
+        tensor = expand(tensor, tuple(out.payload.shape))
+    return conjugate(tensor)
+
+
+def make_vjp(fun: Callable[..., Any], x: Any) -> tuple[Any, Any]:
+    """The function that multiplies by the transposed Jacobian of `fun` at `x`, and ``fun(x)``.
+
+    Parameters
+    ----------
+    fun : callable
+        Of one argument; it returns an array, or a nested container of arrays.
+    x : float, array, or nested containers of them
+        Where to differentiate.
+
+    Returns
+    -------
+    vjp : callable
+        Takes a cotangent of the structure of the result and returns one of the structure of `x`. It
+        may be called again.
+    value
+        ``fun(x)``.
+
+    Examples
+    --------
+    >>> import wengert.compat.autograd.numpy as np
+    >>> from wengert.compat.autograd.core import make_vjp
+    >>> vjp, value = make_vjp(lambda x: x**2, np.array([1.0, 2.0]))
+    >>> value, vjp(np.array([1.0, 10.0]))
+    (array([1., 4.]), array([ 2., 40.]))
+    """
+    vjp, output = traced(fun, x)
+    return vjp, shown(output)
+
+
+def traced(fun: Callable[..., Any], x: Any) -> tuple[Pullback, Any]:
+    """As `make_vjp`, with the boxes that `fun` gave for its value."""
+    boxes, value, rebuild = _inputs(x)
+    output = call(fun, value, boxes)
+    if isbox(output):
+        keep = output.edge is not None and leads_outside([output], boxes)
+        if output.edge is None:
+            warn_independent()
+    else:
+        ends = [leaf for leaf in flatten(output)[0] if isbox(leaf) and leaf.edge is not None]
+        keep = bool(ends) and leads_outside(ends, boxes)
+        if not ends:
+            warn_independent()
+    return Pullback(boxes, rebuild, output, keep), output if keep else detached(output)
+
+
+def rows(vjp: Pullback) -> Any:
+    """The Jacobian of a result that is one array by an argument that is one, by rows."""
+    return _later().rows(vjp)
+
+
+def detached(output: Any) -> Any:
+    """A result whose history only its own transform had."""
+    if isbox(output):
+        return output if output.edge is None else new_tensor(output.payload)
+    leaves, rebuild = flatten(output)
+    return rebuild([detached(leaf) if isbox(leaf) else leaf for leaf in leaves])
+
+
+def shown(output: Any) -> Any:
+    """A result for the outside."""
+    if isbox(output):
+        return released(output) if output.edge is None else unboxed(output)
+    if not holds_box(output):
+        return output
+    leaves, rebuild = flatten(output)
+    return rebuild([shown(leaf) if isbox(leaf) else leaf for leaf in leaves])
+
+
+def make_jvp(fun: Callable[..., Any], x: Any) -> Callable[[Any], tuple[Any, Any]]:
+    """The function that takes a tangent of `x` to ``fun(x)`` and its tangent, in forward mode.
+
+    Parameters
+    ----------
+    fun : callable
+        Of one argument; it returns an array, or a nested container of arrays.
+    x : float, array, or nested containers of them
+        Where to differentiate.
+
+    Returns
+    -------
+    jvp : callable
+        Takes a tangent of the structure of `x`; it calls `fun` each time.
+
+    Examples
+    --------
+    >>> import wengert.compat.autograd.numpy as np
+    >>> from wengert.compat.autograd.core import make_jvp
+    >>> make_jvp(np.sin, 0.0)(2.0)
+    (np.float64(0.0), np.float64(2.0))
+    """
+    tangents: Callable[[Any], tuple[Any, Any]] = _later().pushforward(fun, x)
+    return tangents
+
+
+def _later() -> Any:
+    """What needs the transforms, which are imported when they are first needed."""
+    return importlib.import_module("wengert.compat.autograd.forward")

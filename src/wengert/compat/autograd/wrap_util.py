@@ -1,0 +1,168 @@
+"""Layer 9 · compat: operators on functions of one argument, made into operators on all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MethodType
+from typing import Any, cast
+
+from wengert.compat.autograd.noted import is_noted, noted_call
+from wengert.compat.autograd.util import subvals
+
+__all__ = ["get_doc", "get_name", "unary_to_nary", "wrap_nary_f", "wraps"]
+
+
+def get_name(f: Any) -> str:
+    """The name of a function; a text in its place, for what has none."""
+    return str(getattr(f, "__name__", "[unknown name]"))
+
+
+def get_doc(f: Any) -> str:
+    """The docstring of a function, or an empty text."""
+    return str(getattr(f, "__doc__", "") or "")
+
+
+def wraps(
+    fun: Any, namestr: str = "{fun}", docstr: str = "{doc}", **kwargs: Any
+) -> Callable[[Any], Any]:
+    """Give a function a name and a docstring that are made from those of `fun`."""
+
+    def dress(f: Any) -> Any:
+        try:
+            f.__name__ = namestr.format(fun=get_name(fun), **kwargs)
+            f.__doc__ = docstr.format(fun=get_name(fun), doc=get_doc(fun), **kwargs)
+        except AttributeError:
+            pass  # what can have no name goes without
+        return f
+
+    return dress
+
+
+def wrap_nary_f(fun: Any, op: Any, argnum: Any) -> Callable[[Any], Any]:
+    """Name what an operator made of `fun`: ``grad_of_f_wrt_argnum_0``."""
+    return wraps(
+        fun,
+        "{op}_of_{fun}_wrt_argnum_{argnum}",
+        "{op} of function {fun} with respect to argument number {argnum}.\n\n"
+        "It takes the arguments of {fun}.",
+        op=get_name(op),
+        argnum=argnum,
+    )
+
+
+def _taken(args: tuple[Any, ...], number: int, op: Any) -> Any:
+    try:
+        return args[number]
+    except IndexError:
+        raise IndexError(
+            f"tuple index out of range: {get_name(op)} by argument number {number} of a function "
+            f"that was called with {len(args)} positional arguments"
+        ) from None
+
+
+def unary_to_nary(unary_operator: Callable[..., Any]) -> Callable[..., Any]:
+    """Make an operator on functions of one argument one on functions of several.
+
+    Parameters
+    ----------
+    unary_operator : callable
+        Takes a function of one argument, that argument, and perhaps more.
+
+    Returns
+    -------
+    callable
+        Takes a function and `argnum`, the position of the argument to operate on, 0 by default, or
+        a tuple or list of positions, whose arguments then count as one tuple; returns a function
+        that takes what the given one does.
+
+    Examples
+    --------
+    >>> from wengert.compat.autograd.wrap_util import unary_to_nary
+    >>> @unary_to_nary
+    ... def twice(fun, x):
+    ...     return fun(fun(x))
+    >>> twice(lambda a, b: a + b, 1)(10, 1)
+    21
+    """
+
+    @wraps(unary_operator)
+    def nary_operator(
+        fun: Callable[..., Any], argnum: Any = 0, *nary_op_args: Any, **nary_op_kwargs: Any
+    ) -> Callable[..., Any]:
+        if type(argnum) not in (int, tuple, list):
+            raise AssertionError(
+                f"{argnum!r}: argnum must be the position of an argument, or a tuple or list of "
+                "positions; for the name of an argument there is grad_named"
+            )
+        made = Operated(nary_operator, unary_operator, fun, argnum, nary_op_args, nary_op_kwargs)
+        return cast("Callable[..., Any]", wrap_nary_f(fun, unary_operator, argnum)(made))
+
+    nary_operator.__module__ = unary_operator.__module__
+    nary_operator.__qualname__ = unary_operator.__qualname__
+    return nary_operator
+
+
+class Operated:
+    """A function that an operator made of one; it can be pickled if that function can.
+
+    Parameters
+    ----------
+    maker, operator
+        The operator on functions of several arguments, and the one on functions of one.
+    fun, argnum, args, kwargs
+        What it was applied to.
+    """
+
+    def __init__(
+        self,
+        maker: Callable[..., Any],
+        operator: Callable[..., Any],
+        fun: Callable[..., Any],
+        argnum: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        self._maker = maker
+        self._operator = operator
+        self._fun = fun
+        self._argnum = argnum
+        self._args = args
+        self._kwargs = kwargs
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the operator gives at these arguments."""
+        if is_noted(args):
+            return noted_call(self, args, kwargs)
+        fun, argnum, operator = self._fun, self._argnum, self._operator
+        if type(argnum) is int:
+            x = _taken(args, argnum, operator)
+            if len(args) == 1 and not kwargs:
+                return operator(fun, x, *self._args, **self._kwargs)
+
+            def unary_f(x: Any) -> Any:
+                return fun(*subvals(args, [(argnum, x)]), **kwargs)
+
+        else:
+            x = tuple(_taken(args, number, operator) for number in argnum)
+
+            def unary_f(x: Any) -> Any:
+                return fun(*subvals(args, zip(argnum, x, strict=True)), **kwargs)
+
+        wraps(fun)(unary_f)
+        return operator(unary_f, x, *self._args, **self._kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """As a function does: a method, if it stands in a class."""
+        return self if instance is None else MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<function {get_name(self)}>"
+
+    def __reduce__(self) -> Any:
+        return _made_again, (self._maker, self._fun, self._argnum, self._args, self._kwargs)
+
+
+def _made_again(
+    maker: Any, fun: Any, argnum: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    return maker(fun, argnum, *args, **kwargs)

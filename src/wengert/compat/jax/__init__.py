@@ -1,0 +1,118 @@
+"""Layer 9 · compat: JAX's names over wengert: ``from wengert.compat import jax``.
+
+Programs that are written for JAX run after a change of the import line. Functions run on values,
+operation by operation, and are differentiated by the same tape as everything else here.
+
+>>> from wengert.compat import jax
+>>> import wengert.compat.jax.numpy as jnp
+>>> def loss(w, x):
+...     return jnp.sum(jnp.tanh(x @ w) ** 2)
+>>> jax.grad(loss)(jnp.ones(2), jnp.eye(2))
+Array([0.6397, 0.6397], dtype=float32)
+
+`numpy`, `lax`, `random`, `nn`, `scipy`, `tree`, `tree_util`, `flatten_util`, `ops`, ... are
+imported when they are first named. What JAX has and is not here raises an AttributeError that says
+so.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from wengert.compat.jax import methods as _methods
+from wengert.compat.jax import operators as _operators
+from wengert.compat.jax import updates as _updates
+from wengert.compat.jax.array import Array as Array
+from wengert.compat.jax.batching import vmap as vmap
+from wengert.compat.jax.cpu import Device as Device
+from wengert.compat.jax.cpu import default_backend as default_backend
+from wengert.compat.jax.cpu import device_count as device_count
+from wengert.compat.jax.cpu import devices as devices
+from wengert.compat.jax.cpu import local_device_count as local_device_count
+from wengert.compat.jax.cpu import local_devices as local_devices
+from wengert.compat.jax.cpu import process_count as process_count
+from wengert.compat.jax.cpu import process_index as process_index
+from wengert.compat.jax.custom import custom_gradient as custom_gradient
+from wengert.compat.jax.custom import custom_jvp as custom_jvp
+from wengert.compat.jax.custom import custom_vjp as custom_vjp
+from wengert.compat.jax.dtypes import float0 as float0
+from wengert.compat.jax.forward import jvp as jvp
+from wengert.compat.jax.forward import linearize as linearize
+from wengert.compat.jax.jacobians import hessian as hessian
+from wengert.compat.jax.jacobians import jacfwd as jacfwd
+from wengert.compat.jax.jacobians import jacobian as jacobian
+from wengert.compat.jax.jacobians import jacrev as jacrev
+from wengert.compat.jax.reverse import grad as grad
+from wengert.compat.jax.reverse import linear_transpose as linear_transpose
+from wengert.compat.jax.reverse import value_and_grad as value_and_grad
+from wengert.compat.jax.reverse import vjp as vjp
+from wengert.compat.jax.settings import config as config
+from wengert.compat.jax.settings import debug_infs as debug_infs
+from wengert.compat.jax.settings import debug_nans as debug_nans
+from wengert.compat.jax.settings import enable_x64 as enable_x64
+from wengert.compat.jax.staging import ShapeDtypeStruct as ShapeDtypeStruct
+from wengert.compat.jax.staging import checkpoint as checkpoint
+from wengert.compat.jax.staging import clear_caches as clear_caches
+from wengert.compat.jax.staging import closure_convert as closure_convert
+from wengert.compat.jax.staging import default_device as default_device
+from wengert.compat.jax.staging import default_matmul_precision as default_matmul_precision
+from wengert.compat.jax.staging import disable_jit as disable_jit
+from wengert.compat.jax.staging import ensure_compile_time_eval as ensure_compile_time_eval
+from wengert.compat.jax.staging import eval_shape as eval_shape
+from wengert.compat.jax.staging import jit as jit
+from wengert.compat.jax.staging import named_call as named_call
+from wengert.compat.jax.staging import named_scope as named_scope
+from wengert.compat.jax.staging import pmap as pmap
+from wengert.compat.jax.staging import remat as remat
+from wengert.compat.jax.staging import typeof as typeof
+
+_INSTALLED = (_methods, _operators, _updates)
+"""Importing these gives arrays their methods and operators."""
+_NAMES = """
+    ad_checkpoint custom_derivatives debug dtypes errors example_libraries experimental flatten_util
+    lax nn numpy ops random scipy test_util tree tree_util typing
+    """
+_MODULES = frozenset(_NAMES.split())
+_CALLBACKS = frozenset({"block_until_ready", "device_get", "device_put", "pure_callback"})
+_LATER = {
+    "tree_map": "jax.tree.map",
+    "tree_leaves": "jax.tree.leaves",
+    "tree_flatten": "jax.tree.flatten",
+    "tree_unflatten": "jax.tree.unflatten",
+}
+_DEVICES = "there is one device: write jax.vmap"
+_COMPILED = "nothing is compiled"
+_ABSENT = {
+    **{name: f"write {new}" for name, new in _LATER.items()},
+    **dict.fromkeys(("export", "ffi", "interpreters", "lib", "stages"), _COMPILED),
+    **dict.fromkeys(("profiler", "monitoring"), "measure with Python's own tools"),
+    **dict.fromkeys(("core", "extend"), "nothing is traced, so there are no jaxprs"),
+    **dict.fromkeys(("NamedSharding", "P", "Shard", "distributed", "make_mesh"), _DEVICES),
+    **dict.fromkeys(("set_mesh", "shard_map", "sharding", "smap", "reshard"), _DEVICES),
+    **dict.fromkeys(("Ref", "new_ref", "ref", "freeze"), "arrays are immutable: return new ones"),
+    "checkpoint_policies": "jax.checkpoint keeps nothing",
+    "custom_batching": "every operation is mapped by jax.vmap",
+    "image": "write wengert.nn.functional.interpolate",
+}
+__version__ = "0.10.2"
+"""The version of JAX whose contract is kept."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _CALLBACKS:
+        found = getattr(importlib.import_module(f"{__name__}.callbacks"), name)
+        return globals().setdefault(name, found)
+    if name == "make_jaxpr":
+        listing = importlib.import_module(f"{__name__}.listing")
+        return globals().setdefault(name, listing.make_jaxpr)
+    why = _ABSENT.get(name)
+    raise AttributeError(f"module 'jax' has no attribute {name!r}{f': {why}' if why else ''}")
+
+
+def __dir__() -> list[str]:
+    own = {name for name in globals() if not name.startswith("_")}
+    hidden = {"annotations", "importlib", "Any"}
+    return sorted((own | _MODULES | _CALLBACKS | {"__version__", "make_jaxpr"}) - hidden)

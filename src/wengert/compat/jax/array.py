@@ -1,0 +1,300 @@
+"""Layer 9 · compat: making JAX's arrays of anything, and bringing them to one dtype.
+
+The classes are in `wengert.compat.jax.classes`, and are found here, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.jax.classes import (
+    Array,
+    WeakArray,
+    array_repr,
+    is_traced,
+    made,
+    of_kind,
+)
+from wengert.compat.jax.dtypes import WEAK, canonical_dtype, canonical_name, inexact_of, join
+from wengert.ops.join import stack
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.lift import cast
+from wengert.tape.record import T
+
+__all__ = [
+    "Array",
+    "WeakArray",
+    "array_repr",
+    "asarray",
+    "convert",
+    "is_traced",
+    "is_weak",
+    "made",
+    "of_kind",
+    "promote",
+    "promote_inexact",
+    "result_type",
+]
+
+_PYTHON_KINDS = {bool: "b", int: "i", float: "f", complex: "c"}
+
+
+def _of_number(value: Any, dtype: Any) -> Any:
+    """A Python number as an array without dimensions."""
+    kind = _PYTHON_KINDS[value.__class__]
+    chosen = canonical_dtype({"b": bool, "i": int, "f": float, "c": complex}[kind])
+    if kind == "i":
+        try:
+            number = chosen.type(value)
+        except OverflowError:
+            if dtype is None or np.dtype(dtype).kind in "iu":
+                raise OverflowError(
+                    f"Python int {value} too large to convert to {chosen.name}"
+                ) from None
+            number = np.asarray(value, dtype)[()]
+    else:
+        with np.errstate(over="ignore"):
+            number = chosen.type(value)
+    return number
+
+
+def asarray(value: Any, dtype: Any = None) -> Any:
+    """An array, tensor, number or nested list of these as an `Array` of JAX's dtypes.
+
+    Parameters
+    ----------
+    value : array_like
+        Tensors may be among the elements of lists: the gradient flows to them. Memory of NumPy's
+        arrays is copied, since they may be written to.
+    dtype : dtype, optional
+        Default: the value's own, of at most 32 bits unless x64 is enabled. A Python number gives a
+        weakly typed array unless it is given.
+
+    Returns
+    -------
+    Array
+        `value` itself if it is one of the dtype wanted.
+
+    Raises
+    ------
+    TypeError
+        If `value` is, or holds, anything that is no number.
+    OverflowError
+        If an integer is too large.
+
+    Examples
+    --------
+    >>> from wengert.compat.jax.array import asarray
+    >>> asarray(2.0), asarray([1, 2])
+    (Array(2., dtype=float32, weak_type=True), Array([1, 2], dtype=int32))
+    >>> asarray(1, "int8")
+    Array(1, dtype=int8)
+    """
+    kind = None if dtype is None else canonical_dtype(dtype)
+    if isinstance(value, TensorBase):
+        return _of_tensor(value, kind)
+    if value.__class__ in _PYTHON_KINDS:
+        number = _of_number(value, kind)
+        if kind is None:
+            return made(new_tensor(number), value.__class__ is not bool)
+        return made(new_tensor(number if number.dtype == kind else np.asarray(number, kind)[()]))
+    if value is None:
+        raise ValueError("None is not a valid value for jnp.array")
+    if isinstance(value, np.ndarray | np.generic):
+        wanted = canonical_dtype(value.dtype) if kind is None else kind
+        return made(new_tensor(_converted(value, wanted)))
+    if isinstance(value, list | tuple):
+        return _of_list(value, kind)
+    for protocol in ("__jax_array__", "__array__"):
+        convert = getattr(value, protocol, None)
+        if convert is not None:
+            return asarray(convert(), dtype)
+    if isinstance(value, range):
+        return asarray(np.asarray(value), dtype)
+    try:
+        array = np.asarray(value)
+    except Exception as error:
+        raise TypeError(f"Unexpected input type for array: {type(value)}") from error
+    return asarray(_checked(array, value), dtype)
+
+
+def _checked(array: Any, value: Any) -> Any:
+    if array.dtype.kind not in "biufcV":
+        raise TypeError(
+            f"Value {value!r} with dtype {array.dtype} is not a valid JAX array type. Only arrays "
+            "of numeric types are supported by JAX."
+        )
+    return array
+
+
+def _converted(value: Any, dtype: np.dtype[Any]) -> Any:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.array(_checked(value, value), dtype)
+
+
+def _of_tensor(value: Any, kind: Any) -> Any:
+    wanted = canonical_dtype(value.payload.dtype) if kind is None else kind
+    if value.payload.dtype != wanted:
+        return made(convert(value, wanted))
+    if isinstance(value, Array) and (kind is None or not value.weak_type):
+        return value
+    return of_kind(value, Array)
+
+
+def convert(x: Any, dtype: np.dtype[Any]) -> Any:
+    """A tensor in another dtype, recorded where both have derivatives: not yet an `Array`."""
+    if x.payload.dtype == dtype:
+        return x
+    with np.errstate(over="ignore", invalid="ignore"):
+        if x.payload.dtype.kind == "c" and dtype.kind in "iuf":
+            x = T.real(x)
+        return cast(x, dtype)
+
+
+def _of_list(value: Any, kind: Any) -> Any:
+    leaves: list[Any] = []
+    _leaves(value, leaves)
+    if any(leaf is None for leaf in leaves):
+        raise ValueError("None is not a valid value for jnp.array")
+    if not any(isinstance(leaf, TensorBase) for leaf in leaves):
+        if all(leaf.__class__ in _PYTHON_KINDS for leaf in leaves):
+            array = np.array(value)
+            if array.dtype.kind == "O" or (array.dtype.kind == "u" and kind is None):
+                raise OverflowError("Python int too large to convert to int64")
+            wanted = kind or canonical_dtype(array.dtype if leaves else float)
+            if array.dtype.kind in "iu" and wanted.kind in "iu" and kind is None:
+                limits = np.iinfo(wanted)
+                if array.size and not limits.min <= array.min() <= array.max() <= limits.max:
+                    large = next(v for v in leaves if not limits.min <= v <= limits.max)
+                    raise OverflowError(f"Python int {large} too large to convert to {wanted.name}")
+            return made(new_tensor(_converted(array, wanted)))
+        leaves = [
+            leaf
+            if leaf.__class__ in _PYTHON_KINDS or isinstance(leaf, np.ndarray | np.generic)
+            else asarray(leaf)
+            for leaf in leaves
+        ]
+    if kind is None:
+        kind, _ = result_type(*leaves) if leaves else (canonical_dtype(float), False)
+    return made(_stacked(value, kind))
+
+
+def _leaves(value: Any, found: list[Any]) -> None:
+    for part in value:
+        if isinstance(part, list | tuple):
+            _leaves(part, found)
+        else:
+            found.append(part)
+
+
+def _stacked(value: Any, kind: Any) -> Any:
+    parts = [
+        _stacked(part, kind) if isinstance(part, list | tuple) else asarray(part, kind)
+        for part in value
+    ]
+    if not parts:
+        return new_tensor(np.zeros(0, kind))
+    shapes = {tuple(part.payload.shape) for part in parts}
+    if len(shapes) > 1:
+        raise ValueError(
+            "All input arrays must have the same shape: the elements of a list that is to be an "
+            f"array have shapes {sorted(shapes)}"
+        )
+    return stack(parts, 0)
+
+
+# -- promotion -------------------------------------------------------------------------------------
+
+
+def is_weak(value: Any) -> bool:
+    """Whether `value` is a Python number or an array of such: its dtype gives way to others."""
+    if value.__class__ in _PYTHON_KINDS:
+        return value.__class__ is not bool
+    return isinstance(value, Array) and value.weak_type
+
+
+def _name(value: Any) -> str:
+    """The place of an operand in the lattice of dtypes."""
+    kind = _PYTHON_KINDS.get(value.__class__)
+    if kind is not None:
+        return WEAK.get(kind, "bool")
+    if isinstance(value, TensorBase):
+        dtype = value.payload.dtype
+        if isinstance(value, Array) and value.weak_type and dtype.kind in WEAK:
+            return WEAK[dtype.kind]
+        return canonical_name(dtype)
+    if isinstance(value, np.ndarray | np.generic):
+        return canonical_name(_checked(value, value).dtype)
+    return canonical_dtype(value).name
+
+
+_WEAK_NAMES = {"i*": int, "f*": float, "c*": complex}
+
+
+def result_type(*values: Any) -> tuple[np.dtype[Any], bool]:
+    """The dtype that values have together, and whether it is weak.
+
+    Parameters
+    ----------
+    *values
+        Arrays, tensors, numbers and dtypes (see NOTE [JAX's dtypes]).
+
+    Examples
+    --------
+    >>> from wengert.compat.jax.array import asarray, result_type
+    >>> result_type(asarray([1, 2]), 1.5)
+    (dtype('float32'), True)
+    """
+    joined = join(frozenset(map(_name, values)))
+    weak = _WEAK_NAMES.get(joined)
+    return canonical_dtype(weak or joined), weak is not None
+
+
+def promote(*values: Any) -> list[Any]:
+    """Operands as arrays of the dtype that they have together, by JAX's rules.
+
+    Parameters
+    ----------
+    *values
+        Arrays, tensors, NumPy's arrays, and numbers.
+
+    Returns
+    -------
+    list of Array
+        All of one dtype, ready for operations of wengert. If the dtype is weak, all of them are,
+        and so is what is computed of them: ``made(result, weak=operands[0].weak_type)``.
+
+    Examples
+    --------
+    >>> from wengert.compat.jax.array import asarray, promote
+    >>> promote(asarray([1, 2]), 0.5)
+    [Array([1., 2.], dtype=float32, weak_type=True), Array(0.5, dtype=float32, weak_type=True)]
+    """
+    first = values[0]
+    if first.__class__ is Array:
+        dtype = first.payload.dtype
+        if all(v.__class__ is Array and v.payload.dtype is dtype for v in values):
+            return list(values)
+    dtype, weak = result_type(*values)
+    return [_operand(value, dtype, weak) for value in values]
+
+
+def promote_inexact(*values: Any) -> list[Any]:
+    """As `promote`, in the dtype of fractions: integers become the default float."""
+    dtype, weak = result_type(*values)
+    dtype = inexact_of(dtype)
+    return [_operand(value, dtype, weak) for value in values]
+
+
+def _operand(value: Any, dtype: np.dtype[Any], weak: bool) -> Any:
+    cls = WeakArray if weak else Array
+    if value.__class__ is cls and value.payload.dtype == dtype:
+        return value
+    found = asarray(value)
+    changed = convert(found, dtype)
+    if changed is value:
+        changed = of_kind(value, cls)
+    changed.__class__ = cls
+    return changed

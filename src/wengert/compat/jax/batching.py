@@ -1,0 +1,249 @@
+"""Layer 9 · compat: `vmap` under JAX's name, and what functions of named axes ask of it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+import wengert.func as func
+from wengert.compat.jax.array import asarray
+from wengert.compat.jax.tracing import Results, argument, check_callable, labelled
+from wengert.compat.jax.trees import PyTreeDef, children_of, tree_flatten
+from wengert.interp.levels import Level, levels_of
+from wengert.tape.modes import current_mode
+
+__all__ = ["axis_level", "vmap"]
+
+_AXES: ContextVar[dict[Any, Level] | None] = ContextVar("axes", default=None)
+
+
+def axis_level(name: Any) -> Level:
+    """The level of the `vmap` that has this axis name.
+
+    Raises
+    ------
+    NameError
+        If no `vmap` that is under way has.
+    """
+    known = _AXES.get() or {}
+    if name not in known:
+        raise NameError(
+            f"unbound axis name: {name}: call the function within jax.vmap(..., axis_name={name!r})"
+        )
+    return known[name]
+
+
+def _spread(axes: Any, tree: Any, name: str) -> list[Any]:
+    """The entry of `axes` for each leaf of `tree`, of whose structure it is a part from the top."""
+    found: list[Any] = []
+    _spread_into(axes, tree, name, found)
+    return found
+
+
+def _spread_into(axes: Any, tree: Any, name: str, found: list[Any]) -> None:
+    if axes is None or isinstance(axes, int):
+        found += [axes] * len(tree_flatten(tree)[0])
+        return
+    mine, there = children_of(axes), children_of(tree)
+    if mine is None:
+        raise TypeError(f"{name} must be an int, None, or a pytree of such, but got {axes!r}")
+    fits = there is not None and len(mine[0]) == len(there[0])
+    if not fits or (there is not None and type(axes) is not type(tree) and mine[1] != there[1]):
+        raise ValueError(
+            f"{name} specification must be a tree prefix of the corresponding value, got "
+            f"specification {axes!r} for value of structure {tree_flatten(tree)[1]}."
+        )
+    assert there is not None
+    for entry, part in zip(mine[0], there[0], strict=True):
+        _spread_into(entry, part, name, found)
+
+
+def _check_in_axes(in_axes: Any, args: tuple[Any, ...]) -> None:
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)
+    if not (in_axes is None or isinstance(in_axes, int | tuple | dict)):
+        raise TypeError(
+            "vmap in_axes must be an int, None, or a tuple of entries corresponding to the "
+            f"positional arguments passed to the function, but got {in_axes}."
+        )
+    if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+        raise ValueError(
+            "vmap in_axes must be an int, None, or a tuple of entries corresponding to the "
+            "positional arguments passed to the function, but got "
+            f"len(in_axes)={len(in_axes)}, len(args)={len(args)}"
+        )
+
+
+def _mapped(leaf: Any, axis: int) -> tuple[Any, int]:
+    """A leaf that is mapped, as an array, and its axis, counted from 0."""
+    array = argument(leaf)
+    ndim = array.payload.ndim
+    if not -ndim <= axis < ndim:
+        raise ValueError(
+            f"vmap was requested to map its argument along axis {axis}, which implies that its "
+            f"rank should be at least {axis + 1 if axis >= 0 else -axis}, but is only {ndim} (its "
+            f"shape is {tuple(array.payload.shape)})"
+        )
+    return array, axis % ndim
+
+
+def _names(fun: Callable[..., Any], count: int) -> list[str]:
+    """What the positional arguments of a function are called."""
+    try:
+        names = [
+            p.name
+            for p in inspect.signature(fun).parameters.values()
+            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+    except (TypeError, ValueError):
+        names = []
+    return [*names[:count], *(f"args[{i}]" for i in range(len(names), count))]
+
+
+def _one_size(found: list[tuple[Any, int, str]], axis_size: int | None) -> int:
+    sizes = {int(array.payload.shape[axis]) for array, axis, _ in found}
+    if axis_size is not None:
+        sizes.add(axis_size)
+    if not sizes:
+        raise ValueError(
+            "vmap must have at least one non-None value in in_axes or axis_size must be specified"
+        )
+    if len(sizes) > 1:
+        lines = [
+            f"  * one axis had size {array.payload.shape[axis]}: axis {axis} of {where} of type "
+            f"{array.aval.str_short().removeprefix('~')}"
+            for array, axis, where in found
+        ]
+        raise ValueError(
+            "vmap got inconsistent sizes for array axes to be mapped:\n" + ";\n".join(lines)
+        )
+    return sizes.pop()
+
+
+def vmap(
+    fun: Callable[..., Any],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Any = None,
+    axis_size: int | None = None,
+    spmd_axis_name: Any = None,
+    sum_match: bool = False,
+) -> Callable[..., Any]:
+    """The function that maps `fun` over an axis of its arguments, all at once.
+
+    Inside, `fun` sees arrays without the mapped axis; each operation on them is one operation on
+    the whole batch.
+
+    Parameters
+    ----------
+    fun : callable
+        Takes and returns pytrees of arrays.
+    in_axes : int, None, or a pytree of such
+        The axis of each positional argument that is mapped; None: each element gets the whole
+        argument. What is passed by keyword is mapped over its first axis.
+    out_axes : int, None, or a pytree of such
+        Where the mapped axis goes in the results; None for what does not depend on it.
+    axis_name : hashable, optional
+        A name by which `jax.lax.psum` and its like know the axis.
+    axis_size : int, optional
+        The size of the axis, where no argument tells it.
+
+    Returns
+    -------
+    callable
+        Takes arguments with the mapped axis, and returns results with it.
+
+    Raises
+    ------
+    ValueError
+        If axes do not fit the arguments, or differ in size.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> x = jax.numpy.arange(6.0).reshape(2, 3)
+    >>> jax.vmap(jax.numpy.dot)(x, x)
+    Array([ 5., 50.], dtype=float32)
+    >>> jax.vmap(lambda a, b: a * b, in_axes=(0, None))(jax.numpy.arange(3), 2)
+    Array([0, 2, 4], dtype=int32)
+    """
+    check_callable(fun)
+
+    @functools.wraps(fun)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        _check_in_axes(in_axes, args)
+        leaves, structure = tree_flatten((args, kwargs))
+        entry = tuple(in_axes) if isinstance(in_axes, list) else in_axes
+        axes = [*_spread(entry, args, "vmap in_axes"), *_spread(0, kwargs, "vmap in_axes")]
+        names = _names(fun, len(args))
+        owners = [n for n, arg in zip(names, args, strict=True) for _ in tree_flatten(arg)[0]]
+        owners += [
+            f"kwargs[{key!r}]" for key in sorted(kwargs) for _ in tree_flatten(kwargs[key])[0]
+        ]
+        found, places = [], []
+        for i, (leaf, axis) in enumerate(zip(leaves, axes, strict=True)):
+            if axis is not None:
+                array, at = _mapped(leaf, axis)
+                found.append((array, at, f"argument {owners[i]}"))
+                places.append(i)
+        size = _one_size(found, axis_size)
+        return _run(fun, leaves, structure, found, places, size, out_axes, axis_name)
+
+    return mapped
+
+
+def _run(
+    fun: Callable[..., Any],
+    leaves: list[Any],
+    structure: PyTreeDef,
+    found: list[tuple[Any, int, str]],
+    places: list[int],
+    size: int,
+    out_axes: Any,
+    axis_name: Any,
+) -> Any:
+    results = Results()
+    ends: list[Any] = []
+    # an axis of its own, which makes the batch where no argument has it
+    whole = [asarray(np.arange(size)), *(array for array, _, _ in found)]
+
+    def call(_: Any, *tensors: Any) -> Any:
+        mode = current_mode()
+        assert mode is not None
+        level = mode.levels[-1]
+        given = list(leaves)
+        for place, tensor, (array, _, _) in zip(places, tensors, found, strict=True):
+            given[place] = labelled(tensor, array.__class__)
+        args, kwargs = structure.unflatten(given)
+        token = None
+        if axis_name is not None:
+            token = _AXES.set({**(_AXES.get() or {}), axis_name: level})
+        try:
+            value = fun(*args, **kwargs)
+        finally:
+            if token is not None:
+                _AXES.reset(token)
+        outputs, others = results.take(value, "Output")
+        spread = _spread(out_axes, value, "vmap out_axes")
+        order = [*results.places, *results.tensor_places]
+        for place, out in zip(order, [*outputs, *others], strict=True):
+            end = spread[place]
+            if end is None and level.number in levels_of(out.payload):
+                raise ValueError(
+                    "at vmap out_axes, got axis spec None but output was batched on axis 0: the "
+                    "result differs from one element to the next"
+                )
+            ends.append(end)
+        return [*outputs, *others]
+
+    transformed = func.vmap(
+        call, in_dims=(0, *(axis for _, axis, _ in found)), out_dims=ends, randomness="different"
+    )
+    made = transformed(*whole)
+    count = len(results.places)
+    return results.give(made[:count], made[count:])

@@ -1,0 +1,74 @@
+"""Layer 9 · compat: checks of operands in JAX's words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.tape.record import T
+
+__all__ = ["check_dtype", "check_shapes", "no_warnings", "quiet"]
+
+_NAMES = {"b": "bool", "i": "integer", "u": "integer", "f": "floating", "c": "complexfloating"}
+
+
+def check_shapes(name: str, *operands: Any) -> None:
+    """Refuse shapes that do not broadcast.
+
+    Raises
+    ------
+    TypeError
+        If they are of equally many dimensions.
+    ValueError
+        If they are not.
+    """
+    shapes = [tuple(x.payload.shape) for x in operands]
+    if all(shape == shapes[0] or not shape for shape in shapes):
+        return
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        if len({len(shape) for shape in shapes}) == 1:
+            raise TypeError(
+                f"{name} got incompatible shapes for broadcasting: {', '.join(map(str, shapes))}."
+            ) from None
+        raise ValueError(
+            f"Incompatible shapes for broadcasting: shapes={shapes} of the operands of {name}"
+        ) from None
+
+
+def check_dtype(name: str, x: Any, kinds: str, place: int | None = None) -> None:
+    """Refuse a dtype that an operation has no meaning for.
+
+    Raises
+    ------
+    TypeError
+        If it is not of the `kinds`.
+    """
+    dtype = x.payload.dtype
+    kind = "f" if dtype.kind == "V" else dtype.kind
+    if kind not in kinds:
+        accepted = ", ".join(dict.fromkeys(_NAMES[kind] for kind in kinds))
+        at = "" if place is None else f" at position {place}"
+        raise TypeError(
+            f"{name} does not accept dtype {dtype.name}{at}. Accepted dtypes{at} are subtypes of "
+            f"{accepted}."
+        )
+
+
+_QUIET: dict[str, Callable[..., Any]] = {}
+
+
+def quiet(name: str) -> Callable[..., Any]:
+    """A primitive, recorded, without NumPy's warnings."""
+    found = _QUIET.get(name)
+    if found is None:
+        found = _QUIET[name] = np.errstate(all="ignore")(getattr(T, name))
+    return found
+
+
+def no_warnings() -> Any:
+    """A context in which NumPy does not warn of numbers that are too large or no numbers."""
+    return np.errstate(all="ignore")

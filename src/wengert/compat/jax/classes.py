@@ -1,0 +1,397 @@
+"""Layer 9 · compat: the classes of JAX's arrays: immutable tensors.
+
+NOTE [arrays of wengert.compat.jax]
+An `Array` is a `Tensor` to the tape; what differs is what is said of it: dtypes meet by JAX's rules
+(NOTE [JAX's dtypes]), nothing writes to it, indices never raise, methods are NumPy's. Results of
+operations are plain tensors whose class is changed in place by `made`. Whether an array is *weakly*
+typed, the result of nothing but Python's numbers, is a fact of its class: `WeakArray`.
+
+Memory is never written to once there is an array over it, so arrays may share it, views need no
+care, and the copy that ``x.at[...]`` makes is the only one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from wengert.compat.jax.errors import (
+    ConcretizationTypeError,
+    TracerArrayConversionError,
+    TracerBoolConversionError,
+    TracerIntegerConversionError,
+)
+from wengert.compat.jax.indexing import read
+from wengert.compat.jax.settings import WATCHED, check_finite
+from wengert.interp.levels import Lifted
+from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.modes import is_recording
+from wengert.tape.record import T
+from wengert.tensor.copying import of_class
+from wengert.tensor.overrides import disabled_torch_function
+from wengert.tensor.tensor import Tensor
+
+__all__ = [
+    "OPERATORS",
+    "Array",
+    "WeakArray",
+    "array_repr",
+    "differs",
+    "is_traced",
+    "made",
+    "of_kind",
+]
+
+_IMMUTABLE = (
+    "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, "
+    "use x = x.at[idx].set(y) or another .at[] method, such as x.at[idx].add(y)."
+)
+_SYMBOLS = frozenset(
+    (
+        np.add,
+        np.subtract,
+        np.multiply,
+        np.true_divide,
+        np.floor_divide,
+        np.remainder,
+        np.divmod,
+        np.power,
+        np.matmul,
+        np.bitwise_and,
+        np.bitwise_or,
+        np.bitwise_xor,
+        np.left_shift,
+        np.right_shift,
+        np.equal,
+        np.not_equal,
+        np.less,
+        np.less_equal,
+        np.greater,
+        np.greater_equal,
+    )
+)
+_NAMES = (
+    "all amax amin any argmax argmin argsort clip cumprod cumsum diagonal max mean min prod ptp "
+    "ravel repeat reshape round squeeze std sum swapaxes take trace transpose var"
+)
+_METHODS = frozenset(_NAMES.split())
+"""Functions of NumPy's that call the method of their name."""
+_SEEN = frozenset({"ndim", "shape", "size"})
+"""Functions of NumPy's that look at no value, and so answer under every transform."""
+
+
+_ASKED: dict[type[Exception], str] = {
+    ConcretizationTypeError: "Abstract tracer value encountered where concrete value is expected: "
+    "the value was asked for",
+    TracerBoolConversionError: "Attempted boolean conversion of traced array: the truth was asked",
+}
+
+
+class Array(Tensor):
+    """JAX's array: immutable, of JAX's dtypes, with derivatives by `grad` and its like.
+
+    Arrays are made by ``jnp.array``, ``jnp.zeros``, ... and by operations on arrays.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> x = jax.numpy.arange(3.0)
+    >>> x.at[1].set(10)
+    Array([ 0., 10.,  2.], dtype=float32)
+    >>> x / 2, jax.numpy.arange(2) * 2.0
+    (Array([0. , 0.5, 1. ], dtype=float32), Array([0., 2.], dtype=float32, weak_type=True))
+    """
+
+    __slots__ = ()
+    __torch_function__ = disabled_torch_function  # type: ignore[assignment]
+    __array_priority__ = 100
+    weak_type = False
+    """Whether the array gives way to the dtypes of others, as Python's numbers do."""
+
+    def __new__(cls, *data: Any, **kwargs: Any) -> Any:
+        """Refused: arrays are made by functions."""
+        raise TypeError("arrays are made by jnp.array, jnp.zeros, ..., not by jax.Array(...)")
+
+    def __repr__(self) -> str:
+        return array_repr(self)
+
+    def __str__(self) -> str:
+        return str(_shown(self)) if not isinstance(self.payload, Lifted) else array_repr(self)
+
+    def __format__(self, spec: str) -> str:
+        value = _shown(self)
+        return format(value if value.ndim else value[()], spec)
+
+    def __hash__(self) -> int:
+        if self.edge is LEAF:
+            return object.__hash__(self)  # the engine tells leaves apart by it
+        raise TypeError("unhashable type: 'Array'")
+
+    # -- NumPy's protocols ------------------------------------------------------------------------
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        self._check_known("np.asarray(x)")
+        value = _shown(self)
+        if copy or (dtype is not None and np.dtype(dtype) != value.dtype):
+            return np.array(value, dtype)
+        value = value.view()
+        value.flags.writeable = False
+        return value
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method == "__call__" and not kwargs and ufunc in _SYMBOLS:
+            a, b = inputs
+            if not isinstance(a, Array):
+                return OPERATORS[ufunc](a, b)
+        given = [np.asarray(x) if isinstance(x, Array) else x for x in inputs]
+        return getattr(ufunc, method)(*given, **kwargs)
+
+    def __array_function__(
+        self, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        name = function.__name__
+        if name in _SEEN and len(args) == 1 and not kwargs:
+            return getattr(args[0], name)
+        if name in _METHODS and args and isinstance(args[0], Array):
+            return getattr(args[0], name.removeprefix("a") if name in ("amax", "amin") else name)(
+                *args[1:], **kwargs
+            )
+        return function(*_plain(args), **_plain(kwargs))
+
+    def __jax_array__(self) -> Any:
+        return self
+
+    # -- elements ---------------------------------------------------------------------------------
+
+    def __getitem__(self, index: Any) -> Any:
+        """The elements that an index names; where there is none, the nearest."""
+        result = read(self, index)
+        result.__class__ = self.__class__
+        return result
+
+    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+        """Refused: arrays are immutable."""
+        raise TypeError(_IMMUTABLE)
+
+    def __delitem__(self, index: Any) -> NoReturn:
+        """Refused: arrays are immutable."""
+        raise TypeError("JAX arrays are immutable: write jnp.delete(x, index)")
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.payload.ndim:
+            raise TypeError("iteration over a 0-d array")
+        cls = self.__class__
+        return (_of(part, cls) for part in T.unbind(self, dim=0))
+
+    def __reversed__(self) -> Iterator[Any]:
+        return iter(list(self)[::-1])
+
+    def __len__(self) -> int:
+        if not self.payload.ndim:
+            raise TypeError("len() of unsized object")
+        return int(self.payload.shape[0])
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(np.any(_shown(self == value)))
+
+    # -- numbers ----------------------------------------------------------------------------------
+
+    def _check_known(self, what: str) -> None:
+        """Refuse to leave the transforms that follow this array."""
+        if is_traced(self):
+            raise TracerArrayConversionError(
+                f"The numpy.ndarray conversion method __array__() was called on an array that a "
+                f"transform follows ({what}): its derivative would be lost, or it stands for a "
+                "whole batch. Use jax.numpy in place of numpy; where the value alone is wanted, "
+                "jax.lax.stop_gradient(x), or jax.pure_callback."
+            )
+
+    def _single(self, error: type[Exception] = ConcretizationTypeError) -> Any:
+        if isinstance(self.payload, Lifted) and differs(self.payload):
+            raise error(
+                f"{_ASKED[error]} of an array that differs within the batch of a vmap: use "
+                "jnp.where(condition, x, y), jax.lax.cond or jax.lax.select in place of `if`, and "
+                "jax.lax.while_loop in place of `while`."
+            )
+        return _shown(self)
+
+    def __bool__(self) -> bool:
+        value = self._single(TracerBoolConversionError)
+        if value.size > 1:
+            raise ValueError(
+                "The truth value of an array with more than one element is ambiguous. Use a.any() "
+                "or a.all()"
+            )
+        if not value.size:
+            raise ValueError(
+                "The truth value of an empty array is ambiguous. Use `array.size > 0` to check "
+                "that an array is not empty."
+            )
+        return bool(value)
+
+    def _number(self) -> Any:
+        if self.payload.ndim:
+            raise TypeError(
+                "Only scalar arrays can be converted to Python scalars; got "
+                f"arr.ndim={self.payload.ndim}"
+            )
+        return self._single().item()
+
+    def __float__(self) -> float:
+        return float(self._number())
+
+    def __int__(self) -> int:
+        return int(self._number())
+
+    def __complex__(self) -> complex:
+        return complex(self._number())
+
+    def __index__(self) -> int:
+        if isinstance(self.payload, Lifted) and differs(self.payload):
+            raise TracerIntegerConversionError(
+                "The __index__() method was called on an array that differs within the batch of a "
+                "vmap: index an array with it, x[i], not a list."
+            )
+        if self.payload.ndim or self.payload.dtype.kind not in "iu":
+            raise TypeError("Only integer scalar arrays can be converted to a scalar index.")
+        return int(_shown(self))
+
+    def item(self, *args: Any) -> Any:
+        """The value of an array of one element, or of one element of it, as a Python number."""
+        value = self._single()
+        if not args and value.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return value.item(*args)
+
+    def tolist(self) -> Any:
+        """The values as nested lists of Python numbers; a number for a 0-d array."""
+        return self._single().tolist()
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        array: Any = self
+        rounded = array.round(ndigits or 0)
+        return rounded if ndigits is not None else rounded.astype(int)
+
+
+class WeakArray(Array):
+    """An array of weak type: the result of Python's numbers alone (see `Array`)."""
+
+    __slots__ = ()
+    weak_type = True
+
+
+def _of(result: Any, cls: type) -> Any:
+    result.__class__ = cls
+    return result
+
+
+OPERATORS: dict[Any, Callable[[Any, Any], Any]] = {}
+"""The operators by NumPy's ufuncs; `wengert.compat.jax.operators` fills it."""
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+def differs(payload: Any) -> bool:
+    """Whether a value of transforms stands for a whole batch."""
+    while isinstance(payload, Lifted):
+        if payload.owner.size is not None:
+            return True
+        payload = next(iter(payload.contents()))
+    return False
+
+
+def _shown(x: Any) -> Any:
+    """The values of `x` as an array; of a batch, that of the whole batch."""
+    payload = x.payload
+    while isinstance(payload, Lifted):
+        payload = next(iter(payload.contents()))
+    return np.asarray(payload)
+
+
+def _plain(value: Any) -> Any:
+    """`value` with NumPy's arrays in place of arrays, in containers too."""
+    if isinstance(value, Array):
+        return np.asarray(value)
+    if isinstance(value, list | tuple):
+        return type(value)([_plain(part) for part in value])
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    return value
+
+
+def is_traced(x: Any) -> bool:
+    """Whether a transform follows `x`, here and now."""
+    if not isinstance(x, TensorBase):
+        return False
+    return isinstance(x.payload, Lifted) or (x.edge is not None and is_recording())
+
+
+def array_repr(x: Any) -> str:
+    """An array as text: ``Array([0., 1.], dtype=float32)``."""
+    value = _shown(x)
+    ending = f"dtype={value.dtype.name}{', weak_type=True' if x.weak_type else ''})"
+    payload = x.payload
+    if isinstance(payload, Lifted) and differs(payload):
+        ending = f"a batch, each of shape {tuple(payload.shape)}, {ending}"
+    width = int(np.get_printoptions()["linewidth"])
+    if value.dtype.kind == "V":
+        value = value.astype(np.float32)
+    if value.size:
+        text = np.array2string(value, prefix="Array(", suffix=",", separator=", ")
+    else:
+        text = f"[], shape={value.shape}"
+    last = len(text) - text.rfind("\n") + 1
+    gap = " " if last + len(ending) + 1 <= width else " " * len("Array(")  # on the line, as there
+    return f"Array({text},{gap}{ending}"
+
+
+def made(result: Any, weak: bool = False) -> Any:
+    """What an operation gave, with arrays in place of tensors, in tuples and lists too.
+
+    The class of a new tensor is changed in place.
+
+    Parameters
+    ----------
+    result
+        A tensor, or a tuple or list of tensors.
+    weak
+        Whether the arrays are weakly typed: whether all arguments were (see `promote`).
+
+    Returns
+    -------
+    Array
+        Or a tuple or list of them; anything else is returned as it is.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.compat.jax.array import made
+    >>> made(wg.zeros(2))
+    Array([0., 0.], dtype=float32)
+    """
+    cls = result.__class__
+    wanted = WeakArray if weak else Array
+    if cls is Tensor:
+        if WATCHED:
+            check_finite(result, "the result of an operation")
+        result.__class__ = wanted
+        return result
+    if isinstance(result, Array):
+        return result if cls is wanted else of_kind(result, wanted)
+    if cls is tuple or cls is list:
+        return cls([made(part, weak) for part in result])
+    if isinstance(result, tuple) and hasattr(result, "_fields"):
+        return cls(*[made(part, weak) for part in result])
+    return result
+
+
+def of_kind(x: Any, cls: type) -> Any:
+    """The same array as one of another class, of the same history."""
+    if x.edge is LEAF:
+        return of_class(x, cls)
+    same = new_tensor(x.payload, x.edge, x.share_version())
+    same.__class__ = cls
+    return same

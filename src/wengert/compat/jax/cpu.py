@@ -1,0 +1,110 @@
+"""Layer 9 · compat: the one device that there is, the CPU, under JAX's names."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+__all__ = [
+    "CPU",
+    "Device",
+    "SingleDeviceSharding",
+    "default_backend",
+    "device_count",
+    "devices",
+    "local_device_count",
+    "local_devices",
+    "process_count",
+    "process_index",
+]
+
+
+class Device:
+    """The CPU."""
+
+    id = 0
+    process_index = 0
+    platform = "cpu"
+    device_kind = "cpu"
+    client: ClassVar[Any] = None
+
+    def __repr__(self) -> str:
+        return "CpuDevice(id=0)"
+
+    def __str__(self) -> str:
+        return "TFRT_CPU_0"
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+
+CPU = Device()
+
+
+class SingleDeviceSharding:
+    """Where an array is: on the CPU."""
+
+    def __init__(self, device: Any = CPU, memory_kind: str = "device") -> None:
+        self.memory_kind = memory_kind
+
+    @property
+    def device_set(self) -> set[Device]:
+        """The CPU."""
+        return {CPU}
+
+    def __repr__(self) -> str:
+        return f"SingleDeviceSharding(device={CPU!r}, memory_kind={self.memory_kind})"
+
+
+def devices(backend: str | None = None) -> list[Device]:
+    """The devices of a backend: one CPU.
+
+    Raises
+    ------
+    RuntimeError
+        If `backend` is any other.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.devices()
+    [CpuDevice(id=0)]
+    """
+    if backend not in (None, "cpu"):
+        raise RuntimeError(
+            f"Unknown backend: {backend!r} requested, but no platforms that are instances of "
+            f"{backend} are present. Platforms present are: cpu: wengert computes with NumPy"
+        )
+    return [CPU]
+
+
+def local_devices(
+    process_index: int | None = None, backend: str | None = None, host_id: int | None = None
+) -> list[Device]:
+    """As `devices`."""
+    return devices(backend)
+
+
+def device_count(backend: str | None = None) -> int:
+    """The number of devices: one."""
+    return len(devices(backend))
+
+
+local_device_count = device_count
+
+
+def default_backend() -> str:
+    """The name of the platform: ``"cpu"``."""
+    return "cpu"
+
+
+def process_index(backend: str | None = None) -> int:
+    """The number of this process: 0."""
+    return 0
+
+
+def process_count(backend: str | None = None) -> int:
+    """The number of processes: one."""
+    return 1

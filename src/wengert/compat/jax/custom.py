@@ -1,0 +1,420 @@
+"""Layer 9 · compat: functions with derivatives of their own, under JAX's names.
+
+A rule runs only where a derivative is followed; otherwise the function itself is called, as in JAX.
+Forward mode transposes the rule of a `custom_vjp`, which JAX refuses.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import wengert.func as func
+from wengert.compat.jax.array import convert
+from wengert.compat.jax.tracing import (
+    Leaves,
+    Results,
+    argument,
+    check_callable,
+    conjugated,
+    is_inexact,
+    name_of,
+    nothing_like,
+    short,
+)
+from wengert.compat.jax.trees import PyTreeDef, kind_of, tree_flatten, tree_structure
+from wengert.interp.dual import Dual
+from wengert.interp.levels import Lifted
+from wengert.ops.like import zeros_like
+from wengert.tape.modes import is_recording
+
+__all__ = ["custom_gradient", "custom_jvp", "custom_vjp", "is_followed"]
+
+
+def is_followed(x: Any) -> bool:
+    """Whether a derivative by `x` is under way, in either mode."""
+    if x.edge is not None and is_recording():
+        return True
+    payload = x.payload
+    while isinstance(payload, Lifted):
+        if isinstance(payload, Dual):
+            return True
+        payload = next(iter(payload.contents()))
+    return False
+
+
+class _Rule:
+    """What both kinds of rules have in common: how the arguments of a call are told apart."""
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        nondiff_argnums: Sequence[int] = (),
+        nondiff_argnames: Sequence[str] = (),
+    ) -> None:
+        check_callable(fun)
+        wrapper: Any = self
+        functools.update_wrapper(wrapper, fun)
+        self.fun = fun
+        self.__name__ = name_of(fun)
+        self._signature: Any = None
+        with contextlib.suppress(TypeError, ValueError):
+            self._signature = inspect.signature(fun)
+        fixed = list(nondiff_argnums)
+        if nondiff_argnames and self._signature is not None:
+            names = list(self._signature.parameters)
+            fixed += [names.index(name) for name in nondiff_argnames]
+        self.nondiff_argnums = tuple(sorted(set(fixed)))
+
+    def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """All arguments by position, those that were left out with their defaults."""
+        if self._signature is None:
+            if kwargs:
+                raise TypeError(f"{self.__name__} takes its arguments by position")
+            return args
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        if bound.kwargs:
+            raise TypeError(
+                f"The input arguments to the custom_jvp/custom_vjp-decorated function "
+                f"{self.__name__} could not be resolved to positional-only arguments: "
+                f"{sorted(bound.kwargs)} are keyword-only."
+            )
+        return tuple(bound.args)
+
+    def _parted(self, args: tuple[Any, ...]) -> tuple[list[Any], Leaves]:
+        """The arguments without derivatives, and the leaves of the others."""
+        count = len(args)
+        fixed = {n % count for n in self.nondiff_argnums} if count else set()
+        moving = [arg for i, arg in enumerate(args) if i not in fixed]
+        return [args[i] for i in sorted(fixed)], Leaves(moving)
+
+    def _joined(self, args: tuple[Any, ...], moving: Any) -> list[Any]:
+        """The arguments with others in place of those that have derivatives."""
+        fixed = {n % len(args) for n in self.nondiff_argnums}
+        new = iter(moving)
+        return [arg if i in fixed else next(new) for i, arg in enumerate(args)]
+
+    def _called(
+        self, rule: Callable[..., Any], tensors: Sequence[Any], results: list[Results]
+    ) -> Any:
+        """What a recorded rule gives, in the structure of what the function returned."""
+        outputs = rule(*tensors)
+        taken = results[0]
+        found = dict(zip([*taken.places, *taken.tensor_places], outputs, strict=True))
+        return taken.give([found[p] for p in taken.places], [found[p] for p in taken.tensor_places])
+
+
+class custom_jvp(_Rule):
+    """A function whose forward-mode derivative is given; reverse mode transposes it. A decorator.
+
+    Parameters
+    ----------
+    fun : callable
+        Takes and returns pytrees of arrays.
+    nondiff_argnums : sequence of int
+        Positional arguments without a derivative; the rule gets them first.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> @jax.custom_jvp
+    ... def f(x, y):
+    ...     return x * y
+    >>> @f.defjvp
+    ... def f_jvp(primals, tangents):
+    ...     (x, y), (x_dot, y_dot) = primals, tangents
+    ...     return f(x, y), 10 * x_dot + y_dot
+    >>> jax.grad(f)(2.0, 3.0)
+    Array(10., dtype=float32, weak_type=True)
+    """
+
+    jvp: Callable[..., Any] | None = None
+
+    def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
+        """Give the rule: ``jvp(*nondiff, primals, tangents)`` returns output and tangent."""
+        self.jvp = jvp
+        return jvp
+
+    def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
+        """Give a rule for each argument: ``jvp(tangent, output, *primals)``, None for zero."""
+        if self.nondiff_argnums:
+            raise TypeError("Can't use ``defjvps`` with ``nondiff_argnums``.")
+
+        def jvp(primals: Any, tangents: Any) -> Any:
+            output = self(*primals)
+            slopes = [
+                rule(tangent, output, *primals)
+                for rule, tangent in zip(jvps, tangents, strict=True)
+                if rule is not None
+            ]
+            if not slopes:
+                leaves, structure = tree_flatten(output)
+                return output, structure.unflatten([0 * argument(leaf) for leaf in leaves])
+            total = slopes[0]
+            for slope in slopes[1:]:
+                total = total + slope
+            return output, total
+
+        self.defjvp(jvp)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The function's value."""
+        jvp = self.jvp
+        if jvp is None:
+            raise AttributeError(
+                f"No JVP defined for custom_jvp function {self.__name__} using defjvp."
+            )
+        args = self._positional(args, kwargs)
+        fixed, leaves = self._parted(args)
+        if not any(map(is_followed, leaves.tensors)):
+            return self.fun(*args)
+        taken: list[Results] = []
+
+        def compute(*tensors: Any) -> Any:
+            value = self.fun(*self._joined(args, leaves.with_tensors(tensors)))
+            results = Results()
+            outputs, others = results.take(value, "Output")
+            taken[:] = [results]
+            return [*outputs, *others]
+
+        def rule(primals: Any, tangents: Any) -> Any:
+            values = tuple(leaves.with_tensors(primals))
+            directions = tuple(leaves.derivatives(tangents))
+            made = jvp(*fixed, values, directions)
+            output, slope = self._pair(made)
+            return self._slopes(output, slope)
+
+        inner = func.custom_jvp(compute)
+        inner.defjvp(rule)
+        return self._called(inner, leaves.tensors, taken)
+
+    def _pair(self, made: Any) -> Any:
+        if not isinstance(made, list | tuple) or len(made) != 2:
+            raise TypeError(
+                f"Custom JVP rule {name_of(self.jvp)} for function {self.__name__} must produce a "
+                "pair (list or tuple of length two) representing primal and tangent outputs, but "
+                f"got {made!r}."
+            )
+        return made
+
+    def _slopes(self, output: Any, slope: Any) -> Any:
+        """The outputs and tangents of a rule, as flat lists of tensors."""
+        leaves, structure = tree_flatten(output)
+        slopes, other = tree_flatten(slope)
+        if structure != other:
+            raise TypeError(
+                f"Custom JVP rule {name_of(self.jvp)} for function {self.__name__} must produce "
+                "primal and tangent outputs with equal container (pytree) structures, but got "
+                f"{structure} and {other} respectively."
+            )
+        outputs = [argument(leaf) for leaf in leaves]
+        order = sorted(range(len(outputs)), key=lambda i: not is_inexact(outputs[i]))
+        made = []
+        for i in order:
+            x = outputs[i]
+            if not is_inexact(x):
+                made.append(zeros_like(x))
+                continue
+            t = argument(slopes[i])
+            if t.payload.shape != x.payload.shape or (
+                t.payload.dtype != x.payload.dtype and not t.weak_type
+            ):
+                raise TypeError(
+                    f"Custom JVP rule {name_of(self.jvp)} for function {self.__name__} must "
+                    "produce primal and tangent outputs with corresponding shapes and dtypes. "
+                    f"Expected {short(x)} (tangent type of {short(x)}) but got {short(t)}."
+                )
+            made.append(convert(t, x.payload.dtype))
+        return [outputs[i] for i in order], made
+
+
+class custom_vjp(_Rule):
+    """A function whose reverse-mode derivative is given, as a decorator.
+
+    Parameters
+    ----------
+    fun : callable
+        Takes and returns pytrees of arrays.
+    nondiff_argnums : sequence of int
+        Positional arguments without a derivative; the rules get them.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> @jax.custom_vjp
+    ... def clip_gradient(low, high, x):
+    ...     return x
+    >>> clip_gradient.defvjp(
+    ...     lambda low, high, x: (x, (low, high)),
+    ...     lambda kept, g: (None, None, jax.numpy.clip(g, *kept)),
+    ... )
+    >>> jax.grad(lambda x: 5 * clip_gradient(-1.0, 1.0, x))(2.0)
+    Array(1., dtype=float32, weak_type=True)
+    """
+
+    fwd: Callable[..., Any] | None = None
+    bwd: Callable[..., Any] | None = None
+
+    def defvjp(
+        self,
+        fwd: Callable[..., Any],
+        bwd: Callable[..., Any],
+        symbolic_zeros: bool = False,
+        optimize_remat: bool = False,
+    ) -> None:
+        """Give the rule.
+
+        Parameters
+        ----------
+        fwd : callable
+            Takes what the function takes, and returns ``(output, residuals)``.
+        bwd : callable
+            ``bwd(*nondiff, residuals, cotangent)`` returns a tuple with a gradient for each other
+            argument, None where it is zero.
+        """
+        self.fwd, self.bwd = fwd, bwd
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The function's value."""
+        fwd, bwd = self.fwd, self.bwd
+        if fwd is None or bwd is None:
+            raise AttributeError(
+                f"No VJP defined for custom_vjp function {self.__name__} using defvjp."
+            )
+        args = self._positional(args, kwargs)
+        fixed, leaves = self._parted(args)
+        if not any(map(is_followed, leaves.tensors)):
+            return self.fun(*args)
+
+        def forward(*given: Any) -> Any:
+            made = fwd(*given)
+            if not isinstance(made, list | tuple) or len(made) != 2:
+                raise TypeError(
+                    f"Custom VJP fwd rule {name_of(fwd)} for function {self.__name__} must produce "
+                    "a pair (list or tuple of length two) where the first element represents the "
+                    "primal output and the second element represents residuals (i.e. values "
+                    f"stored from the forward pass for the backward pass), but got {made!r}."
+                )
+            return made
+
+        def backward(residuals: Any, cotangent: Any) -> Any:
+            return bwd(*fixed, residuals, cotangent)
+
+        return _recorded(self, args, leaves, forward, backward)
+
+
+def _recorded(
+    owner: _Rule,
+    args: tuple[Any, ...],
+    leaves: Leaves,
+    forward: Callable[..., Any],
+    backward: Callable[[Any, Any], Any],
+) -> Any:
+    """Call a function and record a reverse rule."""
+    taken: list[Results] = []
+
+    def fwd(*tensors: Any) -> Any:
+        value, residuals = forward(*owner._joined(args, leaves.with_tensors(tensors)))
+        results = Results()
+        outputs, others = results.take(value, "Output")
+        taken[:] = [results]
+        return [*outputs, *others], (residuals, results)
+
+    def bwd(kept: Any, cotangents: Any) -> Any:
+        residuals, results = kept
+        given = [conjugated(ct) for ct in cotangents[: len(results.places)]]
+        cotangent = results.derivatives(given, lambda i: nothing_like(results.leaves[i]))
+        made = backward(residuals, cotangent)
+        return _gradients(made, leaves)
+
+    inner = func.custom_vjp(lambda *tensors: fwd(*tensors)[0])
+    inner.defvjp(fwd, bwd)
+    return owner._called(inner, leaves.tensors, taken)
+
+
+def _gradients(made: Any, leaves: Leaves) -> tuple[Any, ...]:
+    """What a reverse rule returned, as gradients of the leaves with derivatives, checked."""
+    parts = list(made) if isinstance(made, tuple) else None
+    children = leaves.structure.children()
+    if parts is None or len(parts) != len(children):
+        raise TypeError(_wrong_structure(made, leaves.structure))
+    flat: list[Any] = []
+    for part, child in zip(parts, children, strict=True):
+        if part is None:
+            flat += [None] * child.num_leaves
+            continue
+        try:
+            flat += child.flatten_up_to(part)
+        except ValueError:
+            raise TypeError(_wrong_structure(made, leaves.structure)) from None
+    found: list[Any] = []
+    for place in leaves.places:
+        x, grad = leaves.arrays[place], flat[place]
+        if grad is None:
+            found.append(None)
+            continue
+        if kind_of(grad) is not None:
+            raise TypeError(_wrong_structure(made, leaves.structure))
+        g = argument(grad)
+        if g.payload.shape != x.payload.shape:
+            raise ValueError(
+                "Custom VJP bwd rule must produce an output with the same shape/dtypes as the args "
+                f"tuple of the primal function, but at output[{place}] the bwd rule produced an "
+                f"output of shape/dtype {short(g)} corresponding to an input of shape/dtype "
+                f"{short(x)}"
+            )
+        found.append(conjugated(convert(g, x.payload.dtype)))
+    return tuple(found)
+
+
+def _wrong_structure(made: Any, structure: PyTreeDef) -> str:
+    return (
+        "Custom VJP bwd rule must produce an output with the same container (pytree) structure as "
+        "the args tuple of the primal function, and in particular must produce a tuple of length "
+        "equal to the number of arguments to the primal function, but got bwd output structure "
+        f"{tree_structure(made)} for primal input structure {structure}."
+    )
+
+
+def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that returns its value and its reverse rule, as a function of values: a decorator.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns ``(output, vjp)``, where ``vjp(cotangent)`` gives the gradient of the argument, or
+        a tuple of them for several.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> @jax.custom_gradient
+    ... def f(x):
+    ...     return x**2, lambda g: (g * x,)
+    >>> f(3.0), jax.grad(f)(3.0)
+    (9.0, Array(3., dtype=float32, weak_type=True))
+    """
+    owner = _Rule(fun)
+
+    @functools.wraps(fun)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = owner._positional(args, kwargs)
+        leaves = Leaves(given)
+        if not any(map(is_followed, leaves.tensors)):
+            return fun(*given)[0]
+
+        def backward(vjp: Any, cotangent: Any) -> Any:
+            made = vjp(cotangent)
+            flat, _ = tree_flatten(made, lambda leaf: leaf is None)
+            count = leaves.structure.num_leaves
+            if len(flat) != count:
+                raise TypeError(_wrong_structure(made, leaves.structure))
+            return leaves.structure.unflatten(flat)
+
+        return _recorded(owner, given, leaves, fun, backward)
+
+    return call

@@ -1,0 +1,8 @@
+"""Layer 9 · compat: `jax.custom_derivatives`: rules of one's own, under their names."""
+
+from wengert.compat.jax.custom import custom_gradient as custom_gradient
+from wengert.compat.jax.custom import custom_jvp as custom_jvp
+from wengert.compat.jax.custom import custom_vjp as custom_vjp
+from wengert.compat.jax.staging import closure_convert as closure_convert
+
+__all__ = ["closure_convert", "custom_gradient", "custom_jvp", "custom_vjp"]

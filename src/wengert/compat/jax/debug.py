@@ -1,0 +1,72 @@
+"""Layer 9 · compat: `jax.debug`: printing and calling Python within programs."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from wengert.compat.jax.callbacks import values_of
+
+__all__ = ["breakpoint", "callback", "print"]
+
+_print = print
+
+
+class _Formatter(string.Formatter):
+    """Refuses arguments that the text does not use."""
+
+    def check_unused_args(self, used_args: set[int | str], args: Any, kwargs: Any) -> None:
+        unused = [i for i in range(len(args)) if i not in used_args]
+        unused_names = [name for name in kwargs if name not in used_args]
+        if unused or unused_names:
+            raise ValueError(
+                f"Unused arguments to print: {[args[i] for i in unused] or unused_names}: put "
+                "them into the text, by {}"
+            )
+
+
+def print(
+    fmt: str, *args: Any, ordered: bool = False, partitioned: bool = False, **kwargs: Any
+) -> None:
+    """Print values: within transforms those of the arrays; within `vmap` the whole batch at once.
+
+    Parameters
+    ----------
+    fmt : str
+        As for `str.format`.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.grad(lambda x: jax.debug.print("x = {}", x) or x**2)(3.0)
+    x = 3.0
+    Array(6., dtype=float32, weak_type=True)
+    """
+    if not isinstance(fmt, str):
+        raise TypeError(f"The first argument of jax.debug.print is a text, not {type(fmt)}")
+    values, named = values_of((args, kwargs))
+    _print(_Formatter().vformat(fmt, values, named))
+
+
+def callback(
+    callback: Callable[..., Any], *args: Any, ordered: bool = False, **kwargs: Any
+) -> None:
+    """Call a function with the values of arrays; what it returns is dropped."""
+    if not callable(callback):
+        raise TypeError("first argument to jax.debug.callback must be callable")
+    values, named = values_of((args, kwargs))
+    callback(*values, **named)
+
+
+def breakpoint(**options: Any) -> NoReturn:
+    """Refused: functions run on values, so that Python's own `breakpoint` shows them.
+
+    Raises
+    ------
+    NotImplementedError
+        Always.
+    """
+    raise NotImplementedError(
+        "jax.debug.breakpoint is not there: functions run on values, write Python's breakpoint()"
+    )

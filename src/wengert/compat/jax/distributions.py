@@ -1,0 +1,416 @@
+"""Layer 9 · compat: the distributions of `jax.random` that have parameters.
+
+NOTE [derivatives of samples]
+A sample is a function of the parameters and of what the key says. Where it is one of standard
+numbers, it is written so, and differentiated. A gamma sample z of shape a, which is found by
+rejection, moves with a such that its quantile stays: dz/da = -(dP/da) / p, where P(a, z) is the
+distribution function and p the density. The sums for dP/da are those of the series of P.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import wengert.compat.jax.numpy as jnp
+from wengert.autograd.function import Function
+from wengert.compat.jax.array import Array, asarray, made, promote_inexact
+from wengert.compat.jax.dtypes import default_dtype, requested_dtype
+from wengert.compat.jax.keys import aligned, split, words_of
+from wengert.compat.jax.numpy.calling import check_arrays, plain, shape_of
+from wengert.compat.jax.sampling import (
+    exponential,
+    kind_of,
+    normal,
+    rademacher,
+    sample,
+    shape_for,
+    uniform,
+)
+from wengert.tape.base import new_tensor
+
+__all__ = [
+    "ball",
+    "beta",
+    "binomial",
+    "chisquare",
+    "dirichlet",
+    "double_sided_maxwell",
+    "f",
+    "gamma",
+    "generalized_normal",
+    "geometric",
+    "loggamma",
+    "lognormal",
+    "maxwell",
+    "multinomial",
+    "pareto",
+    "poisson",
+    "rayleigh",
+    "t",
+    "triangular",
+    "wald",
+    "weibull_min",
+]
+
+
+# -- gamma -----------------------------------------------------------------------------------------
+
+
+def _slope(alpha: Any, z: Any) -> Any:
+    """dz/da at constant quantile (see NOTE [derivatives of samples])."""
+    a, x = alpha.astype(np.float64), np.maximum(z.astype(np.float64), np.finfo(np.float64).tiny)
+    # P = x**a exp(-x) / gamma(a + 1) * sum(t), t[n] = x**n / ((a + 1) ... (a + n)); p without x**a
+    # exp(-x) / gamma(a) is 1 / x, so that the ratio needs no gamma function, but its derivative
+    term, total = np.ones_like(x), np.ones_like(x)
+    change, changes = np.zeros_like(x), np.zeros_like(x)
+    n = 0
+    while n < 100000:
+        n += 1
+        factor = x / (a + n)
+        change = change * factor - term * factor / (a + n)
+        term = term * factor
+        total += term
+        changes += change
+        if not (np.abs(change) > 1e-17 * np.abs(changes)).any() and (factor < 1).all():
+            break
+    by_power = np.log(x) - _digamma(a + 1)
+    slope = -(by_power * total + changes) * x / a
+    return slope.astype(alpha.dtype)
+
+
+def _digamma(x: Any) -> Any:
+    """The derivative of ln gamma, for x > 1."""
+    result = np.zeros_like(x)
+    for i in range(8):
+        result -= 1 / (x + i)
+    x = x + 8
+    r = 1 / (x * x)
+    series = r * (1 / 12 - r * (1 / 120 - r * (1 / 252 - r * (1 / 240 - r * (1 / 132)))))
+    return result + np.log(x) - 0.5 / x - series
+
+
+class _Slope(Function):
+    """dz/da of a gamma sample, or d(ln z)/da."""
+
+    @staticmethod
+    def forward(ctx: Any, alpha: Any, drawn_: Any, logs: bool) -> Any:
+        a, z = np.asarray(alpha.payload), np.asarray(drawn_.payload)
+        if not logs:
+            return new_tensor(_slope(a, z))
+        z = np.maximum(np.exp(z), np.finfo(z.dtype).tiny)
+        return new_tensor((_slope(a, z) / z).astype(a.dtype))
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        raise NotImplementedError(
+            "the second derivative of a gamma sample by its shape parameter is not there: "
+            "jax.random.gamma, beta, dirichlet, t, ... are differentiable once"
+        )
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, alpha: Any, drawn_: Any, logs: bool) -> Any:
+        return _Slope.apply(*aligned(info, in_dims[:2], (alpha, drawn_)), logs), 0
+
+
+class _Sample(Function):
+    """A gamma sample as a function of its shape parameter."""
+
+    @staticmethod
+    def forward(ctx: Any, alpha: Any, drawn_: Any, logs: bool) -> Any:
+        ctx.save_for_backward(alpha, drawn_)
+        ctx.logs = logs
+        return drawn_.clone()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        alpha, drawn_ = ctx.saved_tensors
+        return grad * _Slope.apply(alpha, drawn_, ctx.logs), None, None
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, alpha: Any, drawn_: Any, logs: bool) -> Any:
+        return _Sample.apply(*aligned(info, in_dims[:2], (alpha, drawn_)), logs), 0
+
+
+def _gamma(name: str, key: Any, a: Any, shape: Any, dtype: Any) -> Array:
+    words = words_of(name, key)
+    kind = kind_of("gamma", dtype)
+    check_arrays(name, a)
+    alpha = asarray(a, kind)
+    sizes = shape_for("gamma", shape, alpha)
+    alpha = jnp.broadcast_to(alpha, sizes)
+    found = sample(name, words, sizes, kind, alpha)
+    return made(_Sample.apply(plain(alpha), plain(found), name == "loggamma"))
+
+
+def gamma(
+    key: Any, a: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
+    """Numbers of the gamma distribution of shape `a` and scale 1; differentiable by `a`, once.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.random.gamma(jax.random.PRNGKey(0), 2.0).shape
+    ()
+    """
+    return _gamma("gamma", key, a, shape, dtype)
+
+
+def loggamma(
+    key: Any, a: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
+    """The logarithms of numbers of the gamma distribution: exact where `a` is tiny."""
+    return _gamma("loggamma", key, a, shape, dtype)
+
+
+def beta(
+    key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
+    """Numbers of the beta distribution; differentiable by `a` and `b`, once."""
+    words = words_of("beta", key)
+    kind = kind_of("beta", dtype)
+    sizes = shape_for("beta", shape, asarray(a), asarray(b))
+    first, second = split(words)
+    of_a, of_b = (
+        loggamma(part, jnp.broadcast_to(asarray(p, kind), sizes), sizes, kind)
+        for part, p in ((first, a), (second, b))
+    )
+    most = jnp.maximum(of_a, of_b)
+    scaled_a, scaled_b = jnp.exp(of_a - most), jnp.exp(of_b - most)
+    return scaled_a / (scaled_a + scaled_b)
+
+
+def dirichlet(
+    key: Any, alpha: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
+    """Vectors of the Dirichlet distribution; differentiable by `alpha`, once."""
+    words = words_of("dirichlet", key)
+    kind = kind_of("dirichlet", dtype)
+    given = asarray(alpha, kind)
+    if given.ndim < 1:
+        raise ValueError("dirichlet requires alpha.ndim >= 1, got alpha.ndim == 0")
+    sizes = shape_for("dirichlet", shape, np.broadcast_to(0, given.shape[:-1]))
+    logs = loggamma(words, given, (*sizes, given.shape[-1]), kind)
+    parts = jnp.exp(logs - logs.max(-1, keepdims=True))
+    return parts / parts.sum(-1, keepdims=True)
+
+
+def chisquare(
+    key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
+    """Numbers of the chi-square distribution of `df` degrees of freedom."""
+    kind = kind_of("chisquare", dtype)
+    half = asarray(df, kind) / 2
+    sizes = shape_for("chisquare", shape, half)
+    return jnp.exp(loggamma(words_of("chisquare", key), half, sizes, kind)) * 2
+
+
+def f(
+    key: Any,
+    dfnum: Any,
+    dfden: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Array:
+    """Numbers of the F distribution."""
+    kind = kind_of("f", dtype)
+    above, below = asarray(dfnum, kind), asarray(dfden, kind)
+    sizes = shape_for("f", shape, above, below)
+    of_den, of_num = split(words_of("f", key))
+    numerator = chisquare(of_num, above, sizes, kind) / above
+    return numerator / (chisquare(of_den, below, sizes, kind) / below)
+
+
+def t(
+    key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
+    """Numbers of Student's t distribution of `df` degrees of freedom."""
+    kind = kind_of("t", dtype)
+    half = asarray(df, kind) / 2
+    sizes = shape_for("t", shape, half)
+    of_normal, of_gamma = split(words_of("t", key))
+    return normal(of_normal, sizes, kind) * jnp.sqrt(half / gamma(of_gamma, half, sizes, kind))
+
+
+# -- counts ----------------------------------------------------------------------------------------
+
+
+def poisson(
+    key: Any, lam: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
+    """Whole numbers of the Poisson distribution of mean `lam`."""
+    words = words_of("poisson", key)
+    kind = default_dtype("i") if dtype is None else requested_dtype(dtype, "poisson")
+    mean = asarray(lam, np.float32)
+    sizes = shape_for("poisson", shape, mean)
+    return sample("poisson", words, sizes, kind, mean)
+
+
+def geometric(
+    key: Any, p: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
+    """How many trials of probability `p` it takes to succeed."""
+    words = words_of("geometric", key)
+    kind = kind_of("geometric", dtype, "iu", "i")
+    check_arrays("geometric", p)
+    (chance,) = promote_inexact(p)
+    sizes = shape_for("geometric", shape, chance)
+    u = uniform(words, sizes, chance.dtype)
+    u = jnp.where(u == 0, 1, u)
+    return (jnp.floor(jnp.log(u) / jnp.log1p(-chance)) + 1).astype(kind)
+
+
+def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """How many of `n` trials of probability `p` succeed."""
+    words = words_of("binomial", key)
+    kind = kind_of("binomial", dtype)
+    check_arrays("binomial", n, p)
+    count, chance = asarray(n, kind), asarray(p, kind)
+    sizes = shape_for("binomial", shape, count, chance)
+    return sample("binomial", words, sizes, kind, count, chance)
+
+
+def multinomial(
+    key: Any, n: Any, p: Any, *, shape: Any = None, dtype: Any = None, unroll: Any = 1
+) -> Array:
+    """How `n` trials fall into categories of probabilities `p`."""
+    words = words_of("multinomial", key)
+    kind = kind_of("multinomial", dtype)
+    check_arrays("multinomial", n, p)
+    left, chances = promote_inexact(n, p)
+    sizes = tuple(chances.shape) if shape is None else shape_of(shape)
+    left = jnp.broadcast_to(left, sizes[:-1])
+    chances = jnp.moveaxis(jnp.broadcast_to(chances, sizes), -1, 0)
+    rest = jnp.cumsum(chances[::-1], 0)[::-1]
+    ratios = chances / jnp.where(rest == 0, 1, rest)
+    counts = []
+    for ratio, key_ in zip(ratios, split(words, len(ratios)), strict=True):
+        counts.append(binomial(key_, left, jnp.clip(ratio, 0, 1), dtype=left.dtype))
+        left = left - counts[-1]
+    return jnp.stack(counts, -1).astype(kind)
+
+
+# -- of standard numbers ---------------------------------------------------------------------------
+
+
+def lognormal(
+    key: Any,
+    sigma: Any = 1.0,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Array:
+    """The exponentials of normal numbers of deviation `sigma`."""
+    kind = kind_of("lognormal", dtype, "fc")
+    scale = asarray(sigma, kind)
+    sizes = shape_for("lognormal", shape, scale)
+    return jnp.exp(normal(words_of("lognormal", key), sizes, kind) * scale)
+
+
+def pareto(
+    key: Any, b: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
+    """Numbers of the Pareto distribution of exponent `b`."""
+    kind = kind_of("pareto", dtype)
+    power = asarray(b, kind)
+    sizes = shape_for("pareto", shape, power)
+    return jnp.exp(exponential(words_of("pareto", key), sizes, kind) / power)
+
+
+def rayleigh(
+    key: Any, scale: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
+    """Numbers of the Rayleigh distribution."""
+    kind = kind_of("rayleigh", dtype)
+    width = asarray(scale, kind)
+    sizes = shape_for("rayleigh", shape, width)
+    return width * jnp.sqrt(-2 * jnp.log(uniform(words_of("rayleigh", key), sizes, kind)))
+
+
+def weibull_min(
+    key: Any, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None
+) -> Array:
+    """Numbers of the Weibull distribution."""
+    kind = kind_of("weibull_min", dtype)
+    u = exponential(words_of("weibull_min", key), shape_of(shape), kind)
+    return jnp.power(u, 1.0 / asarray(concentration, kind)) * asarray(scale, kind)
+
+
+def wald(
+    key: Any, mean: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
+    """Numbers of the inverse normal distribution of scale 1."""
+    kind = kind_of("wald", dtype)
+    m = asarray(mean, kind)
+    sizes = shape_for("wald", shape, m)
+    first, second = split(words_of("wald", key))
+    y = normal(first, sizes, kind) ** 2
+    z = uniform(second, sizes, kind)
+    x = m + m**2 * y / 2 - m / 2 * jnp.sqrt(4 * m * y + m**2 * y**2)
+    return jnp.where(z <= m / (m + x), x, m**2 / x)
+
+
+def triangular(
+    key: Any,
+    left: Any,
+    mode: Any,
+    right: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Array:
+    """Numbers of the triangular distribution."""
+    kind = kind_of("triangular", dtype)
+    low, top, high = (asarray(value, kind) for value in (left, mode, right))
+    sizes = shape_for("triangular", shape, low, top, high)
+    u = uniform(words_of("triangular", key), sizes, kind)
+    rising = low + jnp.sqrt(u * (high - low) * (top - low))
+    falling = high - jnp.sqrt((1 - u) * (high - low) * (high - top))
+    return jnp.where(u < (top - low) / (high - low), rising, falling)
+
+
+def maxwell(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
+    """Numbers of the Maxwell distribution of scale 1."""
+    kind = kind_of("maxwell", dtype)
+    return jnp.linalg.norm(normal(words_of("maxwell", key), (*shape_of(shape), 3), kind), axis=-1)
+
+
+def double_sided_maxwell(
+    key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None
+) -> Array:
+    """Maxwell numbers of either sign, moved and stretched."""
+    kind = kind_of("double_sided_maxwell", dtype)
+    centre, width = asarray(loc, kind), asarray(scale, kind)
+    own = jnp.broadcast_shapes(tuple(centre.shape), tuple(width.shape))
+    sizes = (*(shape_of(shape) or own), *own)
+    first, second = split(words_of("double_sided_maxwell", key))
+    return rademacher(second, sizes, kind) * maxwell(first, sizes, kind) * width + centre
+
+
+def generalized_normal(
+    key: Any, p: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
+    """Numbers of a density that falls with exp(-abs(x)**p)."""
+    kind = kind_of("generalized_normal", dtype)
+    power, sizes = asarray(p, kind), shape_of(shape)
+    first, second = split(words_of("generalized_normal", key))
+    size = gamma(first, 1 / power, sizes, kind) ** (1 / power)
+    return rademacher(second, sizes, kind) * size
+
+
+def ball(
+    key: Any, d: Any, p: Any = 2, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
+    """Vectors evenly distributed in the unit ball of the norm `p` of `d` dimensions."""
+    kind = kind_of("ball", dtype)
+    power, sizes = asarray(p, kind), shape_of(shape)
+    first, second = split(words_of("ball", key))
+    g = generalized_normal(first, power, (*sizes, int(d)), kind)
+    e = exponential(second, sizes, kind)
+    return g / ((jnp.abs(g) ** power).sum(-1) + e)[..., None] ** (1 / power)

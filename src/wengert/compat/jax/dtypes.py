@@ -1,0 +1,221 @@
+"""Layer 9 · compat: JAX's dtypes: which there are, and what they are together.
+
+NOTE [JAX's dtypes]
+Unless x64 is enabled, dtypes have 32 bits where NumPy's would have 64: `canonical_dtype` says so.
+dtypes meet in a lattice that has, beside the dtypes, three *weak* ones, those of Python's numbers
+and of arrays made of nothing else: a weak int gives way to every integer dtype, a weak float to
+every floating one, a weak complex to every complex one; an integer and a weak float are a weak
+float. So a float16 array stays one whatever Python numbers it meets, and an int16 does, too, until
+it meets a fraction.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import as_dtype
+from wengert.base.dtypes import dtype as OurDtype
+from wengert.compat.jax.settings import enable_x64
+
+__all__ = [
+    "WEAK",
+    "canonical_dtype",
+    "canonical_name",
+    "canonicalize_dtype",
+    "default_dtype",
+    "extended",
+    "finfo",
+    "float0",
+    "iinfo",
+    "inexact_of",
+    "issubdtype",
+    "join",
+    "prng_key",
+    "requested_dtype",
+    "scalar_type_of",
+]
+
+
+class extended(np.generic):
+    """The kind of dtypes that are no numbers'."""
+
+
+class prng_key(extended):
+    """The kind of the dtype of typed keys."""
+
+
+float0: Any = np.dtype([("float0", np.void, 0)])
+"""The dtype of what takes the place of a derivative by integers: it has no bytes."""
+finfo, iinfo = np.finfo, np.iinfo
+
+_HALVES = {
+    np.dtype(wide): np.dtype(narrow)
+    for wide, narrow in (
+        ("int64", "int32"),
+        ("uint64", "uint32"),
+        ("float64", "float32"),
+        ("complex128", "complex64"),
+    )
+}
+_PYTHONS = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
+
+
+def _named(dtype: Any) -> np.dtype[Any]:
+    """NumPy's object for a dtype that is named in any way."""
+    if dtype.__class__ is OurDtype:
+        return as_dtype(dtype).dtype
+    inner = getattr(dtype, "dtype", None)
+    if isinstance(inner, np.dtype):
+        return inner
+    return np.dtype(dtype)
+
+
+def canonical_dtype(dtype: Any) -> np.dtype[Any]:
+    """The dtype that arrays have where `dtype` is asked for (see NOTE [JAX's dtypes]).
+
+    Parameters
+    ----------
+    dtype
+        A dtype of NumPy's or of `jax.numpy`'s, a Python type, or a name.
+
+    Returns
+    -------
+    numpy.dtype
+        Of at most 32 bits (complex: 64), unless x64 is enabled.
+
+    Raises
+    ------
+    TypeError
+        If it is no dtype that arrays can have.
+
+    Examples
+    --------
+    >>> from wengert.compat.jax.dtypes import canonical_dtype
+    >>> canonical_dtype(float), canonical_dtype("int16")
+    (dtype('float32'), dtype('int16'))
+    """
+    try:
+        found = _named(dtype)
+    except TypeError:
+        raise TypeError(f"Cannot interpret {dtype!r} as a data type") from None
+    if found.kind not in "biufc" and found.name != "bfloat16" and found != float0:
+        raise TypeError(
+            f"Dtype {dtype!r} is not a valid JAX array type. Only arrays of numeric types are "
+            "supported by JAX."
+        )
+    if not found.isnative:
+        found = found.newbyteorder("=")
+    return found if enable_x64.value else _HALVES.get(found, found)
+
+
+@functools.cache
+def _name_of(dtype: np.dtype[Any], wide: bool) -> str:
+    return canonical_dtype(dtype).name
+
+
+def canonical_name(dtype: np.dtype[Any]) -> str:
+    """The name of the dtype that arrays have in the place of one of NumPy's."""
+    return _name_of(dtype, enable_x64.value)
+
+
+def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> np.dtype[Any]:
+    """As `canonical_dtype`: the name that JAX gives it."""
+    return canonical_dtype(dtype)
+
+
+def requested_dtype(dtype: Any, function: str) -> np.dtype[Any]:
+    """As `canonical_dtype`, of a dtype that a user asked for: warns if it is not to be had.
+
+    Parameters
+    ----------
+    function
+        What it was asked of, for the warning.
+    """
+    found = canonical_dtype(dtype)
+    if dtype in _PYTHONS or enable_x64.value:
+        return found
+    wanted = _named(dtype)
+    if wanted != found and wanted.isnative:
+        warnings.warn(
+            f"Explicitly requested dtype {wanted.name} requested in {function} is not available, "
+            f"and will be truncated to dtype {found.name}. To enable more dtypes, set the "
+            "jax_enable_x64 configuration option: jax.config.update('jax_enable_x64', True).",
+            UserWarning,
+            stacklevel=3,
+        )
+    return found
+
+
+def default_dtype(kind: str) -> np.dtype[Any]:
+    """The dtype of Python's numbers of a kind: ``"b"``, ``"i"``, ``"f"`` or ``"c"``."""
+    wide = {"b": "bool", "i": "int64", "u": "uint64", "f": "float64", "c": "complex128"}[kind]
+    return canonical_dtype(wide)
+
+
+def inexact_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of fractions of numbers of a dtype: that itself, or the default float."""
+    return default_dtype("f") if dtype.kind in "biu" else dtype
+
+
+# -- the lattice -----------------------------------------------------------------------------------
+
+WEAK = {"i": "i*", "f": "f*", "c": "c*"}
+"""The names of the weak dtypes, by kind."""
+_ABOVE = {
+    "bool": ("i*",),
+    "i*": ("uint8", "int8"),
+    "uint8": ("int16", "uint16"),
+    "uint16": ("int32", "uint32"),
+    "uint32": ("int64", "uint64"),
+    "uint64": ("f*",),
+    "int8": ("int16",),
+    "int16": ("int32",),
+    "int32": ("int64",),
+    "int64": ("f*",),
+    "f*": ("c*", "bfloat16", "float16"),
+    "bfloat16": ("float32",),
+    "float16": ("float32",),
+    "float32": ("float64", "complex64"),
+    "float64": ("complex128",),
+    "c*": ("complex64",),
+    "complex64": ("complex128",),
+    "complex128": (),
+}
+
+
+@functools.cache
+def _bounds(name: str) -> frozenset[str]:
+    """The dtypes that one may be converted to, itself among them."""
+    if name not in _ABOVE:
+        raise TypeError(f"arrays of dtype {name} cannot be computed with: convert them first")
+    return frozenset((name,)).union(*map(_bounds, _ABOVE[name]))
+
+
+@functools.cache
+def join(names: frozenset[str]) -> str:
+    """The least dtype that all of these can be converted to, by names; weak ones among them."""
+    common = frozenset.intersection(*map(_bounds, names))
+    return max(common, key=lambda name: len(_bounds(name)))
+
+
+def issubdtype(arg1: Any, arg2: Any) -> bool:
+    """Whether a dtype is one of a kind (see `numpy.issubdtype`)."""
+    if getattr(arg1, "type", None) is prng_key:
+        return arg2 in (prng_key, extended, np.generic)
+    first = arg1 if isinstance(arg1, type) else _named(arg1)
+    second = arg2 if isinstance(arg2, type) else _named(arg2)
+    if getattr(first, "name", "") == "bfloat16":
+        return second in (np.floating, np.inexact, np.number, np.generic) or first == second
+    return bool(np.issubdtype(first, second))
+
+
+def scalar_type_of(x: Any) -> type:
+    """The Python type of the numbers of a dtype or an array: bool, int, float or complex."""
+    kind = _named(x).kind if not isinstance(x, bool | int | float | complex) else ""
+    if not kind:
+        return type(x)
+    return {"b": bool, "i": int, "u": int, "c": complex}.get(kind, float)

@@ -1,0 +1,378 @@
+"""Layer 9 · compat: optimisers as triples of functions, as in ``jax.example_libraries.optimizers``.
+
+Each gives ``init_fun(params) -> state``, ``update_fun(step, grads, state) -> state`` and
+``get_params(state) -> params``, of nested containers.
+
+>>> import wengert.compat.jax.numpy as jnp
+>>> from wengert.compat.jax.example_libraries import optimizers
+>>> init, update, get_params = optimizers.sgd(0.1)
+>>> get_params(update(0, jnp.ones(1), init(jnp.zeros(1))))
+Array([-0.1], dtype=float32)
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import wengert.compat.jax.numpy as jnp
+from wengert.compat.jax.trees import register, tree_flatten, tree_leaves, tree_map
+
+__all__ = [
+    "JoinPoint",
+    "Optimizer",
+    "OptimizerState",
+    "adagrad",
+    "adam",
+    "adamax",
+    "clip_grads",
+    "constant",
+    "exponential_decay",
+    "inverse_time_decay",
+    "l2_norm",
+    "make_schedule",
+    "momentum",
+    "nesterov",
+    "optimizer",
+    "pack_optimizer_state",
+    "piecewise_constant",
+    "polynomial_decay",
+    "rmsprop",
+    "rmsprop_momentum",
+    "sgd",
+    "sm3",
+    "unpack_optimizer_state",
+]
+
+Schedule = Callable[[Any], Any]
+
+
+class OptimizerState(NamedTuple):
+    """The states of all parameters: their leaves, and the containers that hold them."""
+
+    packed_state: Any
+    tree_def: Any
+    subtree_defs: Any
+
+
+register(
+    OptimizerState,
+    lambda state: ((state.packed_state,), (state.tree_def, state.subtree_defs)),
+    lambda kept, parts: OptimizerState(parts[0], *kept),
+)
+
+
+class Optimizer(NamedTuple):
+    """The functions of an optimiser."""
+
+    init_fun: Callable[[Any], OptimizerState]
+    update_fun: Callable[[Any, Any, OptimizerState], OptimizerState]
+    params_fun: Callable[[OptimizerState], Any]
+
+
+def optimizer(opt_maker: Callable[..., Any]) -> Callable[..., Optimizer]:
+    """An optimiser of arrays as one of nested containers of arrays.
+
+    Parameters
+    ----------
+    opt_maker : callable
+        It gives ``init(x0)``, ``update(step, grad, state)`` and ``get_params(state)``.
+    """
+
+    @functools.wraps(opt_maker)
+    def tree_opt_maker(*args: Any, **kwargs: Any) -> Optimizer:
+        init, update, get_params = opt_maker(*args, **kwargs)
+
+        def tree_init(x0_tree: Any) -> OptimizerState:
+            leaves, tree = tree_flatten(x0_tree)
+            states = [tree_flatten(init(x)) for x in leaves]
+            return OptimizerState(
+                tuple([tuple(parts) for parts, _ in states]), tree, tuple([t for _, t in states])
+            )
+
+        def tree_update(i: Any, grad_tree: Any, opt_state: OptimizerState) -> OptimizerState:
+            packed, tree, subtrees = opt_state
+            grads, grad_def = tree_flatten(grad_tree)
+            if grad_def != tree:
+                raise TypeError(
+                    "optimizer update function was passed a gradient tree that did not match the "
+                    f"parameter tree structure with which it was initialized: parameter tree {tree}"
+                    f" and grad tree {grad_def}."
+                )
+            states = [t.unflatten(parts) for t, parts in zip(subtrees, packed, strict=True)]
+            new = [tree_flatten(update(i, g, s)) for g, s in zip(grads, states, strict=True)]
+            for (_, now), before in zip(new, subtrees, strict=True):
+                if now != before:
+                    raise TypeError(
+                        "optimizer update function produced an output structure that did not match "
+                        f"its input structure: input {before} and output {now}."
+                    )
+            return OptimizerState(tuple([tuple(parts) for parts, _ in new]), tree, subtrees)
+
+        def tree_get_params(opt_state: OptimizerState) -> Any:
+            packed, tree, subtrees = opt_state
+            states = [t.unflatten(parts) for t, parts in zip(subtrees, packed, strict=True)]
+            return tree.unflatten([get_params(state) for state in states])
+
+        return Optimizer(tree_init, tree_update, tree_get_params)
+
+    return tree_opt_maker
+
+
+# -- optimisers ------------------------------------------------------------------------------------
+
+
+@optimizer
+def sgd(step_size: Any) -> Any:
+    """Steps along the gradient; `step_size` is a number or a function of the step's number."""
+    step_of = make_schedule(step_size)
+
+    def update(i: Any, g: Any, x: Any) -> Any:
+        return x - step_of(i) * g
+
+    return jnp.asarray, update, lambda x: x
+
+
+def _with_velocity(step_size: Schedule, mass: Any, ahead: bool) -> Any:
+    step_of = make_schedule(step_size)
+
+    def init(x0: Any) -> Any:
+        return x0, jnp.zeros_like(x0)
+
+    def update(i: Any, g: Any, state: Any) -> Any:
+        x, velocity = state
+        velocity = mass * velocity + g
+        step = mass * velocity + g if ahead else velocity
+        return x - step_of(i) * step, velocity
+
+    return init, update, lambda state: state[0]
+
+
+@optimizer
+def momentum(step_size: Schedule, mass: Any) -> Any:
+    """Steps along a running sum of gradients."""
+    return _with_velocity(step_size, mass, ahead=False)
+
+
+@optimizer
+def nesterov(step_size: Schedule, mass: Any) -> Any:
+    """As `momentum`, looking one step ahead."""
+    return _with_velocity(step_size, mass, ahead=True)
+
+
+@optimizer
+def adagrad(step_size: Any, momentum: Any = 0.9) -> Any:
+    """Steps divided by the root of the sum of squared gradients."""
+    step_of = make_schedule(step_size)
+
+    def init(x0: Any) -> Any:
+        return x0, jnp.zeros_like(x0), jnp.zeros_like(x0)
+
+    def update(i: Any, g: Any, state: Any) -> Any:
+        x, squares, moving = state
+        squares = squares + jnp.square(g)
+        there = squares > 0
+        scaled = jnp.where(there, g / jnp.sqrt(jnp.where(there, squares, 1)), 0.0)
+        moving = (1.0 - momentum) * scaled + momentum * moving
+        return x - step_of(i) * moving, squares, moving
+
+    return init, update, lambda state: state[0]
+
+
+@optimizer
+def rmsprop(step_size: Any, gamma: Any = 0.9, eps: Any = 1e-8) -> Any:
+    """Steps divided by the root of a running mean of squared gradients."""
+    step_of = make_schedule(step_size)
+
+    def init(x0: Any) -> Any:
+        return x0, jnp.zeros_like(x0)
+
+    def update(i: Any, g: Any, state: Any) -> Any:
+        x, squares = state
+        squares = squares * gamma + jnp.square(g) * (1.0 - gamma)
+        return x - step_of(i) * g / jnp.sqrt(squares + eps), squares
+
+    return init, update, lambda state: state[0]
+
+
+@optimizer
+def rmsprop_momentum(step_size: Any, gamma: Any = 0.9, eps: Any = 1e-8, momentum: Any = 0.9) -> Any:
+    """As `rmsprop`, with a running sum of steps."""
+    step_of = make_schedule(step_size)
+
+    def init(x0: Any) -> Any:
+        return x0, jnp.zeros_like(x0), jnp.zeros_like(x0)
+
+    def update(i: Any, g: Any, state: Any) -> Any:
+        x, squares, moving = state
+        squares = squares * gamma + jnp.square(g) * (1.0 - gamma)
+        moving = momentum * moving + step_of(i) * g / jnp.sqrt(squares + eps)
+        return x - moving, squares, moving
+
+    return init, update, lambda state: state[0]
+
+
+@optimizer
+def adam(step_size: Any, b1: Any = 0.9, b2: Any = 0.999, eps: Any = 1e-8) -> Any:
+    """Adam: running means of gradients and of their squares."""
+    step_of = make_schedule(step_size)
+
+    def init(x0: Any) -> Any:
+        return x0, jnp.zeros_like(x0), jnp.zeros_like(x0)
+
+    def update(i: Any, g: Any, state: Any) -> Any:
+        x, m, v = state
+        m = (1 - b1) * g + b1 * m
+        v = (1 - b2) * jnp.square(g) + b2 * v
+        mean = m / (1 - jnp.asarray(b1, m.dtype) ** (i + 1))
+        spread = v / (1 - jnp.asarray(b2, m.dtype) ** (i + 1))
+        return x - step_of(i) * mean / (jnp.sqrt(spread) + eps), m, v
+
+    return init, update, lambda state: state[0]
+
+
+@optimizer
+def adamax(step_size: Any, b1: Any = 0.9, b2: Any = 0.999, eps: Any = 1e-8) -> Any:
+    """As `adam`, by the greatest gradients."""
+    step_of = make_schedule(step_size)
+
+    def init(x0: Any) -> Any:
+        return x0, jnp.zeros_like(x0), jnp.zeros_like(x0)
+
+    def update(i: Any, g: Any, state: Any) -> Any:
+        x, m, u = state
+        m = (1 - b1) * g + b1 * m
+        u = jnp.maximum(b2 * u, jnp.abs(g))
+        scale = step_of(i) / (1 - jnp.asarray(b1, m.dtype) ** (i + 1))
+        return x - scale * m / (u + eps), m, u
+
+    return init, update, lambda state: state[0]
+
+
+@optimizer
+def sm3(step_size: Any, momentum: Any = 0.9) -> Any:
+    """Steps divided by the root of bounds of squared gradients, one for each row and column."""
+    step_of = make_schedule(step_size)
+
+    def of_row(i: int, ndim: int) -> Any:
+        return tuple(slice(None) if j == i else None for j in range(ndim))
+
+    def init(x0: Any) -> Any:
+        x0 = jnp.asarray(x0)
+        return x0, jnp.zeros_like(x0), [jnp.zeros(n, x0.dtype) for n in x0.shape]
+
+    def update(i: Any, g: Any, state: Any) -> Any:
+        x, m, rows = state
+        bounds = [row[of_row(j, x.ndim)] for j, row in enumerate(rows)]
+        squares = functools.reduce(jnp.minimum, bounds) + jnp.square(g)
+        there = squares > 0
+        scaled = jnp.where(there, g / jnp.sqrt(jnp.where(there, squares, 1)), 0.0)
+        m = (1.0 - momentum) * scaled + momentum * m
+        others = [tuple(k for k in range(x.ndim) if k != j) for j in range(x.ndim)]
+        return x - step_of(i) * m, m, [squares.max(axes) for axes in others]
+
+    return init, update, lambda state: state[0]
+
+
+# -- schedules -------------------------------------------------------------------------------------
+
+
+def constant(step_size: Any) -> Schedule:
+    """Steps of one size."""
+    return lambda i: step_size
+
+
+def exponential_decay(step_size: Any, decay_steps: Any, decay_rate: Any) -> Schedule:
+    """Steps that shrink by a factor every `decay_steps`."""
+    return lambda i: step_size * decay_rate ** (i / decay_steps)
+
+
+def inverse_time_decay(
+    step_size: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False
+) -> Schedule:
+    """Steps that shrink as 1 / (1 + rate * i / steps)."""
+
+    def schedule(i: Any) -> Any:
+        time = jnp.floor(i / decay_steps) if staircase else i / decay_steps
+        return step_size / (1 + decay_rate * time)
+
+    return schedule
+
+
+def polynomial_decay(
+    step_size: Any, decay_steps: Any, final_step_size: Any, power: Any = 1.0
+) -> Schedule:
+    """Steps that shrink to a last size with a power of the time that is left."""
+
+    def schedule(i: Any) -> Any:
+        left = 1 - jnp.minimum(i, decay_steps) / decay_steps
+        return left**power * (step_size - final_step_size) + final_step_size
+
+    return schedule
+
+
+def piecewise_constant(boundaries: Any, values: Any) -> Schedule:
+    """Steps of sizes that change at given numbers of steps."""
+    ends, sizes = jnp.array(boundaries), jnp.array(values)
+    if not ends.ndim == sizes.ndim == 1:
+        raise ValueError("boundaries and values must be sequences")
+    if ends.shape[0] != sizes.shape[0] - 1:
+        raise ValueError("boundaries length must be one shorter than values length")
+    return lambda i: sizes[jnp.sum(i > ends)]
+
+
+def make_schedule(scalar_or_schedule: Any) -> Schedule:
+    """A number as a function of the step's number; such a function itself."""
+    if callable(scalar_or_schedule):
+        found: Schedule = scalar_or_schedule
+        return found
+    if not jnp.ndim(scalar_or_schedule):
+        return constant(scalar_or_schedule)
+    raise TypeError(type(scalar_or_schedule))
+
+
+# -- gradients -------------------------------------------------------------------------------------
+
+
+def l2_norm(tree: Any) -> Any:
+    """The Euclidean norm of all arrays in a container together."""
+    return jnp.sqrt(sum(jnp.vdot(x, x) for x in tree_leaves(tree)))
+
+
+def clip_grads(grad_tree: Any, max_norm: Any) -> Any:
+    """Gradients made shorter together, where they are longer than `max_norm`."""
+    length = l2_norm(grad_tree)
+
+    def shorter(g: Any) -> Any:
+        return jnp.where(length < max_norm, g, g * (max_norm / length))
+
+    return tree_map(shorter, grad_tree)
+
+
+class JoinPoint:
+    """The state of one parameter, as a leaf (see `unpack_optimizer_state`)."""
+
+    def __init__(self, subtree: Any) -> None:
+        self.subtree = subtree
+
+    def __iter__(self) -> Any:
+        yield self.subtree
+
+
+def unpack_optimizer_state(opt_state: OptimizerState) -> Any:
+    """A state as a container like the parameters', with a `JoinPoint` for each."""
+    packed, tree, subtrees = opt_state
+    states = [t.unflatten(parts) for t, parts in zip(subtrees, packed, strict=True)]
+    return tree.unflatten([JoinPoint(state) for state in states])
+
+
+def pack_optimizer_state(marked_pytree: Any) -> OptimizerState:
+    """What undoes `unpack_optimizer_state`."""
+    points, tree = tree_flatten(marked_pytree)
+    if not all(isinstance(point, JoinPoint) for point in points):
+        raise TypeError("pack_optimizer_state takes what unpack_optimizer_state gave")
+    states = [tree_flatten(point.subtree) for point in points]
+    return OptimizerState(
+        tuple([tuple(parts) for parts, _ in states]), tree, tuple([t for _, t in states])
+    )

@@ -1,0 +1,361 @@
+"""Layer 9 · compat: layers as pairs of functions, as in ``jax.example_libraries.stax``.
+
+A layer is ``init_fun(key, input_shape) -> (output_shape, params)`` and ``apply_fun(params, inputs,
+**kwargs) -> outputs``; `serial` and `parallel` put layers together.
+
+>>> from wengert.compat import jax
+>>> from wengert.compat.jax.example_libraries import stax
+>>> init, apply = stax.serial(stax.Dense(8), stax.Relu, stax.Dense(2), stax.LogSoftmax)
+>>> shape, params = init(jax.random.PRNGKey(0), (-1, 4))
+>>> shape, apply(params, jax.numpy.ones((3, 4))).shape
+((-1, 2), (3, 2))
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import wengert.compat.jax.numpy as jnp
+from wengert.compat.jax import lax_products, nn, sampling
+from wengert.compat.jax.keys import split
+from wengert.compat.jax.nn import initializers
+
+__all__ = [
+    "AvgPool",
+    "BatchNorm",
+    "Conv",
+    "Dense",
+    "Dropout",
+    "Elu",
+    "Exp",
+    "FanInConcat",
+    "FanInSum",
+    "FanOut",
+    "Flatten",
+    "Gelu",
+    "GeneralConv",
+    "Identity",
+    "LeakyRelu",
+    "LogSoftmax",
+    "MaxPool",
+    "Relu",
+    "Selu",
+    "Sigmoid",
+    "Softmax",
+    "Softplus",
+    "SumPool",
+    "Tanh",
+    "elementwise",
+    "parallel",
+    "serial",
+    "shape_dependent",
+]
+
+Layer = tuple[Callable[..., Any], Callable[..., Any]]
+_WEIGHTS = initializers.glorot_normal()
+_BIAS = initializers.normal()
+_SMALL = initializers.normal(1e-6)
+
+
+def Dense(out_dim: int, W_init: Any = _WEIGHTS, b_init: Any = _BIAS) -> Layer:
+    """A matrix and a vector: ``inputs @ W + b``."""
+
+    def init_fun(rng: Any, input_shape: Any) -> Any:
+        of_w, of_b = split(rng)
+        w = W_init(of_w, (input_shape[-1], out_dim))
+        return (*input_shape[:-1], out_dim), (w, b_init(of_b, (out_dim,)))
+
+    def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+        w, b = params
+        return jnp.dot(inputs, w) + b
+
+    return init_fun, apply_fun
+
+
+def GeneralConv(
+    dimension_numbers: Any,
+    out_chan: int,
+    filter_shape: Any,
+    strides: Any = None,
+    padding: Any = "VALID",
+    W_init: Any = None,
+    b_init: Any = _SMALL,
+) -> Layer:
+    """A convolution whose axes are named, as in ``("NHWC", "HWIO", "NHWC")``."""
+    lhs_spec, rhs_spec, out_spec = dimension_numbers
+    steps = strides or (1,) * len(filter_shape)
+    of_weights = W_init or initializers.glorot_normal(rhs_spec.index("I"), rhs_spec.index("O"))
+
+    def init_fun(rng: Any, input_shape: Any) -> Any:
+        sizes = iter(filter_shape)
+        kernel = [
+            out_chan if c == "O" else input_shape[lhs_spec.index("C")] if c == "I" else next(sizes)
+            for c in rhs_spec
+        ]
+        output = _convolved_shape(input_shape, kernel, steps, padding, dimension_numbers)
+        bias = [out_chan if c == "C" else 1 for c in out_spec]
+        of_w, of_b = split(rng)
+        return output, (of_weights(of_w, tuple(kernel)), b_init(of_b, tuple(bias)))
+
+    def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+        w, b = params
+        return (
+            lax_products.conv_general_dilated(
+                inputs, w, steps, padding, dimension_numbers=dimension_numbers
+            )
+            + b
+        )
+
+    return init_fun, apply_fun
+
+
+def _reach(size: int, window: int, step: int, padding: Any) -> int:
+    """The size of one dimension after windows went over it."""
+    if size == -1:
+        return -1
+    if padding == "SAME":
+        return -(-size // step)
+    before, after = (0, 0) if padding == "VALID" else padding
+    return (size + before + after - window) // step + 1
+
+
+def _convolved_shape(shape: Any, kernel: Any, steps: Any, padding: Any, names: Any) -> Any:
+    lhs_spec, rhs_spec, out_spec = names
+    spatial = [c for c in lhs_spec if c not in "NC"]
+    pads = padding if not isinstance(padding, str) else [padding] * len(spatial)
+    sizes = {"N": shape[lhs_spec.index("N")], "C": kernel[rhs_spec.index("O")]}
+    for c, step, pad in zip(spatial, steps, pads, strict=True):
+        sizes[c] = _reach(shape[lhs_spec.index(c)], kernel[rhs_spec.index(c)], step, pad)
+    return tuple(sizes[c] for c in out_spec)
+
+
+Conv = functools.partial(GeneralConv, ("NHWC", "HWIO", "NHWC"))
+"""A convolution of images (N, H, W, C)."""
+
+
+def BatchNorm(
+    axis: Any = (0, 1, 2),
+    epsilon: float = 1e-5,
+    center: bool = True,
+    scale: bool = True,
+    beta_init: Any = initializers.zeros,
+    gamma_init: Any = initializers.ones,
+) -> Layer:
+    """Mean 0 and variance 1 over axes, then moved and stretched by parameters."""
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+
+    def init_fun(rng: Any, input_shape: Any) -> Any:
+        shape = tuple(n for i, n in enumerate(input_shape) if i not in axes)
+        of_beta, of_gamma = split(rng)
+        beta = beta_init(of_beta, shape) if center else ()
+        return input_shape, (beta, gamma_init(of_gamma, shape) if scale else ())
+
+    def apply_fun(params: Any, x: Any, **kwargs: Any) -> Any:
+        beta, gamma = params
+        wide = tuple(None if i in axes else slice(None) for i in range(x.ndim))
+        z = nn.standardize(x, axes, epsilon=epsilon)
+        z = gamma[wide] * z if scale else z
+        return z + beta[wide] if center else z
+
+    return init_fun, apply_fun
+
+
+def elementwise(fun: Callable[..., Any], **fun_kwargs: Any) -> Layer:
+    """A function as a layer without parameters."""
+
+    def init_fun(rng: Any, input_shape: Any) -> Any:
+        return input_shape, ()
+
+    def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+        return fun(inputs, **fun_kwargs)
+
+    return init_fun, apply_fun
+
+
+Tanh = elementwise(jnp.tanh)
+Relu = elementwise(nn.relu)
+Exp = elementwise(jnp.exp)
+LogSoftmax = elementwise(nn.log_softmax, axis=-1)
+Softmax = elementwise(nn.softmax, axis=-1)
+Softplus = elementwise(nn.softplus)
+Sigmoid = elementwise(nn.sigmoid)
+Elu = elementwise(nn.elu)
+LeakyRelu = elementwise(nn.leaky_relu)
+Selu = elementwise(nn.selu)
+Gelu = elementwise(nn.gelu)
+
+
+def _pooling(combine: Callable[..., Any], start: float, mean: bool) -> Callable[..., Layer]:
+    def layer(
+        window_shape: Any, strides: Any = None, padding: str = "VALID", spec: str | None = None
+    ) -> Layer:
+        names = spec or "N" + "HWD"[: len(window_shape)] + "C"
+        places = [i for i, c in enumerate(names) if c not in "NC"]
+        steps = strides or (1,) * len(window_shape)
+
+        def init_fun(rng: Any, input_shape: Any) -> Any:
+            sizes = list(input_shape)
+            for place, n, step in zip(places, window_shape, steps, strict=True):
+                sizes[place] = _reach(sizes[place], n, step, padding)
+            return tuple(sizes), ()
+
+        def pooled(x: Any) -> Any:
+            for place, n, step in zip(places, window_shape, steps, strict=True):
+                x = _pooled(x, place, n, step)
+            return x
+
+        def _pooled(x: Any, axis: int, window: int, step: int) -> Any:
+            count = _reach(x.shape[axis], window, step, padding)
+            if padding == "SAME":
+                missing = max((count - 1) * step + window - x.shape[axis], 0)
+                around = [(0, 0)] * x.ndim
+                around[axis] = (missing // 2, missing - missing // 2)
+                x = jnp.pad(x, around, constant_values=start)
+            lead = (slice(None),) * axis
+            last = (count - 1) * step + 1
+            parts = [x[(*lead, slice(i, i + last, step))] for i in range(window)]
+            return functools.reduce(combine, parts)
+
+        def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+            found = pooled(inputs)
+            return found / pooled(jnp.ones_like(inputs)) if mean else found
+
+        return init_fun, apply_fun
+
+    return layer
+
+
+MaxPool = _pooling(jnp.maximum, -math.inf, False)
+SumPool = _pooling(operator.add, 0.0, False)
+AvgPool = _pooling(operator.add, 0.0, True)
+
+
+def _flat_init(rng: Any, input_shape: Any) -> Any:
+    return (input_shape[0], math.prod(input_shape[1:])), ()
+
+
+def _flat_apply(params: Any, inputs: Any, **kwargs: Any) -> Any:
+    return jnp.reshape(inputs, (inputs.shape[0], -1))
+
+
+Flatten: Layer = (_flat_init, _flat_apply)
+"""All axes but the first as one."""
+Identity = elementwise(lambda x: x)
+
+
+def FanOut(num: int) -> Layer:
+    """The inputs several times, for `parallel`."""
+
+    def init_fun(rng: Any, input_shape: Any) -> Any:
+        return [input_shape] * num, ()
+
+    def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+        return [inputs] * num
+
+    return init_fun, apply_fun
+
+
+FanInSum: Layer = (
+    lambda rng, input_shape: (input_shape[0], ()),
+    lambda params, inputs, **kwargs: functools.reduce(operator.add, inputs),
+)
+"""The sum of several inputs."""
+
+
+def FanInConcat(axis: int = -1) -> Layer:
+    """Several inputs, joined along an axis."""
+
+    def init_fun(rng: Any, input_shape: Any) -> Any:
+        at = axis % len(input_shape[0])
+        joined = sum(shape[at] for shape in input_shape)
+        return (*input_shape[0][:at], joined, *input_shape[0][at + 1 :]), ()
+
+    def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+        return jnp.concatenate(inputs, axis)
+
+    return init_fun, apply_fun
+
+
+def Dropout(rate: float, mode: str = "train") -> Layer:
+    """Inputs that are kept with probability `rate` (as in JAX) and divided by it; needs a key."""
+    if mode not in ("train", "test"):
+        raise ValueError(f"mode of Dropout is 'train' or 'test', not {mode!r}")
+
+    def init_fun(rng: Any, input_shape: Any) -> Any:
+        return input_shape, ()
+
+    def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+        rng = kwargs.get("rng")
+        if rng is None:
+            raise ValueError(
+                "Dropout layer requires apply_fun to be called with a PRNG key argument. That is, "
+                "instead of `apply_fun(params, inputs)`, call it like `apply_fun(params, inputs, "
+                "rng)` where `rng` is a PRNG key (e.g. from `jax.random.key`)."
+            )
+        if mode != "train":
+            return inputs
+        keep = sampling.bernoulli(rng, rate, inputs.shape)
+        return jnp.where(keep, inputs / rate, 0)
+
+    return init_fun, apply_fun
+
+
+# -- putting layers together -----------------------------------------------------------------------
+
+
+def serial(*layers: Layer) -> Layer:
+    """Layers one after another."""
+    inits, applies = zip(*layers, strict=True) if layers else ((), ())
+
+    def init_fun(rng: Any, input_shape: Any) -> Any:
+        params = []
+        for init in inits:
+            rng, of_layer = split(rng)
+            input_shape, param = init(of_layer, input_shape)
+            params.append(param)
+        return input_shape, params
+
+    def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+        rng = kwargs.pop("rng", None)
+        keys = split(rng, len(layers)) if rng is not None else (None,) * len(layers)
+        for apply, param, key in zip(applies, params, keys, strict=True):
+            inputs = apply(param, inputs, rng=key, **kwargs)
+        return inputs
+
+    return init_fun, apply_fun
+
+
+def parallel(*layers: Layer) -> Layer:
+    """Layers side by side, each with an input of its own."""
+    inits, applies = zip(*layers, strict=True) if layers else ((), ())
+
+    def init_fun(rng: Any, input_shape: Sequence[Any]) -> Any:
+        keys = split(rng, len(layers))
+        made = [init(key, shape) for init, key, shape in zip(inits, keys, input_shape, strict=True)]
+        return [shape for shape, _ in made], [params for _, params in made]
+
+    def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+        rng = kwargs.pop("rng", None)
+        keys = split(rng, len(layers)) if rng is not None else (None,) * len(layers)
+        return [
+            apply(param, x, rng=key, **kwargs)
+            for apply, param, x, key in zip(applies, params, inputs, keys, strict=True)
+        ]
+
+    return init_fun, apply_fun
+
+
+def shape_dependent(make_layer: Callable[[Any], Layer]) -> Layer:
+    """A layer that is made when its input's shape is known."""
+
+    def init_fun(rng: Any, input_shape: Any) -> Any:
+        return make_layer(input_shape)[0](rng, input_shape)
+
+    def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+        return make_layer(inputs.shape)[1](params, inputs, **kwargs)
+
+    return init_fun, apply_fun

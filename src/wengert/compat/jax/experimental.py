@@ -1,0 +1,29 @@
+"""Layer 9 · compat: the few names of `jax.experimental` that programs on derivatives use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.compat.jax.callbacks import io_callback as io_callback
+from wengert.compat.jax.settings import enable_x64 as enable_x64
+
+__all__ = ["disable_x64", "enable_x64", "io_callback"]
+
+
+def disable_x64() -> Any:
+    """A context in which dtypes have at most 32 bits."""
+    return enable_x64(False)
+
+
+_ABSENT = {
+    "jet": "write jax.jvp of jax.jvp",
+    "ode": "write wengert.integrate.odeint",
+    "optimizers": "write jax.example_libraries.optimizers",
+    "sparse": "write wengert.sparse",
+    "stax": "write jax.example_libraries.stax",
+}
+
+
+def __getattr__(name: str) -> Any:
+    why = _ABSENT.get(name, "enable_x64, disable_x64 and io_callback are here")
+    raise AttributeError(f"module 'jax.experimental' has no attribute {name!r}: {why}")

@@ -1,0 +1,70 @@
+"""Layer 9 · compat: `jax.flatten_util`: a pytree as one vector."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import wengert.compat.jax.numpy as jnp
+from wengert.compat.jax.array import asarray, convert, made, result_type
+from wengert.compat.jax.tracing import argument
+from wengert.compat.jax.trees import tree_flatten
+
+__all__ = ["ravel_pytree"]
+
+
+def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """The leaves of a pytree as one vector, and the way back.
+
+    Parameters
+    ----------
+    pytree
+        Of arrays and numbers.
+
+    Returns
+    -------
+    flat : Array
+        A vector of the dtype that the leaves have together.
+    unravel : callable
+        Makes a pytree of the same structure, shapes and dtypes of such a vector.
+
+    Examples
+    --------
+    >>> from wengert.compat.jax.flatten_util import ravel_pytree
+    >>> flat, unravel = ravel_pytree({"a": [1.0, 2.0], "b": 3.0})
+    >>> flat
+    Array([1., 2., 3.], dtype=float32)
+    >>> unravel(2 * flat)["a"][1]
+    Array(4., dtype=float32)
+    """
+    leaves, structure = tree_flatten(pytree)
+    arrays = [argument(leaf) for leaf in leaves]
+    if not arrays:
+        return asarray([]), lambda flat: structure.unflatten([])
+    dtype, _ = result_type(*arrays)
+    flat = jnp.concatenate([made(convert(x, dtype)).ravel() for x in arrays])
+    shapes = [x.shape for x in arrays]
+    dtypes = [x.dtype for x in arrays]
+    total = flat.shape[0]
+
+    def unravel(vector: Any) -> Any:
+        given = argument(vector)
+        if given.shape != (total,):
+            raise ValueError(
+                "The function returned by `ravel_pytree` expected an input of size "
+                f"{total}, got an input of shape {given.shape}."
+            )
+        if given.dtype != dtype:
+            raise TypeError(
+                "unravel function given array of dtype "
+                f"{given.dtype.name}, but expected dtype {dtype.name}"
+            )
+        parts, start = [], 0
+        for shape, kind in zip(shapes, dtypes, strict=True):
+            end = start + math.prod(shape)
+            parts.append(given[start:end].reshape(shape).astype(kind))
+            start = end
+        return structure.unflatten(parts)
+
+    return flat, unravel

@@ -1,0 +1,365 @@
+"""Layer 9 · compat: indices as JAX reads them, for reading and for ``x.at[index]``.
+
+NOTE [indices that never raise]
+Where an element named by an index does not exist, reading takes the nearest one that does, and
+writing drops the value; ``mode`` says otherwise. An index that is more than ints and slices becomes
+one array of places in the flat array. Places that do not exist are that after the last, where an
+element is put on for the while of the operation.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.jax.errors import NonConcreteBooleanIndexError
+from wengert.interp.levels import Lifted
+from wengert.ops.index import getitem
+from wengert.ops.shape import reshape
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.record import T
+
+__all__ = ["Places", "checked_mode", "read"]
+
+_SIMPLE = frozenset({int, slice, type(None), type(Ellipsis)})
+_LISTS = (
+    "Using a non-tuple sequence for multidimensional indexing is not allowed; use "
+    "`arr[array(seq)]` instead of `arr[seq]`: jnp.array({!r}) is an index."
+)
+
+
+def _simple(part: Any) -> Any:
+    """One part of an index as int, slice, None, Ellipsis, bool, or an array."""
+    if part.__class__ in _SIMPLE:
+        if part.__class__ is slice and not (
+            _is_bound(part.start) and _is_bound(part.stop) and _is_bound(part.step)
+        ):
+            return slice(*map(_bound, (part.start, part.stop, part.step)))
+        return part
+    if isinstance(part, bool | np.bool_):
+        return bool(part)
+    if isinstance(part, TensorBase):
+        if isinstance(part.payload, Lifted):
+            return part
+        part = part.payload
+    elif isinstance(part, str):
+        raise TypeError(f"JAX does not support string indexing; got idx={part!r}")
+    elif isinstance(part, list | tuple | range):
+        part = np.asarray([_value(p) for p in part])
+        if not part.size:
+            part = part.astype(np.intp)
+    elif not isinstance(part, np.ndarray | np.generic):
+        try:
+            return operator.index(part)
+        except TypeError:
+            part = np.asarray(part)
+    if part.dtype.kind not in "iub":
+        raise TypeError(
+            f"Indexer must have integer or boolean type, got indexer with type {part.dtype.name}"
+            f"{'' if part.ndim else f' at value {part}'}: convert it, with .astype(int)"
+        )
+    if part.dtype.kind == "b":
+        return part if part.ndim else bool(part)
+    return part if part.ndim else int(part)
+
+
+def _is_bound(bound: Any) -> bool:
+    return bound is None or bound.__class__ is int
+
+
+def _bound(bound: Any) -> Any:
+    """A bound of a slice as a number."""
+    return None if bound is None else operator.index(_value(bound))
+
+
+def _value(part: Any) -> Any:
+    return part.payload if isinstance(part, TensorBase) else part
+
+
+def _taken(part: Any) -> int:
+    """The number of dimensions that a part of an index speaks of."""
+    if part is None or part is Ellipsis or isinstance(part, bool):
+        return 0
+    return part.ndim if isinstance(part, np.ndarray) and part.dtype.kind == "b" else 1
+
+
+def _parts(index: Any, shape: tuple[int, ...]) -> list[Any]:
+    """The parts of an index, one for each dimension of `shape`, None and bools between them."""
+    if isinstance(index, list):
+        raise TypeError(_LISTS.format(index))
+    parts = [_simple(part) for part in (index if isinstance(index, tuple) else (index,))]
+    count = sum(map(_taken, parts))
+    if count > len(shape):
+        raise IndexError(
+            f"Too many indices: array is {len(shape)}-dimensional, but {count} were indexed"
+        )
+    at = [i for i, part in enumerate(parts) if part is Ellipsis]
+    if len(at) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    rest = [slice(None)] * (len(shape) - count)
+    place = at[0] if at else len(parts)
+    return [*parts[:place], *rest, *parts[place + 1 :]]
+
+
+def _nearest(index: int, size: int) -> int:
+    return max(0, min(index + size if index < 0 else index, size - 1))
+
+
+def read(x: Any, index: Any) -> Any:
+    """``x[index]``: a tensor.
+
+    Raises
+    ------
+    TypeError
+        If the index is a list or holds fractions or texts.
+    IndexError
+        If there are too many indices, or a mask has another shape.
+    """
+    shape = x.payload.shape
+    if index.__class__ is int and shape and shape[0]:
+        return T.select(x, dim=0, index=_nearest(index, shape[0]))
+    parts = _parts(index, shape)
+    if any(isinstance(part, np.ndarray | TensorBase | bool) for part in parts):
+        return Places(shape, parts, "clip", taken_apart=True).of(x)
+    kept: list[Any] = []
+    flips: list[int] = []
+    dim = out = 0
+    for part in parts:
+        if isinstance(part, int):
+            if not shape[dim]:
+                raise IndexError(f"index {part} of a dimension {dim} that has no elements")
+            part = _nearest(part, shape[dim])
+        elif part is not None and part.step is not None and part.step < 0:
+            places = range(*part.indices(shape[dim]))
+            first, last = (places[-1], places[0]) if len(places) else (0, -1)
+            part = slice(first, last + 1, -part.step)
+            flips.append(out)
+        kept.append(part)
+        dim += part is not None
+        out += not isinstance(part, int)
+    result = getitem(x, tuple(kept))
+    return T.flip(result, dims=tuple(flips)) if flips else result
+
+
+def checked_mode(mode: Any, default: str) -> str:
+    """What is done about places that do not exist: ``"clip"``, ``"fill"`` (``"drop"``).
+
+    Raises
+    ------
+    ValueError
+        If `mode` is no such thing.
+    """
+    if mode is None:
+        return default
+    name = str(getattr(mode, "name", mode)).lower()
+    known = {"promise_in_bounds": default, "clip": "clip", "fill": "fill", "drop": "fill"}
+    known |= {"fill_or_drop": "fill", "wrap": "wrap", "one_hot": default}
+    if name not in known:
+        raise ValueError(
+            f"Unknown mode {mode!r} of out-of-bound indices: it is one of 'fill', 'drop', 'clip', "
+            "'wrap' and 'promise_in_bounds'"
+        )
+    return known[name]
+
+
+class Places:
+    """The places in a flat array that an index names, in the shape of what it gives.
+
+    Parameters
+    ----------
+    shape
+        That of the array.
+    index
+        As the user wrote it; or, if `taken_apart`, the list of its parts.
+    mode
+        What becomes of places that do not exist: the nearest (``"clip"``), none (``"fill"``), or
+        those counted round and round (``"wrap"``).
+    wrap_negative
+        Whether negative places are counted from the end.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        index: Any,
+        mode: str,
+        wrap_negative: bool = True,
+        taken_apart: bool = False,
+    ) -> None:
+        self.size = math.prod(shape)
+        self.mode = mode
+        self.wrap_negative = wrap_negative
+        parts = index if taken_apart else _parts(index, shape)
+        given: list[tuple[int | None, Any]] = []
+        dim = 0
+        for part in parts:
+            given += self._coordinates(part, dim, shape)
+            dim += _taken(part)
+        self._lay_out(given, shape)
+
+    def _coordinates(self, part: Any, dim: int, shape: tuple[int, ...]) -> list[Any]:
+        """Pairs of a dimension (None: a new one) and a range or an array of places in it."""
+        if part is None:
+            return [(None, range(1))]
+        if isinstance(part, bool):
+            return [(None, np.zeros(int(part), np.intp))]
+        size = shape[dim]
+        if isinstance(part, slice):
+            return [(dim, range(*part.indices(size)))]
+        if part.__class__ is int:
+            return [(dim, self._within(np.asarray(part), size))]
+        if isinstance(part, TensorBase):
+            if part.payload.dtype.kind == "b":
+                raise NonConcreteBooleanIndexError(
+                    "Array boolean indices must be concrete; this mask differs within the batch "
+                    "of a vmap, so that the number of elements would: use jnp.where(mask, x, y)"
+                )
+            return [(dim, self._within_batch(part, size))]
+        if part.dtype.kind != "b":
+            return [(dim, self._within(part, size))]
+        taken = shape[dim : dim + part.ndim]
+        if part.shape != taken:
+            raise IndexError(
+                f"boolean index did not match shape of indexed array in index {dim}: got "
+                f"{part.shape}, expected {list(taken)}"
+            )
+        return [(dim + i, found) for i, found in enumerate(part.nonzero())]
+
+    def _within(self, places: Any, size: int) -> Any:
+        places = places.astype(np.intp)
+        if self.mode == "wrap" and size:
+            return places % size
+        if self.wrap_negative:
+            places = np.where(places < 0, places + size, places)
+        if self.mode == "clip":
+            return np.clip(places, 0, max(size - 1, 0))
+        return np.where((places < 0) | (places >= size), -1, places)
+
+    def _within_batch(self, part: Any, size: int) -> Any:
+        places = T.to_copy(part, dtype=np.dtype(np.int64))
+        if self.mode == "wrap":
+            return T.remainder(places, size)
+        if self.wrap_negative:
+            places = T.where(T.lt(places, 0), T.add(places, size), places)
+        if self.mode == "clip":
+            return T.clamp(places, min=0, max=size - 1)
+        outside = T.logical_or(T.lt(places, 0), T.ge(places, size))
+        return T.where(outside, -1, places)
+
+    def _lay_out(self, given: list[Any], shape: tuple[int, ...]) -> None:
+        """Bring the coordinates of all dimensions together, as NumPy orders them."""
+        arrays = [i for i, (_, places) in enumerate(given) if not isinstance(places, range)]
+        try:
+            common = np.broadcast_shapes(*[tuple(given[i][1].shape) for i in arrays])
+        except ValueError:
+            shapes = [tuple(given[i][1].shape) for i in arrays]
+            raise ValueError(
+                f"Incompatible shapes for broadcasting: shapes={shapes} of indices"
+            ) from None
+        together = not arrays or arrays[-1] - arrays[0] + 1 == len(arrays)
+        first = arrays[0] if arrays and together else 0
+        before = sum(isinstance(places, range) for _, places in given[:first])
+        sizes = [len(places) for _, places in given if isinstance(places, range)]
+        self.shape = (*sizes[:before], *common, *sizes[before:])
+        strides = [math.prod(shape[dim + 1 :]) for dim in range(len(shape))]
+        total: Any = np.zeros((1,) * len(self.shape), np.intp)
+        missing: Any = np.zeros((1,) * len(self.shape), bool)
+        at = 0
+        for dim, places in given:
+            if isinstance(places, range):
+                axis = at if at < before else at + len(common)
+                at += 1
+                laid: Any = np.asarray(places, np.intp)
+                laid = laid.reshape([-1 if i == axis else 1 for i in range(len(self.shape))])
+            else:
+                laid = places
+                after = len(self.shape) - before - len(common)
+                ones = (1,) * (len(common) - len(places.shape))
+                wide = (*(1,) * before, *ones, *places.shape, *(1,) * after)
+                laid = reshape(laid, wide) if isinstance(laid, TensorBase) else laid.reshape(wide)
+                if self.mode == "fill":
+                    missing = _either(missing, laid)
+            if dim is not None:
+                total = _plus(total, laid, strides[dim])
+        self.places = _chosen(missing, self.size, total)
+        self.batched = isinstance(self.places, TensorBase)
+        if not self.batched:
+            self.places = np.broadcast_to(self.places, self.shape)
+        self.open = self.batched and self.mode == "fill"
+        if not self.batched and self.places.size:
+            self.open = bool((self.places == self.size).any()) or not self.size
+
+    def _flat(self, x: Any, last: Any) -> Any:
+        """`x` in one dimension, with an element after the last, if places there are named."""
+        flat = reshape(x, (-1,))
+        if not self.open:
+            return flat
+        extra = new_tensor(np.full(1, last, x.payload.dtype))
+        return T.cat(flat, extra, dim=0)
+
+    def of(self, x: Any, missing: Any = 0) -> Any:
+        """The elements of `x` at the places; `missing` where there is none."""
+        flat = self._flat(x, missing)
+        if not self.batched:
+            return T.index(flat, indices=(self.places,))
+        wide = T.expand(self.places, shape=self.shape)
+        return T.index(flat, indices=(wide.payload,))
+
+    def put(self, x: Any, values: Any, accumulate: bool = False) -> Any:
+        """`x` with other values at the places, or with values added there."""
+        flat = self._flat(x, 0)
+        places = self.places
+        if self.batched:
+            places = T.expand(places, shape=self.shape).payload
+        done = T.index_put(flat, values, indices=(places,), accumulate=accumulate)
+        if self.open:
+            done = T.slice(done, dim=0, start=0, end=self.size, step=1)
+        return reshape(done, x.payload.shape)
+
+    def rounds(self) -> list[tuple[Places, Any]]:
+        """The places in parts that name none twice, and a mask of each part; None for all."""
+        if self.batched:
+            return [(self, None)]
+        flat = self.places.reshape(-1)
+        order = np.argsort(flat, kind="stable")
+        ordered = flat[order]
+        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]][: ordered.size])
+        counts = np.diff(np.r_[starts, ordered.size])
+        if not counts.size or counts.max() == 1:
+            return [(self, None)]
+        nth = np.empty(flat.size, np.intp)
+        nth[order] = np.arange(flat.size) - np.repeat(starts, counts)
+        nth = nth.reshape(self.shape)
+        return [(self._only(nth == i), nth == i) for i in range(counts.max())]
+
+    def _only(self, chosen: Any) -> Places:
+        part = copy.copy(self)
+        part.places = self.places[chosen]
+        part.shape = part.places.shape
+        return part
+
+
+def _plus(total: Any, places: Any, stride: int) -> Any:
+    if isinstance(total, TensorBase) or isinstance(places, TensorBase):
+        return T.add(_tensor(total), T.mul(_tensor(places), stride))
+    return total + places * stride
+
+
+def _either(missing: Any, places: Any) -> Any:
+    if isinstance(missing, TensorBase) or isinstance(places, TensorBase):
+        return T.logical_or(_tensor(missing), T.lt(_tensor(places), 0))
+    return missing | (places < 0)
+
+
+def _chosen(missing: Any, size: int, places: Any) -> Any:
+    if isinstance(missing, TensorBase) or isinstance(places, TensorBase):
+        return T.where(_tensor(missing), size, _tensor(places))
+    return np.where(missing, size, places) if missing.any() else places
+
+
+def _tensor(value: Any) -> Any:
+    return value if isinstance(value, TensorBase) else new_tensor(np.asarray(value))

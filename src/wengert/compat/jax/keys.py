@@ -1,0 +1,386 @@
+"""Layer 9 · compat: the keys of `jax.random`: raw ones, typed ones, and how numbers are drawn.
+
+NOTE [keys]
+A key is two words: an array of uint32 of shape (2,), or, from ``jax.random.key``, a `PRNGKeyArray`
+without dimensions over such an array. For transforms the latter is a container of its words, so
+that `vmap` maps over keys. What is drawn is constant to derivatives; under `vmap` over keys it is
+computed for all of them at once.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.autograd.function import Function
+from wengert.compat.jax import threefry
+from wengert.compat.jax.array import Array, asarray, made
+from wengert.compat.jax.dtypes import default_dtype, prng_key
+from wengert.compat.jax.numpy.calling import check_arrays, plain, shape_of, sizes_of, static
+from wengert.compat.jax.trees import register
+from wengert.ops import expand, permute
+from wengert.tape.base import TensorBase, new_tensor
+
+__all__ = [
+    "PRNGKey",
+    "PRNGKeyArray",
+    "PRNGSpec",
+    "aligned",
+    "clone",
+    "drawn",
+    "fold_in",
+    "key",
+    "key_data",
+    "key_dtype",
+    "key_impl",
+    "prng_key",
+    "split",
+    "words_of",
+    "wrap_key_data",
+]
+
+_NAME = "threefry2x32"
+
+
+class _KeyDtype:
+    """The dtype of typed keys."""
+
+    name = "key<fry>"
+    type = prng_key
+    itemsize = 8
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _KeyDtype)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+_DTYPE = _KeyDtype()
+
+
+class PRNGSpec:
+    """How keys make numbers: ``threefry2x32`` is the one way here."""
+
+    def __repr__(self) -> str:
+        return f"PRNGSpec({_NAME!r})"
+
+
+class PRNGKeyArray:
+    """An array of typed keys, as ``jax.random.key`` and ``split`` of such give it.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> key = jax.random.key(0)
+    >>> key
+    Array((), dtype=key<fry>) overlaying:
+    [0 0]
+    >>> first, second = jax.random.split(key)
+    """
+
+    __slots__ = ("words",)
+    words: Any
+
+    def __init__(self, words: Any) -> None:
+        self.words = words
+
+    dtype = property(lambda self: _DTYPE, doc="``key<fry>``.")
+    shape = property(lambda self: tuple(self.words.shape[:-1]), doc="The sizes of dimensions.")
+    ndim = property(lambda self: self.words.ndim - 1, doc="The number of dimensions.")
+    size = property(lambda self: self.words.size // 2, doc="The number of keys.")
+
+    def __repr__(self) -> str:
+        return f"Array({self.shape}, dtype={_DTYPE}) overlaying:\n{self.words}"
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("len() of unsized object")
+        return int(self.shape[0])
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.ndim:
+            raise TypeError("iteration over a 0-d key array")
+        return map(PRNGKeyArray, self.words)
+
+    def __getitem__(self, index: Any) -> Any:
+        parts = index if isinstance(index, tuple) else (index,)
+        if not any(part is Ellipsis for part in parts):
+            parts = (*parts, Ellipsis)
+        return PRNGKeyArray(self.words[(*parts, slice(None))])
+
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, PRNGKeyArray):
+            return NotImplemented
+        return (self.words == other.words).all(-1)
+
+    def __ne__(self, other: object) -> Any:
+        return ~(self == other) if isinstance(other, PRNGKeyArray) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise TypeError(
+            "JAX array with PRNGKey dtype cannot be converted to a NumPy array. Use "
+            "jax.random.key_data(arr) if you wish to extract the underlying integer array."
+        )
+
+    def reshape(self, *shape: Any) -> PRNGKeyArray:
+        """The keys in another shape."""
+        sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        return PRNGKeyArray(self.words.reshape((*sizes, 2)))
+
+    def ravel(self) -> PRNGKeyArray:
+        """The keys in one dimension."""
+        return self.reshape(-1)
+
+    flatten = ravel
+
+    def block_until_ready(self) -> PRNGKeyArray:
+        """The keys themselves: they have been computed."""
+        return self
+
+    def copy(self) -> PRNGKeyArray:
+        """The same keys."""
+        return PRNGKeyArray(self.words)
+
+
+def _no_arithmetic(symbol: str) -> Callable[..., Any]:
+    def operator(self: Any, other: Any) -> Any:
+        raise TypeError(
+            f"{symbol} does not accept dtypes key<fry>, {getattr(other, 'dtype', type(other))}: "
+            "keys are split, by jax.random.split, or changed by jax.random.fold_in"
+        )
+
+    return operator
+
+
+for _method, _symbol in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("xor", "xor")):
+    setattr(PRNGKeyArray, f"__{_method}__", _no_arithmetic(_symbol))
+    setattr(PRNGKeyArray, f"__r{_method}__", _no_arithmetic(_symbol))
+
+
+# -- drawing ---------------------------------------------------------------------------------------
+
+
+def aligned(info: Any, in_dims: Any, tensors: Any) -> list[Any]:
+    """The arguments of a function under `vmap`, all with the batch in front."""
+    moved = []
+    for x, dim in zip(tensors, in_dims, strict=True):
+        if dim is None:
+            moved.append(expand.broadcast_to(x, (info.batch_size, *x.payload.shape)))
+        else:
+            moved.append(permute.movedim(x, dim, 0))
+    return moved
+
+
+class _Drawn(Function):
+    """A function of NumPy's arrays with any leading dimensions, constant to derivatives."""
+
+    @staticmethod
+    def forward(ctx: Any, function: Any, *tensors: Any) -> Any:
+        return new_tensor(function(*[np.asarray(x.payload) for x in tensors]))
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        return (None,) * len(ctx.needs_input_grad)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, function: Any, *tensors: Any) -> Any:
+        return _Drawn.apply(function, *aligned(info, in_dims[1:], tensors)), 0
+
+
+def drawn(function: Callable[..., Any], *values: Any) -> Any:
+    """What a function of keys and parameters draws, as an `Array`.
+
+    Parameters
+    ----------
+    function
+        Of NumPy's arrays, all of which may have the same further dimensions in front.
+    *values
+        Arrays: words of keys, parameters.
+    """
+    given = [plain(asarray(value)) for value in values]
+    if all(isinstance(x.payload, np.ndarray | np.generic) for x in given):
+        return made(new_tensor(function(*[np.asarray(x.payload) for x in given])))
+    return made(_Drawn.apply(function, *given))
+
+
+# -- keys ------------------------------------------------------------------------------------------
+
+
+def words_of(name: str, key: Any, several: bool = False) -> Any:
+    """The words of a key as an array.
+
+    Raises
+    ------
+    TypeError
+        If it is no key.
+    ValueError
+        If it is an array of keys, unless `several` are allowed.
+    """
+    words = key.words if isinstance(key, PRNGKeyArray) else key
+    if not isinstance(words, TensorBase | np.ndarray):
+        raise TypeError(
+            "JAX encountered invalid PRNG key data: expected key_data to have ndim, shape, and "
+            f"dtype attributes. Got {key!r}: keys are made by jax.random.key(seed)"
+        )
+    words = asarray(words)
+    if not words.ndim or words.shape[-1] != 2:
+        raise TypeError(
+            "JAX encountered invalid PRNG key data: expected key_data.shape to end with (2,); got "
+            f"shape={words.shape} for impl={_NAME}"
+        )
+    if words.dtype != np.uint32:
+        raise TypeError(
+            "JAX encountered invalid PRNG key data: expected key_data.dtype = uint32; got "
+            f"dtype={words.dtype}"
+        )
+    if words.ndim > 1 and not several:
+        shape = key.shape if isinstance(key, PRNGKeyArray) else words.shape
+        raise ValueError(
+            f"{name} accepts a single key, but was given a key array of shape {tuple(shape)} != "
+            "(). Use jax.vmap for batching."
+        )
+    return words
+
+
+def _check_impl(impl: Any) -> None:
+    if impl in (None, _NAME, "fry") or isinstance(impl, PRNGSpec | _KeyDtype):
+        return
+    if impl in ("rbg", "unsafe_rbg"):
+        raise NotImplementedError(f"the PRNG implementation {impl!r}: only {_NAME!r} is there")
+    raise ValueError(f'unrecognized PRNG implementation {impl!r}. Did you mean "{_NAME}"?')
+
+
+def _seeded(name: str, seed: Any) -> Any:
+    if isinstance(seed, PRNGKeyArray):
+        raise TypeError(f"{name} accepts a scalar seed, but was given a PRNG key.")
+    if not isinstance(seed, int):
+        check_arrays(name, seed)
+    dtype = getattr(seed, "dtype", None)
+    if isinstance(seed, float | complex) or (dtype is not None and dtype.kind not in "iu"):
+        raise TypeError(f"PRNG key seed must be an integer; got {seed!r}")
+    if dtype is not None and seed.ndim:
+        raise TypeError(
+            f"{name} accepts a scalar seed, but was given an array of shape {tuple(seed.shape)} != "
+            "(). Use jax.vmap for batching"
+        )
+    if dtype is None:
+        wide = default_dtype("i").itemsize == 8
+        bits = int(seed) & (0xFFFFFFFFFFFFFFFF if wide else 0xFFFFFFFF)
+        return made(new_tensor(threefry.seeded(np.uint64(bits))))
+    return drawn(threefry.seeded, seed)
+
+
+def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
+    """A key from a seed, as two words.
+
+    Parameters
+    ----------
+    seed : int
+
+    Returns
+    -------
+    Array
+        Of shape (2,) and dtype uint32.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.random.PRNGKey(42)
+    Array([ 0, 42], dtype=uint32)
+    """
+    _check_impl(impl)
+    return _seeded("PRNGKey", seed)
+
+
+def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> PRNGKeyArray:
+    """A typed key from a seed (see `PRNGKeyArray`)."""
+    if impl is not None and dtype is not None:
+        raise ValueError("Cannot specify both `impl` and `dtype` arguments to jax.random.key")
+    _check_impl(impl if dtype is None else dtype)
+    return PRNGKeyArray(_seeded("key", seed))
+
+
+def _as_given(words: Any, key: Any) -> Any:
+    return PRNGKeyArray(words) if isinstance(key, PRNGKeyArray) else words
+
+
+def split(key: Any, num: Any = 2) -> Any:
+    """New keys from one, which is not to be used again.
+
+    Parameters
+    ----------
+    key : Array or PRNGKeyArray
+    num : int or tuple of int
+        How many, or in which shape.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> key, subkey = jax.random.split(jax.random.PRNGKey(0))
+    >>> subkey
+    Array([ 928981903, 3453687069], dtype=uint32)
+    """
+    words = words_of("split", key)
+    shape = shape_of(num if isinstance(num, tuple | list) else static(num, "num of split"))
+    return _as_given(drawn(functools.partial(threefry.split, shape=shape), words), key)
+
+
+def fold_in(key: Any, data: Any) -> Any:
+    """A new key from one and a whole number.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.random.fold_in(jax.random.PRNGKey(0), 1)
+    Array([ 928981903, 3453687069], dtype=uint32)
+    """
+    words = words_of("fold_in", key)
+    if sizes_of(data):
+        raise TypeError(
+            f"fold_in accepts a scalar, but was given an array of shape {sizes_of(data)} != "
+            "(). Use jax.vmap for batching."
+        )
+    if isinstance(data, int):
+        data = np.uint32(data & 0xFFFFFFFF)
+    return _as_given(drawn(threefry.fold_in, words, asarray(data, np.uint32)), key)
+
+
+def key_data(keys: Any) -> Array:
+    """The words of keys."""
+    return words_of("key_data", keys, several=True)
+
+
+def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -> PRNGKeyArray:
+    """Typed keys of their words."""
+    _check_impl(impl if dtype is None else dtype)
+    return PRNGKeyArray(words_of("wrap_key_data", key_bits_array, several=True))
+
+
+def key_impl(keys: Any) -> str:
+    """The name of the way in which keys make numbers."""
+    words_of("key_impl", keys, several=True)
+    return _NAME
+
+
+def key_dtype(impl_spec: Any = None) -> Any:
+    """The dtype of typed keys."""
+    _check_impl(impl_spec)
+    return _DTYPE
+
+
+def clone(key: Any) -> Any:
+    """The same key, for programs that use one twice on purpose."""
+    words_of("clone", key, several=True)
+    return key
+
+
+register(PRNGKeyArray, lambda keys: ((keys.words,), None), lambda _, parts: PRNGKeyArray(*parts))

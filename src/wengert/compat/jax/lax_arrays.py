@@ -1,0 +1,416 @@
+"""Layer 9 · compat: the functions of `jax.lax` that arrange the elements of arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import wengert.compat.jax.numpy as jnp
+from wengert.compat.jax.array import asarray, convert, made
+from wengert.compat.jax.dtypes import canonical_dtype, requested_dtype
+from wengert.compat.jax.lax_elementwise import same_dtypes
+from wengert.compat.jax.tracing import argument
+from wengert.compat.jax.updates import Updates
+from wengert.ops.expand import broadcast_to
+from wengert.ops.shape import reshape as _reshape
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.record import T
+
+__all__ = ["ARRAYS", "start_index"]
+
+
+_slice: Any = slice  # whose name is that of a function below
+
+
+def _kept(result: Any, x: Any) -> Any:
+    """A result as an array that is as weak as `x`."""
+    return made(result, x.weak_type)
+
+
+def _dims(dimensions: Any, ndim: int) -> tuple[int, ...]:
+    given = (dimensions,) if isinstance(dimensions, int) else dimensions
+    return tuple(d % ndim if -ndim <= d < ndim else d for d in map(int, given))
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, *, sharding: Any = None) -> Any:
+    """An array of one value."""
+    value = argument(fill_value)
+    if value.payload.ndim:
+        raise TypeError(
+            "full must be called with scalar fill_value, got fill_value.shape "
+            f"{tuple(value.payload.shape)}."
+        )
+    if dtype is not None:
+        value = value.astype(requested_dtype(dtype, "full"))
+    return _kept(broadcast_to(value, _sizes(shape)), value)
+
+
+def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Any:
+    """An array of one value, of the shape and dtype of another."""
+    like = argument(x)
+    sizes = like.shape if shape is None else shape
+    return full(sizes, fill_value, like.payload.dtype if dtype is None else dtype)
+
+
+def _sizes(shape: Any) -> tuple[int, ...]:
+    given = (shape,) if isinstance(shape, int | np.integer) else shape
+    return tuple(int(size) for size in given)
+
+
+def iota(dtype: Any, size: int) -> Any:
+    """The numbers 0, 1, 2, ..."""
+    return asarray(np.arange(int(size)), requested_dtype(dtype, "iota"))
+
+
+def broadcasted_iota(dtype: Any, shape: Any, dimension: int) -> Any:
+    """The numbers 0, 1, 2, ... along one dimension of an array."""
+    sizes = _sizes(shape)
+    line = [sizes[dimension] if i == dimension else 1 for i in range(len(sizes))]
+    return made(broadcast_to(_reshape(iota(dtype, sizes[dimension]), line), sizes))
+
+
+def broadcast(operand: Any, sizes: Sequence[int]) -> Any:
+    """An array with new dimensions in front."""
+    x = argument(operand)
+    return _kept(broadcast_to(x, (*_sizes(sizes), *x.shape)), x)
+
+
+def broadcast_in_dim(
+    operand: Any, shape: Any, broadcast_dimensions: Sequence[int], **more: Any
+) -> Any:
+    """An array in a larger shape; `broadcast_dimensions` says where its dimensions go."""
+    x, sizes = argument(operand), _sizes(shape)
+    places = tuple(map(int, broadcast_dimensions))
+    if len(places) != x.ndim:
+        raise TypeError(
+            "broadcast_in_dim broadcast_dimensions must have length equal to operand ndim, got "
+            f"{len(places)} for operand of shape {x.shape}"
+        )
+    line = [1] * len(sizes)
+    for place, size in zip(places, x.shape, strict=True):
+        line[place] = size
+    return _kept(broadcast_to(_reshape(x, tuple(line)), sizes), x)
+
+
+def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+    """The shape that shapes have together."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise ValueError(
+            f"Incompatible shapes for broadcasting: shapes={[tuple(s) for s in shapes]}"
+        ) from None
+
+
+def broadcast_to_rank(x: Any, rank: int) -> Any:
+    """An array with dimensions of size 1 in front, up to a number of dimensions."""
+    array = argument(x)
+    return _kept(_reshape(array, ((1,) * (rank - array.ndim)) + array.shape), array)
+
+
+def reshape(
+    operand: Any, new_sizes: Any, dimensions: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """The elements in another shape; with `dimensions`, transposed first."""
+    x = argument(operand)
+    if dimensions is not None:
+        x = transpose(x, dimensions)
+    return x.reshape(_sizes(new_sizes))
+
+
+def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
+    """Several neighbouring dimensions as one."""
+    x = argument(operand)
+    start, stop, _ = _slice(start_dimension, stop_dimension).indices(x.ndim)
+    middle = math.prod(x.shape[start:stop])
+    return x.reshape((*x.shape[:start], middle, *x.shape[stop:]))
+
+
+def expand_dims(array: Any, dimensions: Any) -> Any:
+    """An array with dimensions of size 1 at the places named."""
+    return jnp.expand_dims(argument(array), tuple(dimensions))
+
+
+def squeeze(array: Any, dimensions: Any) -> Any:
+    """An array without dimensions of size 1."""
+    return jnp.squeeze(argument(array), _dims(dimensions, argument(array).ndim))
+
+
+def transpose(operand: Any, permutation: Any) -> Any:
+    """An array with its dimensions in another order."""
+    return argument(operand).transpose(tuple(int(p) for p in permutation))
+
+
+def rev(operand: Any, dimensions: Any) -> Any:
+    """An array with some dimensions backwards."""
+    x = argument(operand)
+    return _kept(T.flip(x, dims=_dims(dimensions, x.ndim)), x)
+
+
+def concatenate(operands: Sequence[Any], dimension: int) -> Any:
+    """Arrays of one dtype, one after the other along a dimension."""
+    if not isinstance(operands, list | tuple) or not operands:
+        raise TypeError("concatenate expects at least one operand, in a list or tuple")
+    arrays = same_dtypes("concatenate", *operands)
+    return jnp.concatenate(arrays, axis=dimension)
+
+
+def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
+    """Parts of an array along an axis, of given sizes."""
+    ends = np.cumsum(_sizes(sizes))[:-1]
+    return list(jnp.split(argument(operand), [int(end) for end in ends], axis=axis))
+
+
+def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, int, int]]) -> Any:
+    """An array with a value put around, and between, its elements.
+
+    Parameters
+    ----------
+    padding_config : sequence of (low, high, interior)
+        For each dimension how many are put before and after (negative: taken away), and between.
+    """
+    x, value = same_dtypes("pad", operand, padding_value)
+    config = [tuple(map(int, entry)) for entry in padding_config]
+    if len(config) != x.ndim:
+        raise TypeError(
+            f"length of padding_config must equal the number of dimensions: {len(config)} for "
+            f"operand of shape {x.shape}"
+        )
+    wide, at, back = [], [], []
+    for size, (low, high, interior) in zip(x.shape, config, strict=True):
+        length = size + max(size - 1, 0) * interior
+        before, after = max(low, 0), max(high, 0)
+        wide.append(length + before + after)
+        at.append(_slice(before, before + length, interior + 1))
+        back.append(_slice(max(-low, 0), wide[-1] - max(-high, 0)))
+    whole = made(broadcast_to(value, tuple(wide)), x.weak_type)
+    return Updates(whole)[tuple(at)].set(x)[tuple(back)]
+
+
+def slice(operand: Any, start_indices: Any, limit_indices: Any, strides: Any = None) -> Any:
+    """A part of an array, by where it begins and ends in each dimension."""
+    x = argument(operand)
+    steps = (1,) * x.ndim if strides is None else strides
+    for start, end, size in zip(start_indices, limit_indices, x.shape, strict=True):
+        if not 0 <= start <= end <= size:
+            raise TypeError(
+                f"slice start_indices must be less than or equal to limit_indices, which must be "
+                f"within the operand: got {tuple(start_indices)} and {tuple(limit_indices)} for "
+                f"operand of shape {x.shape}."
+            )
+    bounds = zip(start_indices, limit_indices, steps, strict=True)
+    return x[tuple(_slice(int(a), int(b), int(c)) for a, b, c in bounds)]
+
+
+def slice_in_dim(
+    operand: Any, start_index: Any, limit_index: Any, stride: int = 1, axis: int = 0
+) -> Any:
+    """A part of an array along one dimension."""
+    x = argument(operand)
+    return x[_along(_slice(start_index, limit_index, int(stride)), axis, x.ndim)]
+
+
+def _along(part: Any, axis: int, ndim: int) -> tuple[Any, ...]:
+    axis = axis + ndim if axis < 0 else axis
+    return (_slice(None),) * axis + (part,)
+
+
+def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Any:
+    """What stands at one place of a dimension."""
+    x = argument(operand)
+    size = x.shape[axis]
+    if not -size <= index < size:
+        raise IndexError(f"index {index} is out of bounds for axis {axis} with size {size}")
+    found = x[_along(int(index), axis, x.ndim)]
+    return jnp.expand_dims(found, axis) if keepdims else found
+
+
+def start_index(index: Any, size: int, length: int) -> Any:
+    """Where a part of a length begins, moved so that it lies within `size`.
+
+    A number, or a tensor, if it differs within a batch.
+    """
+    most = size - length
+    if isinstance(index, TensorBase) and not isinstance(index.payload, np.ndarray | np.generic):
+        whole = T.to_copy(index, dtype=np.dtype(np.int64))
+        whole = T.where(T.lt(whole, 0), T.add(whole, size), whole)
+        return T.clamp(whole, min=0, max=most)
+    at = int(index)
+    return max(0, min(at + size if at < 0 else at, most))
+
+
+def _window(x: Any, starts: Sequence[Any], sizes: Sequence[int]) -> tuple[Any, ...]:
+    """The index of a part of `x`, of numbers or of tensors that differ within a batch."""
+    if len(starts) != x.ndim or len(sizes) != x.ndim:
+        raise TypeError(
+            "dynamic_slice start_indices and slice_sizes must have as many entries as the operand "
+            f"has dimensions: {len(starts)} and {len(sizes)} for operand of shape {x.shape}"
+        )
+    for size, length in zip(x.shape, sizes, strict=True):
+        if not 0 <= length <= size:
+            raise TypeError(
+                "slice slice_sizes must be less than or equal to operand shape, got slice_sizes "
+                f"{tuple(sizes)} for operand shape {x.shape}."
+            )
+    places = [
+        start_index(start, size, length)
+        for start, size, length in zip(starts, x.shape, sizes, strict=True)
+    ]
+    if not any(isinstance(place, TensorBase) for place in places):
+        return tuple(_slice(p, p + n) for p, n in zip(places, sizes, strict=True))
+    parts = []
+    for i, (place, length) in enumerate(zip(places, sizes, strict=True)):
+        line = np.arange(length).reshape([-1 if d == i else 1 for d in range(x.ndim)])
+        moved = T.add(new_tensor(line), place) if isinstance(place, TensorBase) else line + place
+        parts.append(moved)
+    return tuple(parts)
+
+
+def _starts(start_indices: Any, ndim: int) -> list[Any]:
+    if isinstance(start_indices, int):
+        return [start_indices]
+    if isinstance(start_indices, TensorBase):
+        given = asarray(start_indices)
+        return list(given) if given.ndim else [given]
+    return list(start_indices)
+
+
+def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Any, **more: Any) -> Any:
+    """A part of an array of given sizes, moved so that it lies within.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.lax.dynamic_slice(jax.numpy.arange(6), (5,), (3,))
+    Array([3, 4, 5], dtype=int32)
+    """
+    x = argument(operand)
+    return x[_window(x, _starts(start_indices, x.ndim), _sizes(slice_sizes))]
+
+
+def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: int = 0) -> Any:
+    """A part of an array along one dimension, moved so that it lies within."""
+    x = argument(operand)
+    axis = axis % x.ndim
+    starts = [start_index if d == axis else 0 for d in range(x.ndim)]
+    sizes = [int(slice_size) if d == axis else n for d, n in enumerate(x.shape)]
+    return dynamic_slice(x, starts, sizes)
+
+
+def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool = True) -> Any:
+    """What stands at one place of a dimension."""
+    found = dynamic_slice_in_dim(operand, index, 1, axis)
+    return found if keepdims else jnp.squeeze(found, axis)
+
+
+def dynamic_update_slice(operand: Any, update: Any, start_indices: Any, **more: Any) -> Any:
+    """An array with a part of it replaced."""
+    x, new = same_dtypes("dynamic_update_slice", operand, update)
+    if new.ndim != x.ndim:
+        raise TypeError(
+            "dynamic_update_slice update must have the same rank as operand, got update shape "
+            f"{new.shape} for operand shape {x.shape}."
+        )
+    index = _window(x, _starts(start_indices, x.ndim), new.shape)
+    return Updates(x)[index].set(new)
+
+
+def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axis: int) -> Any:
+    """An array with a part of it along one dimension replaced."""
+    x, new = argument(operand), argument(update)
+    starts = [start_index if d == axis % x.ndim else 0 for d in range(x.ndim)]
+    return dynamic_update_slice(x, new.reshape(new.shape or (1,) * x.ndim), starts)
+
+
+def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int) -> Any:
+    """An array with what stands at one place of a dimension replaced."""
+    x, new = argument(operand), argument(update)
+    if new.ndim != x.ndim:
+        new = jnp.expand_dims(new, axis)
+    return dynamic_update_slice_in_dim(x, convert_weak(new, x), index, axis)
+
+
+def convert_weak(new: Any, x: Any) -> Any:
+    """A weakly typed array in the dtype of `x`."""
+    return made(convert(new, x.payload.dtype)) if new.weak_type else new
+
+
+def tile(operand: Any, reps: Sequence[int]) -> Any:
+    """An array repeated along its dimensions."""
+    return jnp.tile(argument(operand), tuple(reps))
+
+
+def stack(operands: Sequence[Any], axis: int = 0) -> Any:
+    """Arrays along a new axis."""
+    return jnp.stack(same_dtypes("stack", *operands), axis=axis)
+
+
+def unstack(x: Any, axis: int = 0) -> list[Any]:
+    """The parts of an array along an axis."""
+    return list(jnp.moveaxis(argument(x), axis, 0))
+
+
+def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
+    """The parts of an array at indices along some axes, one in front of the others."""
+    x = argument(src)
+    order = [*_dims(axes, x.ndim), *(d for d in range(x.ndim) if d not in _dims(axes, x.ndim))]
+    return x.transpose(tuple(order))[tuple(idxs)]
+
+
+def empty(shape: Any, dtype: Any = None) -> Any:
+    """An array of zeros."""
+    return asarray(np.zeros(_sizes(shape), canonical_dtype(float if dtype is None else dtype)))
+
+
+def zeros_like_array(x: Any) -> Any:
+    """Zeros of the shape and dtype of an array."""
+    return full_like(x, 0)
+
+
+def optimization_barrier(operand: Any) -> Any:
+    """The operand: nothing is reordered."""
+    return operand
+
+
+ARRAYS: dict[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (
+        broadcast,
+        broadcast_in_dim,
+        broadcast_shapes,
+        broadcast_to_rank,
+        broadcasted_iota,
+        collapse,
+        concatenate,
+        dynamic_index_in_dim,
+        dynamic_slice,
+        dynamic_slice_in_dim,
+        dynamic_update_index_in_dim,
+        dynamic_update_slice,
+        dynamic_update_slice_in_dim,
+        empty,
+        expand_dims,
+        full,
+        full_like,
+        index_in_dim,
+        index_take,
+        iota,
+        optimization_barrier,
+        pad,
+        reshape,
+        rev,
+        slice,
+        slice_in_dim,
+        split,
+        squeeze,
+        stack,
+        tile,
+        transpose,
+        unstack,
+        zeros_like_array,
+    )
+}
+"""The functions by their names."""

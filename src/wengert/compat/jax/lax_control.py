@@ -1,0 +1,435 @@
+"""Layer 9 · compat: control flow of `jax.lax`, which runs here as Python does.
+
+Branches that are not taken are not called, loops end when they end, and all of it is
+differentiable, in reverse mode too. Under `vmap`, where a condition differs from one element of the
+batch to the next, all branches are computed and chosen from, and loops run until all have ended.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import wengert.compat.jax.numpy as jnp
+from wengert.compat.jax.array import asarray, convert, made
+from wengert.compat.jax.batching import vmap
+from wengert.compat.jax.classes import differs
+from wengert.compat.jax.tracing import argument, name_of
+from wengert.compat.jax.trees import PyTreeDef, tree_flatten, tree_leaves, tree_map
+from wengert.tape.record import T
+
+__all__ = ["CONTROL"]
+
+
+def _arrays(tree: Any) -> Any:
+    """A tree with arrays for its leaves."""
+    return tree_map(argument, tree)
+
+
+def _outputs(tree: Any, fun: Any, what: str) -> Any:
+    def leaf(value: Any) -> Any:
+        try:
+            return argument(value)
+        except TypeError:
+            raise TypeError(
+                f"function {name_of(fun)} traced for {what} returned a value of type "
+                f"{type(value)}, which is not a valid JAX type"
+            ) from None
+
+    return tree_map(leaf, tree)
+
+
+def _chosen(which: Any, on_true: Any, on_false: Any) -> Any:
+    """Of two trees, that which an array without dimensions chooses, element by element."""
+    a, structure = tree_flatten(on_true)
+    b, other = tree_flatten(on_false)
+    if structure != other:
+        raise TypeError(
+            "cond branch outputs must have the same pytree structure, but they differ: "
+            f"{structure} and {other}"
+        )
+    return structure.unflatten([jnp.where(which, x, y) for x, y in zip(a, b, strict=True)])
+
+
+def _predicate(pred: Any) -> Any:
+    array = argument(pred, "Pred")
+    if array.payload.ndim:
+        raise TypeError(f"Pred must be a scalar, got {pred} of shape {tuple(array.payload.shape)}.")
+    return array
+
+
+def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, **more: Any) -> Any:
+    """What one of two functions gives, as a condition decides; only that one is called.
+
+    Parameters
+    ----------
+    pred : bool or Array
+        The condition, without dimensions.
+    true_fun, false_fun : callable
+        Take the operands.
+    *operands
+        Pytrees.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.lax.cond(True, lambda x: x + 1, lambda x: x - 1, 1.0)
+    Array(2., dtype=float32, weak_type=True)
+    """
+    given: tuple[Any, ...] = operands
+    if "operand" in more:
+        given = (more.pop("operand"),)
+    more.pop("linear", None)
+    if more:
+        raise TypeError(f"cond got an unexpected keyword argument {min(more)!r}")
+    if not callable(true_fun) and callable(false_fun) and len(given) == 2 and callable(given[1]):
+        # the older form, with an operand for each branch
+        true_arg, true_fun, (false_arg, false_fun) = true_fun, false_fun, given
+        return cond(pred, lambda _: true_fun(true_arg), lambda _: false_fun(false_arg), None)
+    for fun in (true_fun, false_fun):
+        if not callable(fun):
+            raise TypeError(f"lax.cond: true_fun and false_fun arguments should be callable: {fun}")
+    which = _predicate(pred)
+    arrays = _arrays(given)
+    if differs(which.payload):
+        yes = _outputs(true_fun(*arrays), true_fun, "cond")
+        no = _outputs(false_fun(*arrays), false_fun, "cond")
+        return _chosen(which != 0, yes, no)
+    fun = true_fun if which else false_fun
+    return _outputs(fun(*arrays), fun, "cond")
+
+
+def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, **more: Any) -> Any:
+    """What one of several functions gives, by its number, which is moved into bounds.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.lax.switch(1, [lambda x: x, lambda x: 2 * x], 3.0)
+    Array(6., dtype=float32, weak_type=True)
+    """
+    given = (more["operand"],) if "operand" in more else operands
+    if not branches:
+        raise ValueError("Empty branch sequence")
+    which = argument(index, "Index")
+    if which.payload.ndim:
+        raise TypeError(
+            f"Branch index must be scalar, got {index} of shape {tuple(which.payload.shape)}."
+        )
+    if which.payload.dtype.kind not in "iu":
+        raise TypeError(f"Index type must be an integer, got {which.payload.dtype.name}.")
+    arrays = _arrays(given)
+    if differs(which.payload):
+        results = [_outputs(branch(*arrays), branch, "switch") for branch in branches]
+        chosen = results[-1]
+        for number in range(len(branches) - 2, -1, -1):
+            chosen = _chosen(which <= number, results[number], chosen)
+        return chosen
+    branch = branches[max(0, min(int(which), len(branches) - 1))]
+    return _outputs(branch(*arrays), branch, "switch")
+
+
+# -- loops -----------------------------------------------------------------------------------------
+
+
+class _Carry:
+    """What a loop hands on, as its structure and leaves; dtypes and shapes must stay.
+
+    A weakly typed leaf may become another type in the first round, as it does where JAX traces.
+    """
+
+    def __init__(self, value: Any, what: str) -> None:
+        self.leaves, self.structure = tree_flatten(_arrays(value))
+        self.what = what
+        self.strong = [not leaf.weak_type for leaf in self.leaves]
+
+    @property
+    def value(self) -> Any:
+        """The tree."""
+        return self.structure.unflatten(self.leaves)
+
+    def taken(self, value: Any) -> list[Any]:
+        """The leaves of the next value, checked."""
+        leaves, structure = tree_flatten(_arrays(value))
+        if structure != self.structure:
+            raise TypeError(
+                f"{self.what} function carry input and carry output must have the same pytree "
+                f"structure, but they differ: the input has {self.structure}, the output "
+                f"{structure}.\n\nRevise the function so that the carry output has the same "
+                "pytree structure as the carry input."
+            )
+        made_ = []
+        for i, (old, new) in enumerate(zip(self.leaves, leaves, strict=True)):
+            same = old.payload.dtype == new.payload.dtype
+            if old.payload.shape != new.payload.shape or (
+                not same and self.strong[i] and not new.weak_type
+            ):
+                raise TypeError(
+                    f"{self.what} function carry input and carry output must have equal types, "
+                    f"but they differ: the input carry component has type {_type(old)} but the "
+                    f"corresponding output carry component has type {_type(new)}, so the "
+                    f"{'dtypes' if old.payload.shape == new.payload.shape else 'shapes'} do not "
+                    "match.\n\nRevise the function so that all output types match the "
+                    "corresponding input types."
+                )
+            if self.strong[i]:
+                new = made(convert(new, old.payload.dtype))
+            elif not same:
+                new = made(new)
+            self.strong[i] = self.strong[i] or not new.weak_type
+            made_.append(new)
+        return made_
+
+
+def _type(x: Any) -> str:
+    return f"{x.payload.dtype.name}[{','.join([str(size) for size in x.payload.shape])}]"
+
+
+def _holds(cond_fun: Callable[..., Any], value: Any) -> Any:
+    """Whether a loop goes on."""
+    result = cond_fun(value)
+    array = argument(result, "Output") if not isinstance(result, list | tuple | dict) else None
+    if array is None or array.payload.ndim or array.payload.dtype.kind != "b":
+        got = [argument(leaf).aval for leaf in tree_leaves(result)]
+        raise TypeError(f"cond_fun must return a boolean scalar, but got output type(s) {got}.")
+    return array
+
+
+def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val: Any) -> Any:
+    """What a function makes of a value, called again while a condition holds.
+
+    Parameters
+    ----------
+    cond_fun : callable
+        Takes the value, and says whether to go on.
+    body_fun : callable
+        Takes the value, and returns the next one, of the same structure, shapes and dtypes.
+    init_val
+        The first value: a pytree.
+
+    Returns
+    -------
+    pytree
+        The last value. It can be differentiated in reverse mode, too, which JAX does not do.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.lax.while_loop(lambda x: x < 10, lambda x: 2 * x, 1)
+    Array(16, dtype=int32, weak_type=True)
+    """
+    for fun in (cond_fun, body_fun):
+        if not callable(fun):
+            raise TypeError("lax.while_loop: body_fun and cond_fun arguments should be callable.")
+    carry = _Carry(init_val, "while_loop body")
+    going = _holds(cond_fun, carry.value)
+    while _any(going):
+        new = carry.taken(body_fun(carry.value))
+        if differs(going.payload):
+            new = [jnp.where(going, x, y) for x, y in zip(new, carry.leaves, strict=True)]
+        carry.leaves = new
+        still = _holds(cond_fun, carry.value)
+        going = going & still if differs(going.payload) else still
+    return carry.value
+
+
+def _any(x: Any) -> bool:
+    payload = x.payload
+    return bool(payload.any())
+
+
+def fori_loop(
+    lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: Any, *, unroll: Any = None
+) -> Any:
+    """What a function makes of a value, called with the numbers from `lower` to `upper`.
+
+    Parameters
+    ----------
+    lower, upper : int
+        The bounds; the upper one is not reached.
+    body_fun : callable
+        Takes a number and the value, and returns the next value.
+    init_val
+        The first value: a pytree.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.lax.fori_loop(0, 4, lambda i, total: total + i, 0)
+    Array(6, dtype=int32, weak_type=True)
+    """
+    if not callable(body_fun):
+        raise TypeError("lax.fori_loop: body_fun argument should be callable.")
+    first, last = argument(lower), argument(upper)
+    for bound in (first, last):
+        if bound.payload.ndim or bound.payload.dtype.kind not in "iu":
+            raise TypeError(
+                "lower and upper arguments to fori_loop must be whole numbers, got "
+                f"{bound.aval.str_short()}"
+            )
+    if differs(first.payload) or differs(last.payload):
+        _, value = while_loop(
+            lambda state: state[0] < last,
+            lambda state: (state[0] + 1, body_fun(state[0], state[1])),
+            (first, init_val),
+        )
+        return value
+    carry = _Carry(init_val, "scan body")
+    for i in range(int(first), int(last)):
+        carry.leaves = carry.taken(
+            body_fun(made(convert(asarray(i), first.dtype), True), carry.value)
+        )
+    return carry.value
+
+
+def scan(
+    f: Callable[..., Any],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: Any = 1,
+    _split_transpose: bool = False,
+) -> Any:
+    """A loop over the first axis of arrays that hands a value on, and collects results.
+
+    Parameters
+    ----------
+    f : callable
+        Takes the value and an element, and returns the next value and a result.
+    init
+        The first value: a pytree.
+    xs
+        A pytree of arrays, whose first axis is looped over; or None, and `length` is given.
+    reverse : bool
+        Whether to go from the last to the first; results keep their places.
+
+    Returns
+    -------
+    carry
+        The last value.
+    ys
+        The results, stacked along the first axis.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.lax.scan(lambda c, x: (c + x, c * x), 0.0, jax.numpy.arange(4.0))
+    (Array(6., dtype=float32), Array([0., 0., 2., 9.], dtype=float32))
+    """
+    if not callable(f):
+        raise TypeError("lax.scan: f argument should be a callable.")
+    leaves, structure = tree_flatten(_arrays(xs))
+    count = _length(leaves, length)
+    rows = [list(T.unbind(leaf, dim=0)) if count else [] for leaf in leaves]
+    for leaf, row in zip(leaves, rows, strict=True):
+        for part in row:
+            made(part, leaf.weak_type)
+    carry = _Carry(init, "scan body")
+    collected: list[Any] = [None] * count
+    for i in range(count)[::-1] if reverse else range(count):
+        value, collected[i] = _pair(f(carry.value, structure.unflatten([row[i] for row in rows])))
+        carry.leaves = carry.taken(value)
+    if not count:
+        return carry.value, _nothing(f, carry.value, leaves, structure)
+    return carry.value, stacked(collected)
+
+
+def _length(leaves: list[Any], length: int | None) -> int:
+    for leaf in leaves:
+        if not leaf.payload.ndim:
+            raise ValueError(
+                f"scan got value with no leading axis to scan over: {leaf.aval.str_short()}."
+            )
+    sizes = [int(leaf.payload.shape[0]) for leaf in leaves]
+    if length is not None:
+        count = operator.index(length)
+        if any(size != count for size in sizes):
+            raise ValueError(
+                f"scan got `length` argument of {count} which disagrees with leading axis sizes "
+                f"{sizes}."
+            )
+        return count
+    if not sizes:
+        raise ValueError("scan got no values to scan over and `length` not provided.")
+    if len(set(sizes)) > 1:
+        raise ValueError(
+            "scan got values with different leading axis sizes: "
+            f"{', '.join([str(size) for size in dict.fromkeys(sizes)])}."
+        )
+    return sizes[0]
+
+
+def _pair(made_: Any) -> Any:
+    if not isinstance(made_, list | tuple) or len(made_) != 2:
+        raise TypeError(
+            f"scan body output must be a pair, got {made_!r}: return (carry, y), with y None if "
+            "there is nothing to collect"
+        )
+    return made_
+
+
+def _nothing(f: Callable[..., Any], carry: Any, leaves: list[Any], structure: PyTreeDef) -> Any:
+    """The results of no rounds: empty, of the shapes and dtypes that one would have."""
+    zeros = [asarray(np.zeros(leaf.shape[1:], leaf.dtype)) for leaf in leaves]
+    _, result = _pair(f(carry, structure.unflatten(zeros)))
+    return tree_map(lambda y: jnp.zeros((0, *argument(y).shape), argument(y).dtype), result)
+
+
+def stacked(results: list[Any]) -> Any:
+    """Trees of one structure as one tree, their leaves stacked along a new first axis."""
+    first, structure = tree_flatten(results[0])
+    columns: list[list[Any]] = [[leaf] for leaf in first]
+    for result in results[1:]:
+        leaves, other = tree_flatten(result)
+        if other != structure:
+            raise TypeError(
+                "the results of all rounds must have the same pytree structure, but they differ: "
+                f"{structure} and {other}"
+            )
+        for column, leaf in zip(columns, leaves, strict=True):
+            column.append(leaf)
+    made_ = []
+    for column in columns:
+        arrays = [argument(leaf) for leaf in column]
+        weak = all(x.weak_type for x in arrays)
+        made_.append(made(asarray(arrays), weak))
+    return structure.unflatten(made_)
+
+
+def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any:
+    """What a function gives for each element along the first axis, one after the other.
+
+    Parameters
+    ----------
+    f : callable
+        Takes an element of `xs`.
+    xs
+        A pytree of arrays.
+    batch_size : int, optional
+        How many to compute at once, by `vmap`.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.lax.map(lambda x: x**2, jax.numpy.arange(3))
+    Array([0, 1, 4], dtype=int32)
+    """
+    if batch_size is None:
+        return scan(lambda _, x: (None, f(x)), None, xs)[1]
+    leaves, structure = tree_flatten(_arrays(xs))
+    count = _length(leaves, None)
+    parts = [
+        vmap(f)(structure.unflatten([leaf[i : i + batch_size] for leaf in leaves]))
+        for i in range(0, count, batch_size)
+    ]
+    return tree_map(lambda *rows: jnp.concatenate(rows), *parts)
+
+
+CONTROL: dict[str, Callable[..., Any]] = {
+    function.__name__: function for function in (cond, fori_loop, map, scan, switch, while_loop)
+}
+"""The functions by their names."""

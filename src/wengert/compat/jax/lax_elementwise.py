@@ -1,0 +1,414 @@
+"""Layer 9 · compat: the functions of `jax.lax` that work element by element.
+
+They are strict where `jax.numpy` is not: operands have one dtype (Python's numbers give way) and
+the same number of dimensions, or none.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import wengert.compat.jax.numpy as jnp
+from wengert.compat.jax.array import Array, convert, made, result_type
+from wengert.compat.jax.checks import check_dtype, no_warnings
+from wengert.compat.jax.dtypes import requested_dtype
+from wengert.compat.jax.operators import absolute, negative, power
+from wengert.compat.jax.tracing import argument
+from wengert.compat.jax.trees import tree_map
+from wengert.ops.expand import broadcast_to
+from wengert.tape.base import new_tensor
+from wengert.tape.record import T
+from wengert.tensor.tensor import Tensor
+
+__all__ = ["ELEMENTWISE", "RoundingMethod", "same_dtypes"]
+
+
+class RoundingMethod(enum.Enum):
+    """How numbers halfway between two whole ones are rounded."""
+
+    AWAY_FROM_ZERO = 0
+    TO_NEAREST_EVEN = 1
+
+
+_KIND = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}
+
+
+def same_dtypes(name: str, *values: Any) -> list[Any]:
+    """Operands as arrays of one dtype, to which only Python's numbers are converted.
+
+    Raises
+    ------
+    TypeError
+        If dtypes differ.
+    """
+    arrays = [argument(value) for value in values]
+    dtype, weak = result_type(*arrays)
+    strong = {x.payload.dtype for x in arrays if not x.weak_type}
+    kinds = {_KIND.get(x.payload.dtype.kind, "f") for x in arrays}
+    fits = len(strong) <= 1 and len(kinds) == 1
+    if not fits:
+        names = ", ".join(x.payload.dtype.name for x in arrays)
+        raise TypeError(
+            f"lax.{name} requires arguments to have the same dtypes, got {names}. (Tip: "
+            f"jnp.{name} is a similar function that does automatic type promotion on inputs)."
+        )
+    return [made(convert(x, dtype), weak) for x in arrays]
+
+
+def _same_shapes(name: str, arrays: list[Any]) -> None:
+    shapes = [tuple(x.payload.shape) for x in arrays if x.payload.ndim]
+    ndims = {len(shape) for shape in shapes}
+    if len(ndims) > 1:
+        raise TypeError(
+            f"{name}: arrays must have the same number of dimensions, got {ndims}: shapes are "
+            f"{', '.join(map(str, shapes))}"
+        )
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise TypeError(
+            f"{name} got incompatible shapes for broadcasting: {', '.join(map(str, shapes))}."
+        ) from None
+
+
+def _documented(function: Callable[..., Any], name: str, args: str) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"``lax.{name}({args})``, element by element (see `jax.lax.{name}`)."
+    return function
+
+
+def _unary(name: str, rule: Callable[[Any], Any], kinds: str) -> Callable[..., Any]:
+    def function(x: Any, accuracy: Any = None) -> Any:
+        array = argument(x)
+        check_dtype(name, array, kinds)
+        with no_warnings():
+            return made(rule(array), array.weak_type)
+
+    return _documented(function, name, "x")
+
+
+def _binary(name: str, rule: Callable[[Any, Any], Any], kinds: str) -> Callable[..., Any]:
+    def function(x: Any, y: Any) -> Any:
+        a, b = same_dtypes(name, x, y)
+        check_dtype(name, a, kinds, 0)
+        _same_shapes(name, [a, b])
+        with no_warnings():
+            return made(rule(a, b), a.weak_type)
+
+    return _documented(function, name, "x, y")
+
+
+def _quotient(a: Any, b: Any) -> Any:
+    if a.payload.dtype.kind in "iu":
+        return T.div_trunc(a, b)
+    return T.div(a, b)
+
+
+def _remainder(a: Any, b: Any) -> Any:
+    return T.fmod(a, b)
+
+
+def _rounded(x: Any) -> Any:
+    # halves away from zero, which T.round takes to the nearest even number
+    return T.copysign(T.floor(T.add(T.abs(x), 0.5)), T.clone(x))
+
+
+def _sign(x: Any) -> Any:
+    return T.sgn(x) if x.payload.dtype.kind == "c" else T.sign(x)
+
+
+def _of_bits(x: Any, count: Callable[[Any], Any]) -> Any:
+    return new_tensor(count(np.asarray(x)))
+
+
+def _leading_zeros(bits: Any) -> Any:
+    width = 8 * bits.dtype.itemsize
+    unsigned = bits.view(f"u{bits.dtype.itemsize}")
+    lengths = [width - int(v).bit_length() for v in unsigned.reshape(-1)]
+    return np.array(lengths, bits.dtype).reshape(bits.shape)
+
+
+def _logical_shift(a: Any, b: Any) -> Any:
+    size = a.payload.dtype.itemsize
+    bits, by = np.asarray(a), np.asarray(b)
+    unsigned = bits.view(f"u{size}") >> by.astype(f"u{size}")
+    return new_tensor(np.asarray(unsigned).view(bits.dtype))
+
+
+def _recorded(prim: str) -> Callable[..., Any]:
+    """A primitive, looked up when it is first called."""
+
+    def rule(*arrays: Any) -> Any:
+        return getattr(T, prim)(*arrays)
+
+    return rule
+
+
+_FLOATS = "fc"
+_SMOOTH = (
+    "acos acosh asin asinh atan atanh cos cosh exp exp2 expm1 log log1p sin sinh sqrt tan tanh"
+)
+_UNARY: dict[str, tuple[Callable[[Any], Any], str]] = {
+    **{name: (_recorded(name), _FLOATS) for name in _SMOOTH.split()},
+    **{
+        name: (_recorded(prim), "f")
+        for name, prim in {
+            "bessel_i0e": "special_i0e",
+            "bessel_i1e": "special_i1e",
+            "cbrt": "cbrt",
+            "ceil": "ceil",
+            "digamma": "digamma",
+            "erf": "erf",
+            "erf_inv": "erfinv",
+            "erfc": "erfc",
+            "floor": "floor",
+            "lgamma": "lgamma",
+        }.items()
+    },
+    "bitwise_not": (lambda x: T.bitwise_not(x), "biu"),
+    "clz": (lambda x: _of_bits(x, _leading_zeros), "iu"),
+    "is_finite": (lambda x: T.isfinite(x), _FLOATS),
+    "logistic": (lambda x: T.sigmoid(x), _FLOATS),
+    "neg": (negative, "iufc"),
+    "population_count": (
+        lambda x: _of_bits(x, lambda bits: np.bitwise_count(bits).astype(bits.dtype)),
+        "iu",
+    ),
+    "reciprocal": (lambda x: T.reciprocal(x), _FLOATS),
+    "rsqrt": (lambda x: T.rsqrt(x), _FLOATS),
+    "sign": (_sign, "iufc"),
+    "square": (lambda x: T.mul(x, x), "iufc"),
+}
+_BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
+    **{
+        name: (_recorded(prim), kinds)
+        for name, prim, kinds in (
+            ("add", "add", "biufc"),
+            ("sub", "sub", "iufc"),
+            ("mul", "mul", "biufc"),
+            ("max", "maximum", "biuf"),
+            ("min", "minimum", "biuf"),
+            ("atan2", "atan2", "f"),
+            ("nextafter", "nextafter", "f"),
+            ("igamma", "igamma", "f"),
+            ("igammac", "igammac", "f"),
+            ("zeta", "special_zeta", "f"),
+            ("bitwise_and", "bitwise_and", "biu"),
+            ("bitwise_or", "bitwise_or", "biu"),
+            ("bitwise_xor", "bitwise_xor", "biu"),
+            ("shift_left", "bitwise_left_shift", "iu"),
+            ("shift_right_arithmetic", "bitwise_right_shift", "iu"),
+        )
+    },
+    "div": (_quotient, "iufc"),
+    "rem": (_remainder, "iuf"),
+    "shift_right_logical": (_logical_shift, "iu"),
+}
+_COMPARISONS = ("eq", "ge", "gt", "le", "lt", "ne")
+
+
+def _compared(name: str) -> Callable[..., Any]:
+    def function(x: Any, y: Any) -> Any:
+        a, b = same_dtypes(name, x, y)
+        _same_shapes(name, [a, b])
+        return made(getattr(T, name)(a, b))
+
+    return _documented(function, name, "x, y")
+
+
+def abs(x: Any) -> Any:
+    """The absolute value; its derivative at 0 is 1."""
+    array = argument(x)
+    check_dtype("abs", array, "iufc")
+    return absolute(array)
+
+
+def pow(x: Any, y: Any) -> Any:
+    """``x ** y``; `y` may be a whole number where `x` is none."""
+    a, b = argument(x), argument(y)
+    if b.payload.dtype.kind in "iu" and a.payload.dtype.kind in "fc":
+        b = made(convert(b, a.payload.dtype), True)
+    a, b = same_dtypes("pow", a, b)
+    return power(a, b)
+
+
+def integer_pow(x: Any, y: int) -> Any:
+    """``x ** y`` for a Python int."""
+    return power(argument(x), int(y))
+
+
+def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Any:
+    """The nearest whole number; halves away from zero, or to the nearest even one."""
+    array = argument(x)
+    check_dtype("round", array, "f")
+    even = rounding_method is RoundingMethod.TO_NEAREST_EVEN
+    return made(T.round(array) if even else _rounded(array), array.weak_type)
+
+
+def clamp(min: Any, x: Any, max: Any) -> Any:
+    """`x` within bounds; the derivative is 0 at the bounds and beyond."""
+    low, array, high = same_dtypes("clamp", min, x, max)
+    inside = T.logical_and(T.gt(array, low), T.lt(array, high))
+    held = T.minimum(T.maximum(Tensor.detach(array), low), high) if _is_followed(array) else None
+    if held is None:
+        return made(T.minimum(T.maximum(array, low), high), array.weak_type)
+    return made(T.where(inside, array, held), array.weak_type)
+
+
+def _is_followed(x: Any) -> bool:
+    return x.edge is not None or not isinstance(x.payload, np.ndarray | np.generic)
+
+
+def complex(x: Any, y: Any) -> Any:
+    """The complex numbers of real and imaginary parts."""
+    a, b = same_dtypes("complex", x, y)
+    return made(T.complex(a, b), a.weak_type)
+
+
+def real(x: Any) -> Any:
+    """The real part."""
+    array = argument(x)
+    check_dtype("real", array, "c")
+    return made(T.real(array), array.weak_type)
+
+
+def imag(x: Any) -> Any:
+    """The imaginary part."""
+    array = argument(x)
+    check_dtype("imag", array, "c")
+    return made(T.imag(array), array.weak_type)
+
+
+def conj(x: Any) -> Any:
+    """The complex conjugate, of real numbers too."""
+    array = argument(x)
+    if array.payload.dtype.kind != "c":
+        array = made(jnp.asarray(array) + 0j, array.weak_type)
+    return made(T.conj(array), array.weak_type)
+
+
+def betainc(a: Any, b: Any, x: Any) -> Any:
+    """The regularised incomplete beta function."""
+    a, b, x = same_dtypes("betainc", a, b, x)
+    return made(T.scipy_betainc(a, b, x), a.weak_type)
+
+
+def polygamma(m: Any, x: Any) -> Any:
+    """The derivatives of the digamma function; `m` is a whole number, though of floating dtype."""
+    a, b = same_dtypes("polygamma", m, x)
+    return made(T.polygamma(b, n=int(a)), b.weak_type)
+
+
+def convert_element_type(operand: Any, new_dtype: Any) -> Any:
+    """An array in another dtype: differentiable between floating and complex ones."""
+    array = argument(operand)
+    return array.astype(requested_dtype(new_dtype, "astype"))
+
+
+def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
+    """The bits of the elements, read as another dtype of the same size."""
+    return argument(operand).view(new_dtype)
+
+
+def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Any:
+    """Numbers rounded to a mantissa of fewer bits; the derivative is 1."""
+    array = argument(operand)
+    check_dtype("reduce_precision", array, "f")
+    values = np.asarray(Tensor.detach(array).payload)
+    fractions, exponents = np.frexp(values)
+    scale = 2.0 ** (mantissa_bits + 1)
+    with no_warnings():
+        rounded = np.ldexp(np.round(fractions * scale) / scale, exponents)
+        largest = 2.0 ** (2 ** (exponent_bits - 1) - 1) * (2 - 2.0**-mantissa_bits)
+        rounded = np.where(np.abs(rounded) > largest, np.sign(rounded) * np.inf, rounded)
+    shift = new_tensor(rounded.astype(values.dtype) - values)
+    return made(T.add(array, shift), array.weak_type)
+
+
+def select(pred: Any, on_true: Any, on_false: Any) -> Any:
+    """`on_true` where `pred` is true, and `on_false` elsewhere."""
+    which = argument(pred)
+    a, b = same_dtypes("select", on_true, on_false)
+    _check_cases(which, [a, b])
+    if which.payload.dtype.kind != "b":
+        raise TypeError(
+            f"select `which` must be boolean or int32 typed, got {which.payload.dtype.name}."
+        )
+    return made(T.where(which, a, b), a.weak_type)
+
+
+def _check_cases(which: Any, cases: list[Any]) -> None:
+    shapes = {tuple(case.payload.shape) for case in cases}
+    if len(shapes) > 1:
+        raise TypeError(f"select cases must have the same shapes, got {sorted(shapes)}.")
+    (shape,) = shapes
+    if which.payload.ndim and tuple(which.payload.shape) != shape:
+        raise TypeError(
+            "select `which` must be scalar or have the same shape as cases, got `which` shape "
+            f"{tuple(which.payload.shape)} but case shape {shape}."
+        )
+
+
+def select_n(which: Any, *cases: Any) -> Any:
+    """Of several arrays, the element of the one whose number `which` gives; False is the first."""
+    index = argument(which)
+    arrays = same_dtypes("select_n", *cases)
+    _check_cases(index, arrays)
+    if index.payload.dtype.kind == "b":
+        index = index.astype(int)
+    result = arrays[-1]
+    for number in range(len(arrays) - 2, -1, -1):
+        result = T.where(T.le(index, number), arrays[number], result)
+    return made(broadcast_to(result, arrays[0].payload.shape), arrays[0].weak_type)
+
+
+def stop_gradient(x: Any) -> Any:
+    """The same values, outside of every derivative; of a pytree, of all its leaves.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.grad(lambda x: x * jax.lax.stop_gradient(x))(3.0)
+    Array(3., dtype=float32, weak_type=True)
+    """
+    return tree_map(_stopped, x)
+
+
+def _stopped(x: Any) -> Any:
+    if not isinstance(x, Array):
+        return argument(x) if isinstance(x, np.ndarray | np.generic) else x
+    return made(Tensor.detach(x), x.weak_type)
+
+
+ELEMENTWISE: dict[str, Callable[..., Any]] = {
+    **{name: _unary(name, rule, kinds) for name, (rule, kinds) in _UNARY.items()},
+    **{name: _binary(name, rule, kinds) for name, (rule, kinds) in _BINARY.items()},
+    **{name: _compared(name) for name in _COMPARISONS},
+    **{
+        function.__name__: function
+        for function in (
+            abs,
+            betainc,
+            bitcast_convert_type,
+            clamp,
+            complex,
+            conj,
+            convert_element_type,
+            imag,
+            integer_pow,
+            polygamma,
+            pow,
+            real,
+            reduce_precision,
+            round,
+            select,
+            select_n,
+            stop_gradient,
+        )
+    },
+}
+"""The functions by their names."""

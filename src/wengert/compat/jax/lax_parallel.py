@@ -1,0 +1,114 @@
+"""Layer 9 · compat: functions of `jax.lax` over a named axis, that of a `vmap`.
+
+Sums over the axis are the same for each element of the batch. Their derivatives are those of a sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import wengert.compat.jax.numpy as jnp
+from wengert.compat.jax.array import asarray, made
+from wengert.compat.jax.batching import axis_level
+from wengert.compat.jax.tracing import argument
+from wengert.compat.jax.trees import tree_map
+from wengert.interp.levels import Level
+from wengert.tape.levels import move
+
+__all__ = ["PARALLEL"]
+
+
+def _levels(axis_name: Any) -> list[Level]:
+    names = axis_name if isinstance(axis_name, list | tuple) else (axis_name,)
+    return [axis_level(name) for name in names]
+
+
+def _refuse_groups(name: str, groups: Any) -> None:
+    if groups is not None:
+        raise NotImplementedError(
+            f"lax.{name} with axis_index_groups: reshape the axis, and map over both parts of it"
+        )
+
+
+def _whole(x: Any, level: Level) -> Any:
+    """All elements of a batch, along a new first axis, the same for each of them."""
+    return made(move("unwrap", x, level), x.weak_type)
+
+
+def _over(name: str, rule: Callable[[Any], Any]) -> Callable[..., Any]:
+    def collective(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+        _refuse_groups(name, axis_index_groups)
+        levels = _levels(axis_name)
+
+        def leaf(value: Any) -> Any:
+            result = argument(value)
+            for level in levels:
+                result = rule(_whole(result, level))
+            return result
+
+        return tree_map(leaf, x)
+
+    collective.__name__ = collective.__qualname__ = name
+    collective.__doc__ = (
+        f"``lax.{name}(x, axis_name)``: over all elements of the `vmap` of this axis name."
+    )
+    return collective
+
+
+def all_gather(
+    x: Any, axis_name: Any, *, axis_index_groups: Any = None, axis: int = 0, tiled: bool = False
+) -> Any:
+    """All elements of the `vmap` of an axis name, along a new axis, or along `axis` if `tiled`."""
+    _refuse_groups("all_gather", axis_index_groups)
+    (level,) = _levels(axis_name)
+
+    def leaf(value: Any) -> Any:
+        whole = _whole(argument(value), level)
+        if not tiled:
+            return jnp.moveaxis(whole, 0, axis)
+        return jnp.concatenate(list(whole), axis=axis)
+
+    return tree_map(leaf, x)
+
+
+def axis_index(axis_name: Any) -> Any:
+    """Which element of the `vmap` of an axis name this is."""
+    (level,) = _levels(axis_name)
+    line = asarray(np.arange(level.size or 0))
+    return made(move("wrap", line, level))
+
+
+def axis_size(axis_name: Any) -> int:
+    """How many elements the `vmap` of an axis name has."""
+    sizes = [level.size for level in _levels(axis_name)]
+    return int(np.prod([size for size in sizes if size is not None]))
+
+
+def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
+    """What other elements of the `vmap` of an axis name have: zeros where nothing is sent."""
+    (level,) = _levels(axis_name)
+
+    def leaf(value: Any) -> Any:
+        whole = _whole(argument(value), level)
+        sent = jnp.zeros_like(whole)
+        for source, target in perm:
+            sent = sent.at[target].set(whole[source])
+        return made(move("wrap", sent, level), whole.weak_type)
+
+    return tree_map(leaf, x)
+
+
+PARALLEL: dict[str, Callable[..., Any]] = {
+    "all_gather": all_gather,
+    "axis_index": axis_index,
+    "axis_size": axis_size,
+    "pmax": _over("pmax", lambda whole: jnp.max(whole, axis=0)),
+    "pmean": _over("pmean", lambda whole: jnp.mean(whole, axis=0)),
+    "pmin": _over("pmin", lambda whole: jnp.min(whole, axis=0)),
+    "ppermute": ppermute,
+    "psum": _over("psum", lambda whole: jnp.sum(whole, axis=0)),
+}
+"""The functions by their names."""

@@ -1,0 +1,348 @@
+"""Layer 9 · compat: products and convolutions of `jax.lax`."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import wengert.compat.jax.numpy as jnp
+from wengert.compat.jax.array import made, promote
+from wengert.compat.jax.dtypes import requested_dtype
+from wengert.compat.jax.lax_arrays import pad
+from wengert.compat.jax.lax_elementwise import same_dtypes
+from wengert.compat.jax.lax_reductions import padtype_to_pads
+from wengert.compat.jax.tracing import argument
+from wengert.tape.record import T
+from wengert.tensor.numpy_common import late
+
+__all__ = ["PRODUCTS", "ConvDimensionNumbers", "Precision"]
+
+
+class Precision(enum.Enum):
+    """How exactly products are computed: always in the dtype of the operands."""
+
+    DEFAULT = 0
+    HIGH = 1
+    HIGHEST = 2
+
+
+def _finished(result: Any, preferred: Any) -> Any:
+    return result if preferred is None else result.astype(requested_dtype(preferred, "dot"))
+
+
+def dot(
+    lhs: Any,
+    rhs: Any,
+    *,
+    dimension_numbers: Any = None,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """The product of vectors and matrices; with `dimension_numbers`, as `dot_general`."""
+    if dimension_numbers is not None:
+        return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
+    a, b = same_dtypes("dot", lhs, rhs)
+    if not (1 <= a.ndim <= 2 and 1 <= b.ndim <= 2 and a.shape[-1] == b.shape[0]):
+        raise TypeError(f"Incompatible shapes for dot: got {a.shape} and {b.shape}.")
+    return _finished(jnp.matmul(a, b), preferred_element_type)
+
+
+def dot_general(
+    lhs: Any,
+    rhs: Any,
+    dimension_numbers: Any,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Products of arrays, summed over some dimensions.
+
+    Parameters
+    ----------
+    dimension_numbers : ((lhs, rhs), (lhs, rhs))
+        The dimensions that are summed over, and those that are a batch.
+
+    Returns
+    -------
+    Array
+        Of the batch's dimensions, then the others of `lhs`, then those of `rhs`.
+    """
+    a, b = promote(argument(lhs), argument(rhs))
+    (a_sum, b_sum), (a_batch, b_batch) = [
+        tuple(tuple(d % x.ndim for d in dims) for dims, x in zip(pair, (a, b), strict=True))
+        for pair in dimension_numbers
+    ]
+    sizes = tuple(a.shape[d] for d in a_sum), tuple(b.shape[d] for d in b_sum)
+    if sizes[0] != sizes[1]:
+        raise TypeError(
+            "dot_general requires contracting dimensions to have the same shape, got "
+            f"{sizes[0]} and {sizes[1]}."
+        )
+    batch = tuple(a.shape[d] for d in a_batch)
+    if batch != tuple(b.shape[d] for d in b_batch):
+        raise TypeError(
+            "dot_general requires lhs batch dimensions and rhs batch dimensions to have the same "
+            f"shape, got {batch} and {tuple(b.shape[d] for d in b_batch)}."
+        )
+    a_rest = [d for d in range(a.ndim) if d not in (*a_sum, *a_batch)]
+    b_rest = [d for d in range(b.ndim) if d not in (*b_sum, *b_batch)]
+    rows = math.prod(a.shape[d] for d in a_rest)
+    columns = math.prod(b.shape[d] for d in b_rest)
+    inner = math.prod(sizes[0])
+    left = a.transpose((*a_batch, *a_rest, *a_sum)).reshape((*batch, rows, inner))
+    right = b.transpose((*b_batch, *b_sum, *b_rest)).reshape((*batch, inner, columns))
+    shape = (*batch, *(a.shape[d] for d in a_rest), *(b.shape[d] for d in b_rest))
+    return _finished(jnp.matmul(left, right).reshape(shape), preferred_element_type)
+
+
+def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
+    """The products of two batches of matrices."""
+    a, b = same_dtypes("batch_matmul", lhs, rhs)
+    return jnp.matmul(a, b)
+
+
+# -- convolution -----------------------------------------------------------------------------------
+
+
+class ConvDimensionNumbers(NamedTuple):
+    """Where batch, channels and space stand in the operands and the result of a convolution."""
+
+    lhs_spec: tuple[int, ...]
+    rhs_spec: tuple[int, ...]
+    out_spec: tuple[int, ...]
+
+
+def _ordered(text: str, letters: str) -> tuple[int, ...]:
+    space = [c for c in text if c not in letters]
+    return tuple(text.index(c) for c in letters) + tuple(text.index(c) for c in space)
+
+
+def conv_dimension_numbers(
+    lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: Any
+) -> ConvDimensionNumbers:
+    """What texts like ``("NHWC", "HWIO", "NHWC")`` say of the dimensions of a convolution."""
+    if isinstance(dimension_numbers, ConvDimensionNumbers):
+        return dimension_numbers
+    ndim = len(lhs_shape)
+    if dimension_numbers is None:
+        line = tuple(range(ndim))
+        return ConvDimensionNumbers(line, line, line)
+    if not isinstance(dimension_numbers, list | tuple) or len(dimension_numbers) != 3:
+        raise TypeError(
+            "convolution dimension_numbers must be a tuple of three texts or None, got "
+            f"{dimension_numbers!r}"
+        )
+    lhs, rhs, out = dimension_numbers
+    for text, letters in ((lhs, "NC"), (rhs, "OI"), (out, "NC")):
+        if len(text) != ndim or not set(letters) <= set(text) or len(set(text)) != ndim:
+            raise TypeError(
+                f"convolution dimension_numbers[i] must have length {ndim} and contain each of "
+                f"{letters} once, got {text!r}"
+            )
+    space = [c for c in rhs if c not in "OI"]
+    ordered = []
+    for text, letters in ((lhs, "NC"), (rhs, "OI"), (out, "NC")):
+        places = _ordered(text, letters)[:2]
+        ordered.append((*places, *(text.index(c) for c in space)))
+    return ConvDimensionNumbers(*ordered)
+
+
+def conv_general_dilated(
+    lhs: Any,
+    rhs: Any,
+    window_strides: Sequence[int],
+    padding: Any,
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Any = None,
+    feature_group_count: int = 1,
+    batch_group_count: int = 1,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """A convolution over one, two or three dimensions.
+
+    Parameters
+    ----------
+    lhs, rhs : Array
+        The input, by default of shape (batch, channels, ...), and the kernel, by default of shape
+        (channels out, channels in, ...).
+    window_strides : sequence of int
+        The steps between windows.
+    padding : {"SAME", "VALID"} or sequence of (low, high)
+        How many zeros are put before and after each dimension.
+    lhs_dilation, rhs_dilation : sequence of int, optional
+        How far apart the elements of the input and the kernel stand.
+    dimension_numbers : tuple of three str, optional
+        Where dimensions stand, such as ``("NHWC", "HWIO", "NHWC")``.
+    feature_group_count : int
+        The number of groups of channels.
+    """
+    if batch_group_count != 1:
+        raise NotImplementedError(
+            "conv_general_dilated with batch_group_count: convolve the groups one by one"
+        )
+    a, b = same_dtypes("conv_general_dilated", lhs, rhs)
+    numbers = conv_dimension_numbers(a.shape, b.shape, dimension_numbers)
+    x, kernel = a.transpose(numbers.lhs_spec), b.transpose(numbers.rhs_spec)
+    ndim = x.ndim - 2
+    ones = (1,) * ndim
+    strides = tuple(map(int, window_strides))
+    if len(strides) != ndim or kernel.ndim != ndim + 2:
+        raise TypeError(
+            f"conv_general_dilated: window_strides {strides} and operands of shapes {a.shape} and "
+            f"{b.shape} do not agree on the number of dimensions"
+        )
+    apart = ones if rhs_dilation is None else tuple(map(int, rhs_dilation))
+    spread = ones if lhs_dilation is None else tuple(map(int, lhs_dilation))
+    if x.shape[1] != kernel.shape[1] * feature_group_count:
+        raise ValueError(
+            "conv_general_dilated lhs feature dimension size must be the product of rhs input "
+            f"feature dimension size and feature_group_count: {x.shape[1]} is not "
+            f"{kernel.shape[1]} * {feature_group_count}"
+        )
+    if isinstance(padding, str):
+        sizes = [(n - 1) * s + 1 if n else 0 for n, s in zip(x.shape[2:], spread, strict=True)]
+        reach = [(k - 1) * d + 1 for k, d in zip(kernel.shape[2:], apart, strict=True)]
+        padding = padtype_to_pads(sizes, reach, strides, padding)
+    if spread != ones or any(low != high or low < 0 for low, high in padding):
+        config = [(int(a), int(b), s - 1) for (a, b), s in zip(padding, spread, strict=True)]
+        x = pad(x, np.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *config])
+        inner = (0,) * ndim
+    else:
+        inner = tuple(int(low) for low, _ in padding)
+    result = _convolved(x, kernel, strides, inner, apart, feature_group_count)
+    back = np.argsort(numbers.out_spec)
+    return _finished(made(T.permute(result, dims=tuple(map(int, back)))), preferred_element_type)
+
+
+def _convolved(
+    x: Any,
+    kernel: Any,
+    strides: tuple[int, ...],
+    inner: tuple[int, ...],
+    apart: tuple[int, ...],
+    groups: int,
+) -> Any:
+    ndim = len(strides)
+    if not 1 <= ndim <= 3:
+        raise NotImplementedError(
+            f"convolutions are over one, two or three dimensions here, not {ndim}"
+        )
+    if x.dtype.kind in "biu":
+        x, kernel = x.astype(float), kernel.astype(float)
+    return late(f"conv{ndim}d")(x, kernel, None, strides, inner, apart, groups)
+
+
+def conv(
+    lhs: Any,
+    rhs: Any,
+    window_strides: Sequence[int],
+    padding: Any,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """A convolution of (batch, channels, ...) with (channels out, channels in, ...).
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> x = jax.numpy.arange(4.0).reshape(1, 1, 4)
+    >>> jax.lax.conv(x, jax.numpy.ones((1, 1, 2)), (1,), "VALID")
+    Array([[[1., 3., 5.]]], dtype=float32)
+    """
+    return conv_general_dilated(
+        lhs, rhs, window_strides, padding, preferred_element_type=preferred_element_type
+    )
+
+
+def conv_with_general_padding(
+    lhs: Any,
+    rhs: Any,
+    window_strides: Sequence[int],
+    padding: Any,
+    lhs_dilation: Sequence[int] | None,
+    rhs_dilation: Sequence[int] | None,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """As `conv`, with zeros put around, and between, as one likes."""
+    return conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation)
+
+
+def conv_transpose(
+    lhs: Any,
+    rhs: Any,
+    strides: Sequence[int],
+    padding: Any,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Any = None,
+    transpose_kernel: bool = False,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    use_consistent_padding: bool = False,
+) -> Any:
+    """The transpose of a convolution: by default of (batch, ..., channels) arrays.
+
+    Parameters
+    ----------
+    lhs, rhs : Array
+        The input, and the kernel, by default of shape (..., channels in, channels out).
+    strides : sequence of int
+        By how much the result is larger.
+    padding : {"SAME", "VALID"} or sequence of (low, high)
+        As that of the convolution on the larger array.
+    transpose_kernel : bool
+        Whether to flip the kernel, and exchange its channels.
+    """
+    a, b = argument(lhs), argument(rhs)
+    ndim = a.ndim - 2
+    if dimension_numbers is None:
+        letters = "DHW"[3 - ndim :]
+        dimension_numbers = (f"N{letters}C", f"{letters}IO", f"N{letters}C")
+    numbers = conv_dimension_numbers(a.shape, b.shape, dimension_numbers)
+    apart = (1,) * ndim if rhs_dilation is None else tuple(map(int, rhs_dilation))
+    kernel = [b.shape[d] for d in numbers.rhs_spec[2:]]
+    reach = [(k - 1) * d + 1 for k, d in zip(kernel, apart, strict=True)]
+    if isinstance(padding, str):
+        pads = [_transposed_pads(r, int(s), padding) for r, s in zip(reach, strides, strict=True)]
+    else:
+        pads = [(int(low), int(high)) for low, high in padding]
+    if transpose_kernel:
+        b = jnp.flip(b, tuple(numbers.rhs_spec[2:]))
+        b = jnp.swapaxes(b, numbers.rhs_spec[0], numbers.rhs_spec[1])
+    return conv_general_dilated(a, b, (1,) * ndim, pads, strides, apart, numbers)
+
+
+def _transposed_pads(reach: int, stride: int, padding: str) -> tuple[int, int]:
+    if padding.upper() == "SAME":
+        total = reach + stride - 2
+        before = reach - 1 if stride > reach - 1 else math.ceil(total / 2)
+    elif padding.upper() == "VALID":
+        total = reach + stride - 2 + max(reach - stride, 0)
+        before = reach - 1
+    else:
+        raise ValueError(f"Padding mode must be `SAME` or `VALID`, got {padding}.")
+    return before, total - before
+
+
+PRODUCTS: dict[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (
+        batch_matmul,
+        conv,
+        conv_dimension_numbers,
+        conv_general_dilated,
+        conv_transpose,
+        conv_with_general_padding,
+        dot,
+        dot_general,
+    )
+}
+"""The functions by their names."""

@@ -1,0 +1,379 @@
+"""Layer 9 · compat: reductions, scans, sorting and windows of `jax.lax`."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import wengert.compat.jax.numpy as jnp
+from wengert.compat.jax.array import made
+from wengert.compat.jax.checks import check_dtype
+from wengert.compat.jax.dtypes import canonical_dtype
+from wengert.compat.jax.lax_arrays import pad
+from wengert.compat.jax.lax_elementwise import ELEMENTWISE, same_dtypes
+from wengert.compat.jax.tracing import argument
+from wengert.compat.jax.trees import tree_flatten, tree_map
+from wengert.ops.scan import logcumsumexp
+from wengert.tape.record import T
+
+__all__ = ["REDUCTIONS", "padtype_to_pads"]
+
+
+def _axis(axis: int, ndim: int) -> int:
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"axis {axis} is out of bounds for array of dimension {ndim}")
+    return axis % ndim
+
+
+def _scan(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def scanned(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+        x = argument(operand)
+        at = _axis(axis, x.ndim)
+        if reverse:
+            return jnp.flip(function(jnp.flip(x, at), at), at)
+        return function(x, at)
+
+    scanned.__name__ = scanned.__qualname__ = name
+    scanned.__doc__ = f"``lax.{name}(operand, axis, reverse)``: all partial results along an axis."
+    return scanned
+
+
+def _greatest(x: Any, axis: int) -> Any:
+    return made(T.cummax(x, T.argcummax(x, dim=axis), dim=axis), x.weak_type)
+
+
+def _least(x: Any, axis: int) -> Any:
+    return made(T.cummin(x, T.argcummin(x, dim=axis), dim=axis), x.weak_type)
+
+
+def _logarithms(x: Any, axis: int) -> Any:
+    check_dtype("cumlogsumexp", x, "f")
+    return made(logcumsumexp(x, axis), x.weak_type)
+
+
+def _same_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
+    def scanned(x: Any, axis: int) -> Any:
+        return function(x, axis=axis, dtype=x.dtype)
+
+    return scanned
+
+
+def _extreme(name: str) -> Callable[..., Any]:
+    def place(operand: Any, axis: int, index_dtype: Any) -> Any:
+        found = getattr(jnp, name)(argument(operand), axis=axis)
+        return found.astype(canonical_dtype(index_dtype))
+
+    place.__name__ = place.__qualname__ = name
+    place.__doc__ = f"``lax.{name}(operand, axis, index_dtype)``: where the extreme stands."
+    return place
+
+
+def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
+    """An array in ascending order, or several in the order of the first `num_keys` of them.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.lax.sort(jax.numpy.array([3, 1, 2]))
+    Array([1, 2, 3], dtype=int32)
+    """
+    if not isinstance(operand, list | tuple):
+        return jnp.sort(argument(operand), axis=dimension)
+    arrays = [argument(x) for x in operand]
+    if not 1 <= num_keys <= len(arrays):
+        raise ValueError(f"num_keys={num_keys} must be between 1 and the number of operands")
+    order = jnp.lexsort(tuple(arrays[:num_keys][::-1]), axis=dimension)
+    return tuple(jnp.take_along_axis(x, order, axis=dimension) for x in arrays)
+
+
+def sort_key_val(
+    keys: Any, values: Any, dimension: int = -1, is_stable: bool = True
+) -> tuple[Any, Any]:
+    """Keys in ascending order, and values in theirs."""
+    ordered, others = sort((keys, values), dimension, is_stable)
+    return ordered, others
+
+
+def top_k(operand: Any, k: int, *, axis: int = -1) -> list[Any]:
+    """The `k` greatest elements along an axis, in descending order, and their places."""
+    x = argument(operand)
+    at = _axis(axis, x.ndim) if x.ndim else 0
+    if not x.ndim or not 0 <= k <= x.shape[at]:
+        raise ValueError(
+            f"k argument to top_k must be no larger than size along axis; got k={k} with "
+            f"shape={x.shape} and axis={axis}"
+        )
+    order = jnp.argsort(-x if x.dtype.kind in "if" else ~x, axis=at, stable=True)
+    index = (slice(None),) * at + (slice(0, k),)
+    places = order[index]
+    return [jnp.take_along_axis(x, places, axis=at), places]
+
+
+def associative_scan(
+    fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0
+) -> Any:
+    """All partial results of an associative operation along an axis.
+
+    Parameters
+    ----------
+    fn : callable
+        Takes two pytrees of arrays like `elems`, and combines them element by element.
+    elems
+        A pytree of arrays.
+    reverse : bool
+        Whether to begin at the end.
+    axis : int
+        The axis.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.lax.associative_scan(jax.numpy.add, jax.numpy.arange(5))
+    Array([ 0,  1,  3,  6, 10], dtype=int32)
+    """
+    if not callable(fn):
+        raise TypeError("lax.associative_scan: fn argument should be callable.")
+    leaves, structure = tree_flatten(tree_map(argument, elems))
+    if reverse:
+        leaves = [jnp.flip(leaf, axis) for leaf in leaves]
+    sizes = {leaf.shape[axis] for leaf in leaves}
+    if len(sizes) != 1:
+        raise ValueError(
+            "Array inputs to associative_scan must have the same first dimension. (saw: "
+            f"{[leaf.shape for leaf in leaves]})"
+        )
+
+    def combined(a: list[Any], b: list[Any]) -> list[Any]:
+        result = fn(structure.unflatten(a), structure.unflatten(b))
+        return structure.flatten_up_to(result)
+
+    def part(rows: list[Any], *bounds: Any) -> list[Any]:
+        index = (Ellipsis, slice(*bounds), *(slice(None),) * (-1 - axis if axis < 0 else 0))
+        if axis >= 0:
+            index = (*(slice(None),) * axis, slice(*bounds))
+        return [row[index] for row in rows]
+
+    def scanned(rows: list[Any]) -> list[Any]:
+        count = rows[0].shape[axis]
+        if count < 2:
+            return rows
+        # pairs first, then what lies between the pairs
+        odd = scanned(combined(part(rows, 0, count - 1, 2), part(rows, 1, None, 2)))
+        if count > 2:
+            before = part(odd, 0, (count - 1) // 2)
+            even = combined(before, part(rows, 2, None, 2))
+            even = [
+                jnp.concatenate([a, b], axis) for a, b in zip(part(rows, 0, 1), even, strict=True)
+            ]
+        else:
+            even = part(rows, 0, 1)
+        return [_interleaved(a, b, axis) for a, b in zip(even, odd, strict=True)]
+
+    results = scanned(leaves)
+    if reverse:
+        results = [jnp.flip(row, axis) for row in results]
+    return structure.unflatten(results)
+
+
+def _interleaved(a: Any, b: Any, axis: int) -> Any:
+    """The elements of two arrays along an axis by turns; `a` may have one more."""
+    count = b.shape[axis]
+    axis = axis % a.ndim
+    head = a[(*(slice(None),) * axis, slice(0, count))]
+    pairs = jnp.stack([head, b], axis + 1)
+    shape = (*a.shape[:axis], 2 * count, *a.shape[axis + 1 :])
+    whole = pairs.reshape(shape)
+    if a.shape[axis] == count:
+        return whole
+    return jnp.concatenate([whole, a[(*(slice(None),) * axis, slice(count, None))]], axis)
+
+
+# -- reductions ------------------------------------------------------------------------------------
+
+_KNOWN = {"add": "sum", "mul": "prod", "max": "max", "min": "min"}
+_NUMPYS = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}
+
+
+def _named(computation: Any) -> str | None:
+    """The name of a well-known operation on two operands, of `jax.lax` or `jax.numpy`."""
+    for name in _KNOWN:
+        if computation is ELEMENTWISE[name]:
+            return name
+    for name, ours in _NUMPYS.items():
+        if computation is getattr(jnp, name):
+            return ours
+    return None
+
+
+def reduce(
+    operands: Any,
+    init_values: Any,
+    computation: Callable[[Any, Any], Any],
+    dimensions: Sequence[int],
+    out_sharding: Any = None,
+) -> Any:
+    """What an associative operation makes of all elements along some dimensions.
+
+    Parameters
+    ----------
+    operands, init_values
+        An array and a number, or pytrees of them.
+    computation : callable
+        Takes two of what is reduced, and combines them.
+    dimensions : sequence of int
+        The dimensions that go.
+    """
+    leaves, structure = tree_flatten(operands)
+    starts = structure.flatten_up_to(init_values)
+    pairs = [same_dtypes("reduce", x, start) for x, start in zip(leaves, starts, strict=True)]
+    ndim = pairs[0][0].ndim
+    dims = tuple(_axis(d, ndim) for d in dimensions)
+    name = _named(computation) if len(pairs) == 1 else None
+    if name is not None:
+        ((x, start),) = pairs
+        total = getattr(jnp, _KNOWN[name])(x, axis=dims, initial=None) if x.size else None
+        return start if total is None else computation(total.astype(x.dtype), start)
+    rows = [_in_front(x, dims) for x, _ in pairs]
+    result = structure.unflatten([start for _, start in pairs])
+    shape = rows[0].shape[1:]
+    result = structure.unflatten([jnp.broadcast_to(s, shape) for _, s in pairs])
+    for i in range(rows[0].shape[0]):
+        result = computation(result, structure.unflatten([row[i] for row in rows]))
+    return result
+
+
+def _in_front(x: Any, dims: tuple[int, ...]) -> Any:
+    """`x` with some dimensions as one, the first."""
+    rest = [d for d in range(x.ndim) if d not in dims]
+    moved = x.transpose((*dims, *rest))
+    return moved.reshape((math.prod(x.shape[d] for d in dims), *(x.shape[d] for d in rest)))
+
+
+def _reduction(name: str, numpys: str) -> Callable[..., Any]:
+    def reduced(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
+        x = argument(operand)
+        result = getattr(jnp, numpys)(x, axis=tuple(_axis(a, x.ndim) for a in axes))
+        return result.astype(x.dtype) if numpys in ("sum", "prod") else result
+
+    reduced.__name__ = reduced.__qualname__ = name
+    reduced.__doc__ = f"``lax.{name}(operand, axes)``: ``jnp.{numpys}`` over some axes."
+    return reduced
+
+
+def padtype_to_pads(
+    in_shape: Sequence[int],
+    window_shape: Sequence[int],
+    window_strides: Sequence[int],
+    padding: Any,
+) -> list[tuple[int, int]]:
+    """How many elements ``"SAME"`` or ``"VALID"`` put before and after each dimension."""
+    kind = str(padding).upper()
+    if kind == "VALID":
+        return [(0, 0)] * len(in_shape)
+    if kind not in ("SAME", "SAME_LOWER"):
+        raise ValueError(f"Unrecognized padding type: expected 'VALID' or 'SAME', got {padding}.")
+    made_ = []
+    for size, window, stride in zip(in_shape, window_shape, window_strides, strict=True):
+        total = max((-(-size // stride) - 1) * stride + window - size, 0)
+        less = total // 2
+        made_.append((less, total - less) if kind == "SAME" else (total - less, less))
+    return made_
+
+
+def reduce_window(
+    operand: Any,
+    init_value: Any,
+    computation: Callable[[Any, Any], Any],
+    window_dimensions: Sequence[int],
+    window_strides: Sequence[int] | None = None,
+    padding: Any = "VALID",
+    base_dilation: Sequence[int] | None = None,
+    window_dilation: Sequence[int] | None = None,
+) -> Any:
+    """What an operation makes of the elements in each of the windows that slide over an array.
+
+    Parameters
+    ----------
+    operand, init_value
+        An array, and what stands around it.
+    computation : callable
+        Takes two arrays, and combines them element by element.
+    window_dimensions, window_strides : sequence of int
+        The size of the windows, and the steps between them.
+    padding : {"VALID", "SAME"} or sequence of (low, high)
+        How many elements are put before and after each dimension.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> x = jax.numpy.arange(6.0)
+    >>> jax.lax.reduce_window(x, -jax.numpy.inf, jax.lax.max, (2,), (2,), "VALID")
+    Array([1., 3., 5.], dtype=float32)
+    """
+    x, start = same_dtypes("reduce_window", operand, init_value)
+    window = tuple(map(int, window_dimensions))
+    ones = (1,) * x.ndim
+    steps = ones if window_strides is None else tuple(map(int, window_strides))
+    apart = ones if window_dilation is None else tuple(map(int, window_dilation))
+    spread = ones if base_dilation is None else tuple(map(int, base_dilation))
+    if not len(window) == len(steps) == x.ndim:
+        raise ValueError(
+            f"reduce_window: window_dimensions {window} and window_strides {steps} must have as "
+            f"many entries as the operand of shape {x.shape} has dimensions"
+        )
+    sizes = [(n - 1) * s + 1 if n else 0 for n, s in zip(x.shape, spread, strict=True)]
+    reach = [(w - 1) * d + 1 for w, d in zip(window, apart, strict=True)]
+    pads = padtype_to_pads(sizes, reach, steps, padding) if isinstance(padding, str) else padding
+    whole = pad(x, start, [(int(a), int(b), s - 1) for (a, b), s in zip(pads, spread, strict=True)])
+    counts = [max((n - r) // s + 1, 0) for n, r, s in zip(whole.shape, reach, steps, strict=True)]
+    result: Any = None
+    for offsets in itertools.product(*map(range, window)):
+        index = tuple(
+            slice(o * d, o * d + (c - 1) * s + 1, s)
+            for o, d, c, s in zip(offsets, apart, counts, steps, strict=True)
+        )
+        part = whole[index]
+        result = computation(start, part) if result is None else computation(result, part)
+    return result
+
+
+REDUCTIONS: dict[str, Callable[..., Any]] = {
+    **{
+        name: _scan(name, function)
+        for name, function in {
+            "cumlogsumexp": _logarithms,
+            "cummax": _greatest,
+            "cummin": _least,
+            "cumprod": _same_dtype(jnp.cumprod),
+            "cumsum": _same_dtype(jnp.cumsum),
+        }.items()
+    },
+    "argmax": _extreme("argmax"),
+    "argmin": _extreme("argmin"),
+    **{
+        f"reduce_{name}": _reduction(f"reduce_{name}", numpys)
+        for name, numpys in {
+            "and": "all",
+            "max": "max",
+            "min": "min",
+            "or": "any",
+            "prod": "prod",
+            "sum": "sum",
+        }.items()
+    },
+    **{
+        function.__name__: function
+        for function in (
+            associative_scan,
+            padtype_to_pads,
+            reduce,
+            reduce_window,
+            sort,
+            sort_key_val,
+            top_k,
+        )
+    },
+}
+"""The functions by their names."""

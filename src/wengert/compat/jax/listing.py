@@ -1,0 +1,203 @@
+"""Layer 9 · compat: `make_jaxpr`: the operations that a function computes, written as JAX does.
+
+They are those of wengert, under its names, as they come when the function is called on the example:
+branches that are not taken do not show, and loops show every round.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import string
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import wengert.func as func
+from wengert.compat.jax.methods import ShapedArray
+from wengert.compat.jax.tracing import Leaves, Results, check_callable
+from wengert.prims.record import Primitive
+from wengert.tape.modes import Mode
+from wengert.utils.dispatch import Dispatch, operation_name
+
+__all__ = ["Listing", "make_jaxpr"]
+
+_SHORT = {"f": "f", "c": "c", "i": "i", "u": "u"}
+_UNSEEN = frozenset({"alias", "clone"})
+"""Operations that give the same values."""
+
+
+def _names() -> Iterator[str]:
+    for length in itertools.count(1):
+        for letters in itertools.product(string.ascii_lowercase, repeat=length):
+            yield "".join(letters)
+
+
+def _typed(payload: Any) -> str:
+    dtype = payload.dtype
+    kind = _SHORT.get(dtype.kind)
+    short = dtype.name if kind is None else f"{kind}{8 * dtype.itemsize}"
+    return f"{short}[{','.join(map(str, payload.shape))}]"
+
+
+class _Writer(Dispatch):
+    """Writes down which operations are computed, of what."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.constants: list[str] = []
+        self.values: list[Any] = []
+        self._names = _names()
+        self._known: dict[int, str] = {}
+        self._kept: list[Any] = []  # so that no other payload has the identity of one of these
+
+    def name(self, payload: Any) -> str:
+        """A name for a new value, with its type."""
+        name = self._known[id(payload)] = next(self._names)
+        self._kept.append(payload)
+        return f"{name}:{_typed(payload)}"
+
+    def read(self, payload: Any) -> str:
+        """How a value is called that an operation uses."""
+        known = self._known.get(id(payload))
+        if known is not None:
+            return known
+        if not payload.ndim and isinstance(payload, np.ndarray | np.generic):
+            return f"{payload.item()!r}:{_typed(payload)}"
+        self.constants.append(self.name(payload))
+        self.values.append(payload)
+        return self._known[id(payload)]
+
+    def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
+        """Compute an operation and write it down."""
+        operands = [self.read(tensor.payload) for tensor in tensors]
+        result = self.compute(mode, prim, tensors, params, outs)
+        results = result if isinstance(result, tuple) else (result,)
+        if prim.name in _UNSEEN and len(operands) == 1:
+            self._known[id(results[0].array())] = operands[0]
+            self._kept.append(results[0].payload)
+            return result
+        shown = []
+        for key, value in params.items():
+            if prim.name.endswith("_scalar") and isinstance(value, bool | int | float | complex):
+                operands.append(repr(value))
+            else:
+                shown.append(f"{key}={_brief(value)}")
+        options = f"[{' '.join(shown)}]" if shown else ""
+        given = " ".join(self.name(out.array()) for out in results)
+        self.lines.append(
+            f"{given} = {operation_name(prim)}{options} {' '.join(operands)}".rstrip()
+        )
+        return result
+
+
+def _brief(value: Any) -> str:
+    text = repr(value).replace("\n", "")
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+class Listing:
+    """The operations of a function: it prints as JAX's jaxprs do.
+
+    Attributes
+    ----------
+    in_avals, out_avals
+        The shapes and dtypes of the arguments and results.
+    eqns
+        The operations, as texts.
+    consts
+        The arrays that the function used from outside.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        writer: _Writer,
+        in_avals: list[ShapedArray],
+        out_avals: list[ShapedArray],
+    ) -> None:
+        self.in_avals, self.out_avals = in_avals, out_avals
+        self.eqns = list(writer.lines)
+        self.consts = list(writer.values)
+        ending = ",".join(outputs) if len(outputs) == 1 else ", ".join(outputs)
+        self._parts = (
+            " ".join(writer.constants),
+            " ".join(inputs),
+            f"in ({ending}{',' if len(outputs) == 1 else ''})",
+        )
+
+    @property
+    def jaxpr(self) -> Listing:
+        """The listing itself."""
+        return self
+
+    def __repr__(self) -> str:
+        constants, inputs, ending = self._parts
+        head = f"{{ lambda {constants}; {inputs}. let"
+        if len(self.eqns) < 2:
+            line = f"{head} {' '.join(self.eqns)} {ending} }}"
+            if len(line) <= 80:
+                return line
+        return "\n".join([head, *(f"    {line}" for line in self.eqns), f"  {ending} }}"])
+
+
+def make_jaxpr(
+    fun: Callable[..., Any], static_argnums: int | Sequence[int] = (), **options: Any
+) -> Callable[..., Listing]:
+    """The function that lists the operations that `fun` computes.
+
+    They are those of wengert, under its names, and for these arguments: nothing is traced.
+
+    Parameters
+    ----------
+    fun : callable
+        Takes and returns pytrees of arrays.
+    static_argnums : int or sequence of int
+        Arguments that are handed on as they are.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.make_jaxpr(lambda x: jax.numpy.sin(x) * 2.0)(1.0)
+    { lambda ; a:f32[]. let
+        b:f32[] = sin a
+        c:f32[] = mul b 2.0
+      in (c,) }
+    """
+    check_callable(fun)
+    statics = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
+
+    @functools.wraps(fun)
+    def listed(*args: Any, **kwargs: Any) -> Listing:
+        moving = [i for i in range(len(args)) if i not in statics]
+        leaves = Leaves([*(args[i] for i in moving), kwargs])
+        results = Results()
+        writer = _Writer()
+        texts: list[list[str]] = []
+        avals: list[ShapedArray] = []
+
+        def call(*tensors: Any) -> Any:
+            *values, named = leaves.with_tensors(tensors)
+            arrays = list(leaves.arrays)
+            for place, tensor in zip(leaves.places, tensors, strict=True):
+                arrays[place] = tensor
+            given = list(args)
+            for i, value in zip(moving, values, strict=True):
+                given[i] = value
+            texts.append([writer.name(x.array()) for x in arrays])
+            with writer:
+                output = fun(*given, **named)
+            outputs, others = results.take(output, "Output")
+            texts.append([writer.read(x.payload) for x in results.leaves])
+            avals.extend(x.aval for x in results.leaves)
+            return [*outputs, *others]
+
+        if leaves.tensors:
+            func.vjp(call, *leaves.tensors)  # so that what a gradient computes is recorded, too
+        else:
+            call()
+        return Listing(texts[0], texts[1], writer, [x.aval for x in leaves.arrays], avals)
+
+    return listed

@@ -1,0 +1,368 @@
+"""Layer 9 · compat: the methods and attributes of JAX's arrays. Importing this adds them.
+
+Methods that are functions of `wengert.compat.jax.numpy` are looked up there when they are first
+called. What tensors have and JAX's arrays have not is hidden.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.jax.array import Array, convert, made, of_kind
+from wengert.compat.jax.cpu import CPU, SingleDeviceSharding
+from wengert.compat.jax.dtypes import requested_dtype
+from wengert.ops.shape import reshape as _reshape
+from wengert.tape.record import T
+from wengert.tensor.tensor import Tensor
+
+__all__ = ["ShapedArray"]
+
+_NAMESPACE = "wengert.compat.jax.numpy"
+_FUNCTIONS = (
+    "all any argmax argmin argpartition argsort choose clip conj conjugate cumprod cumsum "
+    "diagonal dot max mean min nonzero prod ptp repeat round searchsorted sort squeeze std sum "
+    "swapaxes take trace var"
+)
+"""Methods that are functions of their name, with the array for the first argument."""
+
+
+class ShapedArray:
+    """What ``x.aval`` says of an array: its shape and dtype."""
+
+    __slots__ = ("dtype", "shape", "weak_type")
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any, weak_type: bool = False) -> None:
+        self.shape = tuple(shape)
+        self.dtype = np.dtype(dtype)
+        self.weak_type = weak_type
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    def str_short(self) -> str:
+        """As text: ``float32[2,3]``."""
+        weak = "~" if self.weak_type else ""
+        return f"{weak}{self.dtype.name}[{','.join(map(str, self.shape))}]"
+
+    def __repr__(self) -> str:
+        short = f"{self.dtype.name}[{','.join(map(str, self.shape))}]"
+        return f"ShapedArray({short}{', weak_type=True' if self.weak_type else ''})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ShapedArray):
+            return NotImplemented
+        mine = self.shape, self.dtype, self.weak_type
+        return mine == (other.shape, other.dtype, other.weak_type)
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype, self.weak_type))
+
+
+def _numpy() -> Any:
+    return importlib.import_module(_NAMESPACE)
+
+
+def _same_kind(result: Any, x: Any) -> Any:
+    result.__class__ = x.__class__
+    return result
+
+
+class ArrayMethods:
+    """What is put on the class."""
+
+    payload: Any
+    edge: Any
+    weak_type: bool
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the dimensions."""
+        return tuple(self.payload.shape)
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's dtype of the elements."""
+        return self.payload.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return int(self.payload.ndim)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.payload.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return int(self.payload.dtype.itemsize)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.itemsize * self.size
+
+    @property
+    def T(self) -> Any:
+        """The array with its axes in reverse order."""
+        return self.transpose()
+
+    @property
+    def mT(self) -> Any:
+        """The array with its last two axes swapped."""
+        if self.ndim < 2:
+            raise ValueError(f"x.mT requires x to have at least 2 dimensions; got ndim={self.ndim}")
+        return _same_kind(T.transpose(self, dim0=self.ndim - 2, dim1=self.ndim - 1), self)
+
+    @property
+    def real(self) -> Any:
+        """The real part."""
+        return _numpy().real(self)
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part."""
+        return _numpy().imag(self)
+
+    @property
+    def flat(self) -> Any:
+        """The elements in one dimension, one by one."""
+        return iter(self.ravel())
+
+    @property
+    def aval(self) -> ShapedArray:
+        """The shape and dtype."""
+        return ShapedArray(self.shape, self.dtype, self.weak_type)
+
+    @property
+    def device(self) -> Any:
+        """Where the array is: the CPU."""
+        return CPU
+
+    @property
+    def sharding(self) -> Any:
+        """Where the array is: the CPU."""
+        return SingleDeviceSharding()
+
+    @property
+    def is_fully_addressable(self) -> bool:
+        """Whether all of the array is in this process: it is."""
+        return True
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        """Whether every device has all of the array: it has."""
+        return True
+
+    @property
+    def committed(self) -> bool:
+        """Whether the array is bound to a device: there is one only."""
+        return False
+
+    def devices(self) -> set[Any]:
+        """Where the array is: the CPU."""
+        return {CPU}
+
+    def block_until_ready(self) -> Any:
+        """The array itself: it has been computed."""
+        return self
+
+    def copy_to_host_async(self) -> None:
+        """Nothing: the array is there."""
+
+    def is_ready(self) -> bool:
+        """Whether the array has been computed: it has."""
+        return True
+
+    def is_deleted(self) -> bool:
+        """Whether its memory was given back: it was not."""
+        return False
+
+    def delete(self) -> None:
+        """Nothing: memory is given back when the array is no longer used."""
+
+    def unsafe_buffer_pointer(self) -> int:
+        """The address of the memory."""
+        return int(np.asarray(self).ctypes.data)
+
+    def to_device(self, device: Any, *, stream: Any = None) -> Any:
+        """The array itself: there is one device."""
+        return self
+
+    def copy(self) -> Any:
+        """The same array, in memory of its own."""
+        return _same_kind(T.clone(self), self)
+
+    def astype(self, dtype: Any, copy: bool = False, device: Any = None) -> Any:
+        """The array in another dtype: differentiable between floating and complex ones."""
+        wanted = self.payload.dtype if dtype is None else requested_dtype(dtype, "astype")
+        if self.payload.dtype == wanted:
+            return of_kind(self, Array)
+        return made(convert(self, wanted))
+
+    def view(self, dtype: Any = None, type: None = None) -> Any:
+        """The bytes of the elements, read as another dtype (see `jax.lax.bitcast_convert_type`)."""
+        if dtype is None:
+            return self
+        wanted = requested_dtype(dtype, "view")
+        array = np.array(np.asarray(self), order="C")
+        if wanted.itemsize != array.dtype.itemsize and not array.ndim:
+            raise ValueError(f"x.view({wanted.name}) of another item size needs a dimension")
+        return _numpy().asarray(array.view(wanted))
+
+    def reshape(self, *args: Any, order: str = "C", **more: Any) -> Any:
+        """The elements in another shape: sizes one by one, or as a tuple; -1 is found out."""
+        given = args[0] if len(args) == 1 and not hasattr(args[0], "__index__") else args
+        if isinstance(given, list | tuple) or (len(args) != 1):
+            sizes = tuple(int(size.__index__()) for size in given)
+        else:
+            sizes = (int(args[0]),)
+        if order != "C":
+            return _numpy().reshape(self, sizes, order=order)
+        known = math.prod(size for size in sizes if size >= 0)
+        free = sum(size < 0 for size in sizes)
+        fits = known == self.size if not free else free == 1 and known and not self.size % known
+        if not fits:
+            raise TypeError(
+                f"cannot reshape array of shape {self.shape} (size {self.size}) into shape {sizes} "
+                f"(size {known})"
+                if not free
+                else f"cannot reshape array of shape {self.shape} (size {self.size}) into shape "
+                f"{sizes}: {self.size} is no multiple of {known}"
+            )
+        return _same_kind(_reshape(self, sizes), self)
+
+    def ravel(self, order: str = "C", **more: Any) -> Any:
+        """The elements in one dimension."""
+        return ArrayMethods.reshape(self, -1, order=order)
+
+    flatten = ravel
+
+    def transpose(self, *axes: Any) -> Any:
+        """The array with its axes in another order: reversed, or as they are given."""
+        order: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        if order is None or not axes:
+            order = range(self.ndim)[::-1]
+        order = [int(axis) + self.ndim * (axis < 0) for axis in order]
+        if sorted(order) != list(range(self.ndim)):
+            raise ValueError(
+                f"transpose permutation isn't a permutation of operand dimensions, got permutation "
+                f"{tuple(order)} for operand shape {self.shape}."
+            )
+        return _same_kind(T.permute(self, dims=tuple(order)), self)
+
+    def compress(self, condition: Any, axis: int | None = None, **more: Any) -> Any:
+        """The slices along an axis that a condition chooses."""
+        return _numpy().compress(condition, self, axis=axis, **more)
+
+    def tobytes(self, order: Any = "C") -> bytes:
+        """The memory of the elements, as bytes."""
+        return np.asarray(self).tobytes(order)
+
+
+class _Later:
+    """Stands in the class for a function of `jax.numpy`, and gives way to it."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        function = getattr(_numpy(), self.name)
+
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return function(self, *args, **kwargs)
+
+        method.__name__ = method.__qualname__ = self.name
+        method.__doc__ = f"``jnp.{self.name}(x, ...)``."
+        setattr(Array, self.name, method)
+        return method if instance is None else method.__get__(instance, owner)
+
+
+_SHARDS = "there is one device, and arrays have no shards: use the array itself"
+_CURES = {
+    **dict.fromkeys(("addressable_shards", "global_shards"), _SHARDS),
+    "backward": "write jax.grad(f)(x): derivatives are those of functions",
+    "clone": "write x.copy()",
+    "cpu": "there is one device",
+    "data": "arrays are immutable: write x.at[...].set(y)",
+    "detach": "write jax.lax.stop_gradient(x)",
+    "numpy": "write np.asarray(x)",
+    "permute": "write x.transpose(...)",
+    "requires_grad_": "write jax.grad(f)(x): derivatives are those of functions",
+    "t": "write x.T",
+    "to": "write x.astype(dtype)",
+    "unsqueeze": "write jnp.expand_dims(x, axis), or x[..., None]",
+}
+
+
+class _Absent:
+    """Stands in the class for what tensors have and JAX's arrays have not."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        raise AttributeError(_absence(self.name), name=self.name, obj=instance)
+
+
+def _absence(name: str) -> str:
+    cure = _CURES.get(name)
+    if cure is None and not name.startswith("_") and hasattr(Tensor, name):
+        in_place = name.endswith("_")
+        cure = "arrays are immutable: write x.at[...]" if in_place else f"write jnp.{name}(x)"
+    why = "" if cure is None else f": {cure}"
+    return f"'Array' object has no attribute {name!r}{why}"
+
+
+def _no_attribute(self: Any, name: str) -> Any:
+    raise AttributeError(_absence(name), name=name, obj=self)
+
+
+_OWN = (
+    "T all any argmax argmin argpartition argsort array at cls detach edge ext extra is_inference "
+    "is_leaf item level namespace payload requires_grad seq share_version tolist vc weak_type wraps"
+)
+"""What is not hidden: what JAX's arrays have too, and what the tape asks of tensors."""
+
+
+def _install() -> None:
+    for name, value in vars(ArrayMethods).items():
+        if not name.startswith("_"):
+            setattr(Array, name, value)
+    for name in _FUNCTIONS.split():
+        setattr(Array, name, _Later(name))
+    shown = {*_OWN.split(), *_FUNCTIONS.split(), *vars(ArrayMethods)}
+    for name in dir(Tensor):
+        if not name.startswith("_") and name not in shown:
+            setattr(Array, name, _Absent(name))
+    Array.__getattr__ = _no_attribute  # type: ignore[attr-defined]
+    Array.__dir__ = lambda self: sorted(_DIR)  # type: ignore[method-assign]
+
+
+_install()
+_DIR = {
+    *(name for name in vars(ArrayMethods) if not name.startswith("_")),
+    *_FUNCTIONS.split(),
+    *(name for name in vars(Array) if name.startswith("__")),
+    "at",
+    "item",
+    "tolist",
+    "weak_type",
+}

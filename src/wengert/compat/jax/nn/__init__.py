@@ -1,0 +1,32 @@
+"""Layer 9 · compat: functions of neural networks under the names of ``jax.nn``.
+
+>>> from wengert.compat import jax
+>>> jax.nn.softmax(jax.numpy.array([0.0, 0.0]))
+Array([0.5, 0.5], dtype=float32)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from wengert.compat.jax.nn import functions as _functions
+
+_NAMES = {name: getattr(_functions, name) for name in _functions.__all__}
+globals().update(_NAMES)
+_ABSENT = {
+    "get_scaled_dot_general_config": "quantised products are not there: write x @ y",
+    "scaled_dot_general": "quantised products are not there: write jax.lax.dot_general",
+    "scaled_matmul": "quantised products are not there: write x @ y",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "initializers":
+        return importlib.import_module(f"{__name__}.initializers")
+    why = f": {_ABSENT[name]}" if name in _ABSENT else ""
+    raise AttributeError(f"module 'jax.nn' has no attribute {name!r}{why}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*_NAMES, "initializers"])

@@ -1,0 +1,469 @@
+"""Layer 9 · compat: the functions of `jax.nn`: activations, softmax, normalisation, attention.
+
+Their derivatives at kinks are JAX's: `relu` has 0 at 0, `hard_tanh` 0 at its corners.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import wengert.compat.jax.numpy as jnp
+from wengert.compat.jax.array import Array, asarray, made, promote, promote_inexact
+from wengert.compat.jax.checks import check_dtype
+from wengert.compat.jax.numpy.calling import check_arrays, checked_dtype, plain, static
+from wengert.ops import special
+from wengert.tape.record import T
+
+__all__ = [
+    "celu",
+    "dot_product_attention",
+    "elu",
+    "gelu",
+    "glu",
+    "hard_sigmoid",
+    "hard_silu",
+    "hard_swish",
+    "hard_tanh",
+    "identity",
+    "leaky_relu",
+    "log1mexp",
+    "log_sigmoid",
+    "log_softmax",
+    "logmeanexp",
+    "logsumexp",
+    "mish",
+    "one_hot",
+    "relu",
+    "relu6",
+    "selu",
+    "sigmoid",
+    "silu",
+    "soft_sign",
+    "softmax",
+    "softplus",
+    "sparse_plus",
+    "sparse_sigmoid",
+    "squareplus",
+    "standardize",
+    "swish",
+    "tanh",
+]
+
+
+def _floating(name: str, x: Any) -> Array:
+    check_arrays(name, x)
+    return promote_inexact(x)[0]
+
+
+def _of(function: Callable[..., Any], x: Array) -> Array:
+    """An operation of the package on an array."""
+    return made(function(plain(x)), x.weak_type)
+
+
+def identity(x: Any) -> Array:
+    """`x` itself, as an array."""
+    check_arrays("identity", x)
+    return jnp.asarray(x)
+
+
+def relu(x: Any) -> Array:
+    """max(x, 0); its derivative at 0 is 0.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.nn.relu(jax.numpy.array([-1.0, 0.0, 2.0]))
+    Array([0., 0., 2.], dtype=float32)
+    """
+    check_arrays("relu", x)
+    (x,) = promote(x)
+    return jnp.where(x > 0, x, jnp.zeros_like(x))
+
+
+def relu6(x: Any) -> Array:
+    """min(max(x, 0), 6)."""
+    check_arrays("relu6", x)
+    return jnp.minimum(jnp.maximum(x, 0), 6.0)
+
+
+def sigmoid(x: Any) -> Array:
+    """1 / (1 + exp(-x))."""
+    check_arrays("sigmoid", x)
+    (x,) = promote(x)
+    check_dtype("logistic", x, "fc")
+    return _of(T.sigmoid, x)
+
+
+def softplus(x: Any) -> Array:
+    """ln(1 + exp(x))."""
+    check_arrays("softplus", x)
+    return jnp.logaddexp(x, 0)
+
+
+def sparse_plus(x: Any) -> Array:
+    """0 below -1, x above 1, and a parabola between."""
+    (x,) = [_floating("sparse_plus", x)]
+    middle = jnp.square(x + 1) / 4
+    return jnp.where(x <= -1.0, 0.0, jnp.where(x >= 1.0, x, middle))
+
+
+def sparse_sigmoid(x: Any) -> Array:
+    """0 below -1, 1 above 1, and a line between."""
+    check_arrays("sparse_sigmoid", x)
+    return 0.5 * jnp.clip(jnp.asarray(x) + 1.0, 0.0, 2.0)
+
+
+def soft_sign(x: Any) -> Array:
+    """x / (1 + abs(x))."""
+    x = _floating("soft_sign", x)
+    return x / (jnp.abs(x) + 1)
+
+
+def silu(x: Any) -> Array:
+    """x * sigmoid(x)."""
+    x = _floating("silu", x)
+    return x * sigmoid(x)
+
+
+swish = silu
+
+
+def mish(x: Any) -> Array:
+    """x * tanh(softplus(x))."""
+    x = _floating("mish", x)
+    return x * jnp.tanh(softplus(x))
+
+
+def log_sigmoid(x: Any) -> Array:
+    """ln(sigmoid(x))."""
+    x = _floating("log_sigmoid", x)
+    return -softplus(-x)
+
+
+def elu(x: Any, alpha: Any = 1.0) -> Array:
+    """x above 0, alpha * (exp(x) - 1) below."""
+    x = _floating("elu", x)
+    below = jnp.where(x > 0, 0.0, x)
+    return jnp.where(x > 0, x, alpha * jnp.expm1(below))
+
+
+def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Array:
+    """x above 0, negative_slope * x below."""
+    x = _floating("leaky_relu", x)
+    return jnp.where(x >= 0, x, negative_slope * x)
+
+
+def hard_tanh(x: Any) -> Array:
+    """x between -1 and 1, and these beyond."""
+    x = _floating("hard_tanh", x)
+    return jnp.where(x > 1, 1, jnp.where(x < -1, -1, x))
+
+
+def celu(x: Any, alpha: Any = 1.0) -> Array:
+    """x above 0, alpha * (exp(x / alpha) - 1) below."""
+    x = _floating("celu", x)
+    below = jnp.where(x > 0, 0.0, x)
+    return jnp.maximum(x, 0.0) + alpha * jnp.expm1(below / alpha)
+
+
+def selu(x: Any) -> Array:
+    """`elu` with the two constants that keep mean and variance."""
+    alpha = 1.6732632423543772848170429916717
+    scale = 1.0507009873554804934193349852946
+    return scale * elu(x, alpha)
+
+
+def gelu(x: Any, approximate: bool = True) -> Array:
+    """x times the probability of less than x in the normal distribution.
+
+    Parameters
+    ----------
+    approximate : bool
+        Whether by `tanh`, or by the error function.
+    """
+    x = _floating("gelu", x)
+    if approximate:
+        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * (x**3))
+        return x * (0.5 * (1.0 + jnp.tanh(inner)))
+    root = np.float32(math.sqrt(0.5)) if x.dtype == np.float32 else math.sqrt(0.5)
+    return 0.5 * x * _of(special.erfc, -x * float(root))
+
+
+def glu(x: Any, axis: int = -1) -> Array:
+    """The first half along an axis, times the sigmoid of the second."""
+    x = _floating("glu", x)
+    size = x.shape[axis]
+    if size % 2:
+        raise AssertionError(f"axis size must be divisible by 2: it is {size}")
+    first, second = jnp.split(x, 2, axis)
+    return first * sigmoid(second)
+
+
+def squareplus(x: Any, b: Any = 4) -> Array:
+    """(x + sqrt(x² + b)) / 2."""
+    x = _floating("squareplus", x)
+    return (x + jnp.sqrt(jnp.square(x) + b)) / 2
+
+
+def hard_sigmoid(x: Any) -> Array:
+    """relu6(x + 3) / 6."""
+    check_arrays("hard_sigmoid", x)
+    return relu6(jnp.asarray(x) + 3.0) / 6.0
+
+
+def hard_silu(x: Any) -> Array:
+    """x * hard_sigmoid(x)."""
+    x = _floating("hard_silu", x)
+    return x * hard_sigmoid(x)
+
+
+hard_swish = hard_silu
+
+
+def tanh(x: Any, /) -> Array:
+    """The hyperbolic tangent."""
+    return jnp.tanh(x)
+
+
+def log1mexp(x: Any) -> Array:
+    """ln(1 - exp(-x)), for x > 0."""
+    x = _floating("log1mexp", x)
+    near = x < math.log(2)
+    small, large = jnp.where(near, x, 0.5), jnp.where(near, 1.0, x)
+    return jnp.where(near, jnp.log(-jnp.expm1(-small)), jnp.log1p(-jnp.exp(-large)))
+
+
+# -- along axes ------------------------------------------------------------------------------------
+
+
+def logsumexp(
+    a: Any,
+    axis: Any = None,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+    where: Any = None,
+) -> Any:
+    """ln(sum(exp(a))), without overflow.
+
+    Parameters
+    ----------
+    axis : int or tuple of int, optional
+        All, if it is left out.
+    b : array_like, optional
+        Factors of the exponentials.
+    keepdims : bool
+        Whether axes stay, of size 1.
+    return_sign : bool
+        Whether to return the sign of the sum apart, and the logarithm of its absolute value.
+    where : array_like of bool, optional
+        Which elements count.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.nn.logsumexp(jax.numpy.zeros(2))
+    Array(0.6931472, dtype=float32)
+    """
+    check_arrays("logsumexp", a, *([] if b is None else [b]))
+    given = promote_inexact(a, *([] if b is None else [b]))
+    x = given[0]
+    factors = None if b is None else given[1]
+    if factors is not None:
+        x = jnp.where(factors != 0, x, -np.inf)
+    real = jnp.real(x)
+    if where is not None:
+        real = jnp.where(where, real, -np.inf)
+    # an empty sum is 0, and its logarithm -inf
+    most = made(plain(jnp.max(real, axis, keepdims=True, initial=-np.inf)).detach())
+    most = jnp.where(jnp.isfinite(most), most, 0)
+    terms = jnp.exp(x - most) if factors is None else factors * jnp.exp(x - most)
+    total = jnp.sum(terms, axis, keepdims=True, where=where)
+    sign = jnp.sign(total)
+    if return_sign or x.dtype.kind != "c":
+        size = jnp.abs(total) if return_sign else total
+        logs = jnp.log(size) + most
+    else:
+        logs = jnp.log(total) + most
+    if not keepdims:
+        logs, sign = (_without(part, axis) for part in (logs, sign))
+    return (logs, sign) if return_sign else logs
+
+
+def _without(x: Array, axis: Any) -> Array:
+    """`x` without the axes that were kept as ones of size 1."""
+    return jnp.squeeze(x, tuple(range(x.ndim)) if axis is None else axis)
+
+
+def logmeanexp(a: Any, axis: Any = None, where: Any = None, keepdims: bool = False) -> Array:
+    """ln(mean(exp(a)))."""
+    total = logsumexp(a, axis, keepdims=keepdims, where=where)
+    ones = jnp.ones_like(jnp.asarray(a), dtype=total.dtype)
+    return total - jnp.log(jnp.sum(ones, axis, keepdims=keepdims, where=where))
+
+
+def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
+    """exp(x) / sum(exp(x)).
+
+    Parameters
+    ----------
+    axis : int or tuple of int
+        The axes along which the results sum to 1; None for all.
+    where : array_like of bool, optional
+        Which elements count; the others are 0.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.nn.softmax(jax.numpy.array([1.0, 1.0]))
+    Array([0.5, 0.5], dtype=float32)
+    """
+    x = _floating("softmax", x)
+    shifted = x - _greatest(x, axis, where)
+    powers = jnp.exp(shifted)
+    if where is not None:
+        powers = jnp.where(where, powers, 0)
+    return powers / powers.sum(axis, keepdims=True)
+
+
+def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
+    """The logarithms of `softmax`."""
+    x = _floating("log_softmax", x)
+    shifted = x - _greatest(x, axis, where)
+    total = jnp.sum(jnp.exp(shifted), axis, keepdims=True, where=where)
+    found = shifted - jnp.log(total)
+    return found if where is None else jnp.where(where, found, -np.inf)
+
+
+def _greatest(x: Array, axis: Any, where: Any) -> Array:
+    """The greatest elements along axes, outside of the graph."""
+    most = jnp.max(x, axis, keepdims=True, where=where, initial=None if where is None else -np.inf)
+    return made(plain(most).detach())
+
+
+def one_hot(x: Any, num_classes: Any, *, dtype: Any = None, axis: int = -1) -> Array:
+    """Vectors that are 1 at given places and 0 elsewhere.
+
+    Parameters
+    ----------
+    x : array_like of int
+        The places; where there is no such place, all is 0.
+    num_classes : int
+    dtype : dtype
+        By default the default floating dtype.
+    axis : int
+        Where the new axis is.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.nn.one_hot(jax.numpy.array([0, 2]), 3)
+    Array([[1., 0., 0.],
+           [0., 0., 1.]], dtype=float32)
+    """
+    check_arrays("one_hot", x) if not isinstance(x, list | tuple) else None
+    places = asarray(x)
+    count = static(num_classes, "num_classes of one_hot")
+    kind = checked_dtype(float if dtype is None else dtype, "one_hot")
+    axis = axis % (places.ndim + 1)
+    wide = jnp.expand_dims(places, axis)
+    classes = jnp.arange(count, dtype=places.dtype)
+    sizes = [-1 if i == axis else 1 for i in range(wide.ndim)]
+    return (wide == classes.reshape(sizes)).astype(kind)
+
+
+def standardize(
+    x: Any,
+    axis: Any = -1,
+    mean: Any = None,
+    variance: Any = None,
+    epsilon: Any = 1e-5,
+    where: Any = None,
+    *,
+    algorithm: str = "fast",
+) -> Array:
+    """Moved and stretched to mean 0 and variance 1 along axes."""
+    x = _floating("standardize", x)
+    if mean is None:
+        mean = jnp.mean(x, axis, keepdims=True, where=where)
+    if variance is None:
+        if algorithm == "fast":
+            variance = jnp.mean(jnp.square(x), axis, keepdims=True, where=where) - jnp.square(mean)
+        else:
+            variance = jnp.mean(jnp.square(x - mean), axis, keepdims=True, where=where)
+    return (x - mean) / jnp.sqrt(variance + epsilon)
+
+
+def dot_product_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    bias: Any = None,
+    mask: Any = None,
+    *,
+    scale: Any = None,
+    is_causal: bool = False,
+    query_seq_lengths: Any = None,
+    key_value_seq_lengths: Any = None,
+    local_window_size: Any = None,
+    implementation: Any = None,
+    return_residual: bool = False,
+) -> Any:
+    """Attention of queries (B, T, N, H) to keys and values (B, S, K, H).
+
+    Parameters
+    ----------
+    query, key, value : array_like
+        With a batch in front, or without; K divides N.
+    bias : array_like, optional
+        Added to the products, of a shape that broadcasts to (B, N, T, S).
+    mask : array_like of bool, optional
+        Where to look.
+    scale : float, optional
+        By default 1 / sqrt(H).
+    is_causal : bool
+        Whether to look at earlier places only.
+    """
+    unbatched = query.ndim == 3
+    q, k, v = (jnp.expand_dims(x, 0) if unbatched else jnp.asarray(x) for x in (query, key, value))
+    if q.ndim != 4 or k.ndim != 4 or v.ndim != 4:
+        raise ValueError(
+            f"query, key and value must have 3 or 4 dimensions, but query has {query.ndim}"
+        )
+    groups, rest = divmod(q.shape[2], k.shape[2])
+    if rest:
+        raise ValueError(
+            f"the heads of keys, {k.shape[2]}, must divide those of queries, {q.shape[2]}"
+        )
+    k, v = (jnp.repeat(x, groups, axis=2) if groups != 1 else x for x in (k, v))
+    factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    scores = jnp.einsum("btnh,bsnh->bnts", q, k) * factor
+    if bias is not None:
+        scores = scores + bias
+    rows, columns = jnp.arange(q.shape[1])[:, None], jnp.arange(k.shape[1])[None, :]
+    seen = jnp.ones((1, 1, q.shape[1], k.shape[1]), bool)
+    if mask is not None:
+        seen = seen & mask
+    if is_causal:
+        seen = seen & (columns <= rows)
+    if local_window_size is not None:
+        window = local_window_size
+        left, right = (window, window) if isinstance(window, int) else window
+        seen = seen & (columns >= rows - left) & (columns <= rows + right)
+    for lengths, places in ((query_seq_lengths, rows), (key_value_seq_lengths, columns)):
+        if lengths is not None:
+            seen = seen & (places < jnp.asarray(lengths)[:, None, None, None])
+    weights = softmax(jnp.where(seen, scores, -0.7 * float(np.finfo(scores.dtype).max)), -1)
+    found = jnp.einsum("bnts,bsnh->btnh", weights, v)
+    if query_seq_lengths is not None:
+        there = jnp.arange(q.shape[1])[None, :, None, None]
+        found = jnp.where(there < jnp.asarray(query_seq_lengths)[:, None, None, None], found, 0)
+    found = found[0] if unbatched else found
+    if not return_residual:
+        return found
+    residual = jnp.moveaxis(logsumexp(jnp.where(seen, scores, -np.inf), -1), 1, 2)
+    return found, residual[0] if unbatched else residual

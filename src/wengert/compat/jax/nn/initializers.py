@@ -1,0 +1,234 @@
+"""Layer 9 · compat: initial weights under the names of ``jax.nn.initializers``.
+
+Each function gives a function of a key, a shape and a dtype.
+
+>>> from wengert.compat import jax
+>>> init = jax.nn.initializers.glorot_normal()
+>>> init(jax.random.PRNGKey(0), (2, 3)).shape
+(2, 3)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import wengert.compat.jax.numpy as jnp
+from wengert.compat.jax import sampling
+from wengert.compat.jax.dtypes import default_dtype, requested_dtype
+from wengert.compat.jax.numpy.calling import shape_of
+
+__all__ = [
+    "Initializer",
+    "constant",
+    "delta_orthogonal",
+    "glorot_normal",
+    "glorot_uniform",
+    "he_normal",
+    "he_uniform",
+    "kaiming_normal",
+    "kaiming_uniform",
+    "lecun_normal",
+    "lecun_uniform",
+    "normal",
+    "ones",
+    "orthogonal",
+    "truncated_normal",
+    "uniform",
+    "variance_scaling",
+    "xavier_normal",
+    "xavier_uniform",
+    "zeros",
+]
+
+
+class Initializer(Protocol):
+    """A function that makes weights: of a key, a shape and a dtype."""
+
+    def __call__(self, key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+        """The weights."""
+
+
+def _kind(dtype: Any, default: Any) -> Any:
+    chosen = default if dtype is None else dtype
+    return default_dtype("f") if chosen is None else requested_dtype(chosen, "initializers")
+
+
+def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+    """Zeros; this function makes the weights itself."""
+    return jnp.zeros(shape, _kind(dtype, None))
+
+
+def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+    """Ones; this function makes the weights itself."""
+    return jnp.ones(shape, _kind(dtype, None))
+
+
+def constant(value: Any, dtype: Any = None) -> Initializer:
+    """Weights of one value."""
+    own = dtype
+
+    def init(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+        return jnp.full(shape, value, _kind(dtype, own))
+
+    return init
+
+
+def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
+    """Evenly distributed weights in [0, scale)."""
+    own = dtype
+
+    def init(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+        kind = _kind(dtype, own)
+        return sampling.uniform(key, shape, kind) * kind.type(scale)
+
+    return init
+
+
+def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
+    """Normal weights of a deviation."""
+    own = dtype
+
+    def init(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+        kind = _kind(dtype, own)
+        return sampling.normal(key, shape, kind) * kind.type(stddev)
+
+    return init
+
+
+def truncated_normal(
+    stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, upper: Any = 2.0
+) -> Initializer:
+    """Normal weights between two bounds, which count before the weights are stretched."""
+    own = dtype
+
+    def init(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+        kind = _kind(dtype, own)
+        return sampling.truncated_normal(key, lower, upper, shape, kind) * kind.type(stddev)
+
+    return init
+
+
+def _fans(shape: Any, in_axis: Any, out_axis: Any, batch_axis: Any) -> tuple[float, float]:
+    """How many inputs and outputs a weight has."""
+    if len(shape) <= 1:
+        raise ValueError(
+            f"Can't compute input and output sizes of a {len(shape)}-dimensional weights tensor. "
+            "Must be at least 2D."
+        )
+
+    def size(axes: Any) -> int:
+        several = axes if isinstance(axes, Sequence) else (axes,)
+        return math.prod(shape[axis] for axis in several)
+
+    of_in, of_out, of_batch = size(in_axis), size(out_axis), size(batch_axis)
+    field = math.prod(shape) / of_in / of_out / of_batch
+    return of_in * field, of_out * field
+
+
+def variance_scaling(
+    scale: Any,
+    mode: str,
+    distribution: str,
+    in_axis: Any = -2,
+    out_axis: Any = -1,
+    batch_axis: Any = (),
+    dtype: Any = None,
+) -> Initializer:
+    """Weights whose variance is `scale` over the number of inputs, outputs, or their mean.
+
+    Parameters
+    ----------
+    mode : str
+        ``"fan_in"``, ``"fan_out"``, ``"fan_avg"`` or ``"fan_geo_avg"``.
+    distribution : str
+        ``"truncated_normal"``, ``"normal"`` or ``"uniform"``.
+    in_axis, out_axis, batch_axis : int or sequence of int
+        The axes of inputs, of outputs, and those that do not count.
+    """
+    own = dtype
+
+    def init(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+        kind = _kind(dtype, own)
+        sizes = shape_of(shape)
+        fan_in, fan_out = _fans(sizes, in_axis, out_axis, batch_axis)
+        fans = {
+            "fan_in": fan_in,
+            "fan_out": fan_out,
+            "fan_avg": (fan_in + fan_out) / 2,
+            "fan_geo_avg": math.sqrt(fan_in * fan_out),
+        }
+        if mode not in fans:
+            raise ValueError(f"invalid mode for variance scaling initializer: {mode}")
+        variance = scale / fans[mode]
+        if distribution == "truncated_normal":
+            # the deviation of the standard normal distribution between -2 and 2
+            deviation = kind.type(math.sqrt(variance) / 0.87962566103423978)
+            return sampling.truncated_normal(key, -2, 2, sizes, kind) * deviation
+        if distribution == "normal":
+            return sampling.normal(key, sizes, kind) * kind.type(math.sqrt(variance))
+        if distribution == "uniform":
+            return sampling.uniform(key, sizes, kind, -1) * kind.type(math.sqrt(3 * variance))
+        raise ValueError(f"invalid distribution for variance scaling initializer: {distribution}")
+
+    return init
+
+
+def _scaled(name: str, scale: float, mode: str, distribution: str) -> Callable[..., Initializer]:
+    def function(
+        in_axis: Any = -2, out_axis: Any = -1, batch_axis: Any = (), dtype: Any = None
+    ) -> Initializer:
+        return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
+
+    function.__name__ = function.__qualname__ = name
+    text = "Evenly distributed" if distribution == "uniform" else "Truncated normal"
+    by = "inputs" if mode == "fan_in" else "inputs and outputs"
+    function.__doc__ = f"{text} weights, scaled by the number of {by} (see `variance_scaling`)."
+    return function
+
+
+glorot_normal = xavier_normal = _scaled("glorot_normal", 1.0, "fan_avg", "truncated_normal")
+glorot_uniform = xavier_uniform = _scaled("glorot_uniform", 1.0, "fan_avg", "uniform")
+he_normal = kaiming_normal = _scaled("he_normal", 2.0, "fan_in", "truncated_normal")
+he_uniform = kaiming_uniform = _scaled("he_uniform", 2.0, "fan_in", "uniform")
+lecun_normal = _scaled("lecun_normal", 1.0, "fan_in", "truncated_normal")
+lecun_uniform = _scaled("lecun_uniform", 1.0, "fan_in", "uniform")
+
+
+def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
+    """Weights whose matrix has orthogonal rows or columns."""
+    own = dtype
+
+    def init(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+        kind = _kind(dtype, own)
+        if len(shape) < 2:
+            raise ValueError("orthogonal initializer requires at least a 2D shape")
+        columns = shape[column_axis]
+        rows = math.prod(shape) // columns
+        q = sampling.orthogonal(key, rows, (), kind, columns)
+        others = [n for i, n in enumerate(shape) if i != column_axis % len(shape)]
+        return kind.type(scale) * jnp.moveaxis(q.reshape((*others, columns)), -1, column_axis)
+
+    return init
+
+
+def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
+    """Kernels of convolutions that are an orthogonal matrix in the middle and 0 elsewhere."""
+    own = dtype
+
+    def init(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+        kind = _kind(dtype, own)
+        if len(shape) not in (3, 4, 5):
+            raise ValueError("Delta orthogonal initializer requires a 3D, 4D or 5D shape.")
+        if shape[-1] < shape[-2]:
+            raise ValueError("`fan_in` must be less or equal than `fan_out`.")
+        matrix = orthogonal(scale, column_axis, kind)(key, tuple(shape[-2:]), kind)
+        middle = tuple((n - 1) // 2 for n in shape[:-2])
+        return jnp.zeros(shape, kind).at[middle].set(matrix)
+
+    return init
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(f"module 'jax.nn.initializers' has no attribute {name!r}")

@@ -1,0 +1,113 @@
+"""Layer 9 · compat: JAX's NumPy over recorded operations: `wengert.compat.jax.numpy`.
+
+The functions have JAX's signatures, defaults, dtypes (32 bits unless x64 is enabled) and errors;
+the arrays are immutable. What is differentiable in `wengert.numpy` is so here.
+
+>>> import wengert.compat.jax.numpy as jnp
+>>> x = jnp.linspace(0, 1, 3)
+>>> jnp.sum(x**2), jnp.where(x > 0.2, x, 0.0)
+(Array(1.25, dtype=float32), Array([0. , 0.5, 1. ], dtype=float32))
+
+`linalg` and `fft` are there, too. What JAX has and is not here raises an AttributeError that says
+what to write.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as _np
+
+from wengert.compat.jax import methods as _methods
+from wengert.compat.jax import operators as _operators
+from wengert.compat.jax import updates as _updates
+from wengert.compat.jax.array import Array as ndarray  # noqa: F401
+from wengert.compat.jax.numpy.about import ABOUT as _ABOUT
+from wengert.compat.jax.numpy.choosing import CHOICES as _CHOICES
+from wengert.compat.jax.numpy.creation import CREATORS as _CREATORS
+from wengert.compat.jax.numpy.moving import MOVES as _MOVES
+from wengert.compat.jax.numpy.ordering import ORDERS as _ORDERS
+from wengert.compat.jax.numpy.places import PLACES as _PLACES
+from wengert.compat.jax.numpy.products import PRODUCTS as _PRODUCTS
+from wengert.compat.jax.numpy.reductions import REDUCTIONS as _REDUCTIONS
+from wengert.compat.jax.numpy.scalars import SCALARS as _SCALARS
+from wengert.compat.jax.numpy.shapes import SHAPES as _SHAPES
+from wengert.compat.jax.numpy.ufunc_class import ufunc as ufunc
+from wengert.compat.jax.numpy.ufuncs import UFUNCS as _UFUNCS
+
+_INSTALLED = (_methods, _operators, _updates)
+"""Importing these gives arrays their methods and operators."""
+
+
+_MODULES = frozenset({"fft", "linalg"})
+_MAPPINGS = frozenset({"apply_along_axis", "frompyfunc", "vectorize"})
+_NUMPYS = (
+    "ComplexWarning bool_ character complexfloating dtype e euler_gamma finfo flexible floating "
+    "generic get_printoptions iinfo index_exp inexact inf integer nan newaxis number object_ pi "
+    "printoptions s_ set_printoptions signedinteger unsignedinteger"
+)
+_SAME = {name: getattr(_np, name) for name in _NUMPYS.split() if hasattr(_np, name)}
+_SAME["ComplexWarning"] = _np.exceptions.ComplexWarning
+"""What is NumPy's own: constants, kinds of dtypes, settings."""
+_WRITES = "arrays are immutable: write x = x.at[...].set(y)"
+_NARROW = "NumPy has no numbers of this type: jnp.float16 and jnp.int8 are the narrowest"
+_ABSENT = {
+    **dict.fromkeys(("copyto", "putmask"), _WRITES),
+    **dict.fromkeys(("bfloat16", "int1", "int2", "int4", "uint1", "uint2", "uint4"), _NARROW),
+    "alltrue": "write jnp.all",
+    "asanyarray": "write jnp.asarray",
+    "ascontiguousarray": "write jnp.asarray",
+    "cumproduct": "write jnp.cumprod",
+    "fix": "write jnp.trunc",
+    "float128": "the widest numbers are float64",
+    "fromfile": "write jnp.asarray(numpy.fromfile(...))",
+    "fromiter": "write jnp.asarray(numpy.fromiter(...))",
+    "in1d": "write jnp.isin",
+    "longdouble": "the widest numbers are float64",
+    "matrix": "arrays of two dimensions are matrices: write x @ y",
+    "msort": "write jnp.sort(x, axis=0)",
+    "nditer": "write a loop over numpy.ndindex(x.shape)",
+    "product": "write jnp.prod",
+    "random": "write jax.random, whose functions take a key",
+    "row_stack": "write jnp.vstack",
+    "sometrue": "write jnp.any",
+    "trapz": "write jnp.trapezoid",
+}
+_OWN: dict[str, Any] = {
+    **_ABOUT,
+    **_UFUNCS,
+    **_CHOICES,
+    **_CREATORS,
+    **_MOVES,
+    **_ORDERS,
+    **_PLACES,
+    **_PRODUCTS,
+    **_REDUCTIONS,
+    **_SHAPES,
+    **_SAME,
+    **_SCALARS,
+}
+
+
+def __getattr__(name: str) -> Any:
+    """`linalg`, `fft`, and what maps functions are imported when they are first named."""
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _MAPPINGS:
+        mapping = importlib.import_module(f"{__name__}.mapping")
+        return globals().setdefault(name, mapping.MAPPINGS[name])
+    why = ""
+    if name in _ABSENT or (name.startswith("float") and name[5:6].isdigit()):
+        why = f": {_ABSENT.get(name, _NARROW)}"
+    elif not name.startswith("_") and hasattr(_np, name):
+        why = f": NumPy has it, but JAX has not; write numpy.{name}, and np.asarray(x) for an array"
+    raise AttributeError(f"module 'jax.numpy' has no attribute {name!r}{why}")
+
+
+def __dir__() -> list[str]:
+    own = {name for name in globals() if not name.startswith("_")}
+    return sorted((own | _MODULES | _MAPPINGS) - {"annotations", "importlib"})
+
+
+globals().update(_OWN)

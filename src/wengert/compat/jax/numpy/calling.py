@@ -1,0 +1,249 @@
+"""Layer 9 · compat: how the functions of `jax.numpy` are made from NumPy's counterparts.
+
+NOTE [functions of jax.numpy]
+A function checks that its operands are arrays or numbers, brings them to the dtype that JAX would
+compute in, and calls what stands for NumPy's function of this name (NOTE [counterparts]) on plain
+tensors. What comes back becomes an `Array`, in JAX's dtypes. So what is differentiable there is
+differentiable here, under every transform, and nothing is computed in two places. What JAX does
+otherwise than NumPy (sizes that are known beforehand, indices that never raise, no writing in
+place) is said in the function of that name.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from wengert.compat.jax.array import Array, asarray, made, of_kind, promote, promote_inexact
+from wengert.compat.jax.dtypes import canonical_dtype, requested_dtype
+from wengert.numpy.arrays import numpys_error
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.lift import cast
+from wengert.tensor import numpy_ufuncs
+from wengert.tensor.numpy_dispatch import named
+from wengert.tensor.tensor import Tensor
+
+__all__ = [
+    "as_operands",
+    "call",
+    "check_arrays",
+    "checked_dtype",
+    "documented",
+    "finished",
+    "no_out",
+    "operands",
+    "pair",
+    "plain",
+    "shape_of",
+    "sizes_of",
+    "static",
+    "value_of",
+]
+
+_NUMBERS = (bool, int, float, complex, np.generic, np.ndarray, TensorBase)
+
+
+def check_arrays(name: str, *values: Any) -> None:
+    """Refuse operands that are no arrays and no numbers: lists, tuples, texts, None.
+
+    Raises
+    ------
+    TypeError
+        It names the function, the type and the position.
+    """
+    for position, value in enumerate(values):
+        cls = value.__class__
+        if cls is Array or cls is float or cls is int or isinstance(value, TensorBase):
+            continue
+        if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufcV":
+            continue
+        if isinstance(value, _NUMBERS[:4]) or hasattr(value, "__jax_array__"):
+            continue
+        text = f"{name} requires ndarray or scalar arguments, got {type(value)} at position "
+        hint = ": convert it by jnp.array(...) first" if isinstance(value, list | tuple) else ""
+        raise TypeError(f"{text}{position}.{hint}")
+
+
+def operands(name: str, *values: Any) -> list[Any]:
+    """Checked operands as arrays, each of its own dtype."""
+    check_arrays(name, *values)
+    return [asarray(value) for value in values]
+
+
+def pair(x: Any, y: Any) -> list[Any]:
+    """As `promote`, of two operands: quick for an array of fractions and a Python number."""
+    if x.__class__ is Array and (y.__class__ is float or y.__class__ is int):
+        dtype = x.payload.dtype
+        if dtype.kind == "f" and dtype.itemsize > 2:
+            return [x, made(new_tensor(dtype.type(y)))]
+    elif y.__class__ is Array and (x.__class__ is float or x.__class__ is int):
+        dtype = y.payload.dtype
+        if dtype.kind == "f" and dtype.itemsize > 2:
+            return [made(new_tensor(dtype.type(x))), y]
+    return promote(x, y)
+
+
+def as_operands(name: str, *values: Any, inexact: bool = False) -> list[Any]:
+    """Checked operands as arrays of one dtype, that of fractions if `inexact`."""
+    check_arrays(name, *values)
+    if len(values) == 2:
+        x, y = pair(*values)
+        return [x, y] if not inexact or x.payload.dtype.kind in "fc" else promote_inexact(*values)
+    return promote_inexact(*values) if inexact else promote(*values)
+
+
+def plain(x: Any) -> Any:
+    """An array as a plain tensor, so that counterparts meet tensors' operators; others as given."""
+    if isinstance(x, Array):
+        return new_tensor(x.payload) if x.edge is None else of_kind(x, Tensor)
+    if isinstance(x, list | tuple):
+        return type(x)([plain(part) for part in x])
+    return x
+
+
+def finished(result: Any, weak: bool = False) -> Any:
+    """What a counterpart gave, as arrays of JAX's dtypes, in tuples and lists, too."""
+    if isinstance(result, np.ndarray | np.generic):
+        result = new_tensor(result)
+    if isinstance(result, TensorBase):
+        dtype = result.payload.dtype
+        wanted = canonical_dtype(dtype)
+        return made(cast(result, wanted) if dtype != wanted else result, weak)
+    if isinstance(result, tuple) and hasattr(result, "_fields"):
+        return type(result)(*[finished(part, weak) for part in result])
+    if isinstance(result, list | tuple):
+        return type(result)([finished(part, weak) for part in result])
+    return result
+
+
+@functools.cache
+def _counterpart(name: str) -> tuple[Any, Callable[..., Any]]:
+    numpys: Any = np
+    for part in name.split("."):
+        numpys = getattr(numpys, part)
+    if isinstance(numpys, np.ufunc):
+        return numpys, functools.partial(numpy_ufuncs.call, numpys)
+    return numpys, named(name, numpys)
+
+
+def call(name: str, *args: Any, weak: bool = False, **kwargs: Any) -> Any:
+    """What stands for the function of NumPy's that is called `name`, on arrays.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As NumPy's own function does.
+    """
+    numpys, ours = _counterpart(name)
+    given = [plain(value) for value in args]
+    more = {key: plain(value) for key, value in kwargs.items()}
+    try:
+        with np.errstate(all="ignore"):
+            return finished(ours(*given, **more), weak)
+    except RuntimeError as error:
+        raise numpys_error(error, numpys, args, kwargs) from None
+
+
+def no_out(name: str, out: Any) -> None:
+    """Refuse ``out=``.
+
+    Raises
+    ------
+    NotImplementedError
+        If it is given: arrays are immutable.
+    """
+    if out is not None:
+        raise NotImplementedError(
+            f"The 'out' argument to jnp.{name} is not supported: arrays are immutable, take what "
+            "the function returns"
+        )
+
+
+def checked_dtype(dtype: Any, name: str) -> Any:
+    """A dtype that a user asked for, or None."""
+    return None if dtype is None else requested_dtype(dtype, name)
+
+
+def sizes_of(x: Any) -> tuple[int, ...]:
+    """The shape of an array, number or list, whether a transform follows it or not."""
+    return tuple(x.shape) if hasattr(x, "shape") else np.shape(x)
+
+
+def value_of(x: Any, what: str) -> Any:
+    """The values of an argument that decides about shapes, as NumPy's array.
+
+    Raises
+    ------
+    jax.errors.ConcretizationTypeError
+        If they differ within the batch of a `vmap`.
+    """
+    if isinstance(x, list | tuple):
+        return np.asarray([value_of(part, what) for part in x])
+    if not isinstance(x, TensorBase):
+        return np.asarray(x)
+    payload = x.payload
+    if isinstance(payload, np.ndarray | np.generic):
+        return np.asarray(payload)
+    return np.asarray(_known(x, what))
+
+
+def _known(x: Any, what: str) -> Any:
+    single = getattr(x, "_single", None)
+    if single is None:
+        return x.array()
+    try:
+        return single()
+    except TypeError as error:
+        raise type(error)(f"{what} decides about a shape and must be known. {error}") from None
+
+
+def static(number: Any, what: str) -> Any:
+    """A number that decides about a shape as an int."""
+    if number.__class__ is int or number is None:
+        return number
+    return int(value_of(number, what))
+
+
+def shape_of(shape: Any) -> tuple[int, ...]:
+    """A shape as a tuple of ints.
+
+    Raises
+    ------
+    TypeError
+        If it holds anything else.
+    """
+    given = shape
+    if isinstance(shape, TensorBase | np.ndarray):
+        shape = value_of(shape, "a shape").tolist()
+    sizes = shape if isinstance(shape, tuple | list) else (shape,)
+    try:
+        found = tuple(size.__index__() for size in sizes)
+    except (AttributeError, TypeError):
+        shown = given if isinstance(given, tuple | list) else (given,)
+        raise TypeError(
+            f"Shapes must be 1D sequences of concrete values of integer type, got {tuple(shown)!r}."
+        ) from None
+    if any(size < 0 for size in found):
+        raise TypeError(f"shape must have every element be nonnegative, got {found}.")
+    return found
+
+
+def refuse_writing(name: str) -> NoReturn:
+    """Refuse to write in place."""
+    raise ValueError(
+        f"jax.numpy.{name} cannot modify arrays in-place, because JAX arrays are immutable. Pass "
+        "inplace=False to instead return an updated array."
+    )
+
+
+def documented(function: Any, name: str, text: str = "") -> Any:
+    """Give a function its name and, unless it has one, its documentation."""
+    function.__name__ = function.__qualname__ = name.rpartition(".")[2]
+    function.__module__ = f"jax.numpy.{name}".rpartition(".")[0]
+    if not function.__doc__:
+        first = f"`numpy.{name}` on arrays of JAX."
+        function.__doc__ = f"{first} {text}\n\nSee `numpy.{name}`." if text else first
+    return function

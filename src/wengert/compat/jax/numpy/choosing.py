@@ -1,0 +1,418 @@
+"""Layer 9 · compat: functions of `jax.numpy` that choose, order, search and count.
+
+NOTE [sizes known beforehand]
+Where NumPy's result is as large as the values say (`nonzero`, `unique`, ...), JAX takes ``size=``:
+what is more is cut off, what is missing is filled up. Within a `vmap` it is required.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.jax.array import asarray, made
+from wengert.compat.jax.dtypes import default_dtype
+from wengert.compat.jax.indexing import Places, checked_mode
+from wengert.compat.jax.numpy.calling import (
+    as_operands,
+    call,
+    check_arrays,
+    documented,
+    finished,
+    no_out,
+    operands,
+    pair,
+    plain,
+    refuse_writing,
+    sizes_of,
+    value_of,
+)
+from wengert.ops import select as choice
+from wengert.tape.record import T
+
+__all__ = ["CHOICES", "sized", "take", "take_along_axis", "where"]
+
+
+def _index_dtype() -> Any:
+    return default_dtype("i")
+
+
+def _truth(x: Any) -> Any:
+    return x if x.payload.dtype.kind == "b" else made(T.ne(x, 0))
+
+
+def where(
+    condition: Any,
+    x: Any = None,
+    y: Any = None,
+    /,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
+) -> Any:
+    """`x` where a condition holds, `y` elsewhere; the places where it holds, if these are left out.
+
+    Examples
+    --------
+    >>> import wengert.compat.jax.numpy as jnp
+    >>> jnp.where(jnp.arange(3) > 1, 10.0, jnp.zeros(3))
+    Array([ 0.,  0., 10.], dtype=float32)
+    """
+    if x is None and y is None:
+        check_arrays("where", condition)
+        return nonzero(condition, size=size, fill_value=fill_value)
+    if x is None or y is None:
+        check_arrays("where", condition, x, y)
+    if size is not None or fill_value is not None:
+        raise ValueError(
+            "size and fill_value arguments cannot be used in three-term where function."
+        )
+    check_arrays("where", condition, x, y)
+    holds = _truth(asarray(condition))
+    a, b = pair(x, y)
+    shapes = [part.payload.shape for part in (holds, a, b)]
+    if any(shape != shapes[0] and shape for shape in shapes):
+        try:
+            np.broadcast_shapes(*shapes)
+        except ValueError:
+            known = [tuple(shape) for shape in shapes]
+            raise ValueError(
+                f"Incompatible shapes for broadcasting: shapes={known} of where"
+            ) from None
+    return made(choice.where(plain(holds), plain(a), plain(b)), a.weak_type)
+
+
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """For each element the choice that goes with the first condition that holds."""
+    if len(condlist) != len(choicelist):
+        raise ValueError(
+            f"condlist must have length equal to choicelist ({len(condlist)} vs {len(choicelist)})"
+        )
+    if not len(condlist):
+        raise ValueError("condlist must be non-empty")
+    holds = operands("select", *condlist)
+    *choices, result = as_operands("select", *choicelist, default)
+    for condition, chosen in zip(reversed(holds), reversed(choices), strict=True):
+        result = where(condition, chosen, result)
+    return result
+
+
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    """Functions of their own for elements of which conditions hold.
+
+    All functions are called on all elements, so they may meet values that they are not for.
+    """
+    (x,) = operands("piecewise", x)
+    several = isinstance(condlist, list | tuple)
+    holds = [asarray(c, bool) for c in (condlist if several else asarray(condlist))]
+    if not several and sizes_of(condlist) == tuple(x.shape):
+        holds = [asarray(condlist, bool)]
+    if len(funclist) == len(holds) + 1:
+        *funclist, result = funclist
+    elif len(funclist) == len(holds):
+        result = 0
+    else:
+        n = len(holds)
+        raise ValueError(
+            f"with {n} condition(s), either {n} or {n + 1} functions are expected; got "
+            f"{len(funclist)}"
+        )
+
+    def of(function: Any) -> Any:
+        return asarray(
+            function(x, *args, **kw) if callable(function) else function, x.payload.dtype
+        )
+
+    found = of(result)
+    for condition, function in zip(reversed(holds), reversed(list(funclist)), strict=True):
+        found = where(condition, of(function), found)
+    return call("broadcast_to", found, tuple(x.shape))
+
+
+def sized(places: Any, size: int | None, fill: Any) -> Any:
+    """Whole numbers cut off or filled up to a size."""
+    if size is not None:
+        places = places[:size]
+        places = np.concatenate([places, np.full(size - len(places), fill, places.dtype)])
+    return places
+
+
+def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple[Any, ...]:
+    """The places of elements that are not 0, an array for each dimension.
+
+    Parameters
+    ----------
+    size : int, optional
+        How many places to give: what is more is cut off, what is missing is `fill_value`, 0.
+
+    Examples
+    --------
+    >>> import wengert.compat.jax.numpy as jnp
+    >>> jnp.nonzero(jnp.array([0, 5, 0]), size=2, fill_value=-1)
+    (Array([ 1, -1], dtype=int32),)
+    """
+    (x,) = operands("nonzero", a)
+    if not x.ndim:
+        raise ValueError(
+            "Calling nonzero on 0d arrays is not allowed. Use jnp.atleast_1d(scalar).nonzero() "
+            "instead."
+        )
+    fills = fill_value if isinstance(fill_value, tuple) else (fill_value or 0,) * x.ndim
+    if size is not None and not isinstance(x.payload, np.ndarray | np.generic):
+        return _batched_nonzero(x, int(size), fills)
+    found = np.nonzero(value_of(x, "size"))
+    return tuple(
+        finished(sized(places, size, int(fill)).astype(_index_dtype()))
+        for places, fill in zip(found, fills, strict=True)
+    )
+
+
+def _batched_nonzero(x: Any, size: int, fills: Any) -> tuple[Any, ...]:
+    """`nonzero` of a mask that differs within a batch: the counts so far tell the places."""
+    holds = _truth(x).reshape(-1)
+    so_far = call("cumsum", holds.astype(int))
+    places = call("searchsorted", so_far, asarray(np.arange(1, size + 1)))
+    found = []
+    inside = made(T.lt(places, holds.size))
+    for stride, length, fill in zip(_strides(x.shape), x.shape, fills, strict=True):
+        found.append(where(inside, places // stride % length, int(fill)).astype(_index_dtype()))
+    return tuple(found)
+
+
+def _strides(sizes: Any) -> list[int]:
+    strides = [1]
+    for size in reversed(sizes[1:]):
+        strides.append(strides[-1] * size)
+    return strides[::-1]
+
+
+def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """The places of elements that are not 0, one in each row."""
+    (x,) = operands("argwhere", a)
+    if not x.ndim:
+        return asarray(np.zeros((int(value_of(x, "size") != 0), 0)), _index_dtype())
+    return call("stack", list(nonzero(x, size=size, fill_value=fill_value)), -1)
+
+
+def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """The places in the flat array of elements that are not 0."""
+    (x,) = operands("flatnonzero", a)
+    return nonzero(x.reshape(-1), size=size, fill_value=fill_value)[0]
+
+
+def take(
+    a: Any,
+    indices: Any,
+    axis: int | None = None,
+    out: Any = None,
+    mode: str | None = None,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+    fill_value: Any = None,
+) -> Any:
+    """Elements along an axis at places; where there is no such place, NaN (`mode`, `fill_value`).
+
+    Parameters
+    ----------
+    mode : str, optional
+        What becomes of places that do not exist: ``"fill"`` gives `fill_value` (NaN; the least
+        integer), ``"clip"`` the nearest, ``"wrap"`` counts round and round.
+    """
+    no_out("take", out)
+    x, at = operands("take", a, indices)
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    if at.payload.dtype.kind not in "iu":
+        raise TypeError(f"take requires integer indices, got {at.payload.dtype.name}: convert them")
+    if mode == "raise":
+        raise NotImplementedError("The 'raise' mode to jnp.take is not supported.")
+    dim = axis % x.ndim
+    return _read(x, (slice(None),) * dim + (at,), mode, fill_value)
+
+
+def _read(x: Any, index: Any, mode: str | None, fill_value: Any) -> Any:
+    places = Places(x.shape, index, checked_mode(mode, "fill"))
+    missing = _missing(x.payload.dtype) if fill_value is None else fill_value
+    return made(places.of(plain(x), missing), x.weak_type)
+
+
+def _missing(dtype: Any) -> Any:
+    """What stands for an element that is not there."""
+    if dtype.kind in "fc":
+        return np.nan
+    if dtype.kind == "b":
+        return True
+    return np.iinfo(dtype).min if dtype.kind == "i" else np.iinfo(dtype).max
+
+
+def _lines(x: Any, axis: int, at: Any) -> Any:
+    """An index with a place of its own along an axis for each line of an array."""
+    sizes = np.broadcast_shapes(
+        *[tuple(1 if i == axis else n for i, n in enumerate(part.shape)) for part in (x, at)]
+    )
+    index = []
+    for i in range(x.ndim):
+        if i == axis:
+            wide = tuple(at.shape[i] if j == axis else n for j, n in enumerate(sizes))
+            index.append(call("broadcast_to", at, wide))
+        else:
+            # a line that is repeated is read again and again
+            n = np.arange(sizes[i]) if x.shape[i] != 1 else np.zeros(sizes[i], int)
+            index.append(n.reshape([-1 if i == j else 1 for j in range(x.ndim)]))
+    return tuple(index)
+
+
+def take_along_axis(
+    arr: Any,
+    indices: Any,
+    axis: int | None = -1,
+    mode: str | None = None,
+    fill_value: Any = None,
+    *,
+    wrap_negative_indices: bool | None = None,
+) -> Any:
+    """Elements along an axis at places that each line has of its own."""
+    x, at = operands("take_along_axis", arr, indices)
+    if at.payload.dtype.kind not in "iu":
+        raise TypeError(
+            f"take_along_axis indices must be of integer type, got {at.payload.dtype.name}"
+        )
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+        at = at.reshape(-1)
+    if x.ndim != at.ndim:
+        raise ValueError(
+            f"indices and arr must have the same number of dimensions; {at.ndim} vs. {x.ndim}"
+        )
+    return _read(x, _lines(x, axis % x.ndim, at), mode, fill_value)
+
+
+def put_along_axis(
+    arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = True, *, mode: Any = None
+) -> Any:
+    """An array with values along an axis at places that each line has of its own."""
+    if inplace:
+        refuse_writing("put_along_axis")
+    x, at = operands("put_along_axis", arr, indices)
+    sizes = x.shape
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+        at = at.reshape(-1)
+    return x.at[_lines(x, axis % x.ndim, at)].set(values, mode=mode).reshape(sizes)
+
+
+def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Any:
+    """An array with values at places of the flat array."""
+    if inplace:
+        refuse_writing("put")
+    x, at, new = operands("put", a, ind, v)
+    at, new = at.reshape(-1), new.reshape(-1)
+    if not at.size or not new.size:
+        return x
+    new = new[asarray(np.arange(at.size) % new.size)]
+    flat = x.reshape(-1)
+    if mode == "clip":
+        at = call("clip", at, 0, x.size - 1)
+    elif mode == "wrap":
+        at = at % x.size
+    return flat.at[at].set(new).reshape(x.shape)
+
+
+def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
+    """An array with values, one after another, where a mask holds."""
+    if inplace:
+        refuse_writing("place")
+    x, holds, new = operands("place", arr, mask, vals)
+    if holds.size != x.size:
+        raise ValueError("place: arr and mask must have the same size")
+    new = new.reshape(-1)
+    if not new.size:
+        raise ValueError("place: vals must not be empty")
+    (places,) = nonzero(holds.reshape(-1))
+    new = new[asarray(np.arange(places.size) % new.size)]
+    return x.reshape(-1).at[places].set(new).reshape(x.shape)
+
+
+def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Any:
+    """An array with values on its diagonal."""
+    if inplace:
+        raise NotImplementedError("JAX arrays are immutable, must use inplace=False")
+    if wrap:
+        raise NotImplementedError("wrap=True is not implemented, must use wrap=False")
+    x, new = operands("fill_diagonal", a, val)
+    if x.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    n = min(x.shape)
+    if new.ndim and new.size < n:
+        new = call("resize", new, (n,))
+    at = np.arange(n)
+    return x.at[(at,) * x.ndim].set(new.reshape(-1)[:n] if new.ndim else new)
+
+
+def compress(
+    condition: Any,
+    a: Any,
+    axis: int | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Any = 0,
+    out: Any = None,
+) -> Any:
+    """The slices along an axis of which a condition holds."""
+    no_out("compress", out)
+    holds, x = operands("compress", condition, a)
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    if holds.ndim != 1:
+        raise ValueError("condition must be a 1D array")
+    count = x.shape[axis]
+    (places,) = nonzero(holds[:count], size=size, fill_value=count)
+    return take(x, places, axis, mode="fill", fill_value=fill_value)
+
+
+def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
+    """The elements of which a condition holds."""
+    holds, x = operands("extract", condition, arr)
+    return compress(holds.reshape(-1), x.reshape(-1), size=size, fill_value=fill_value)
+
+
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    """For each element the choice of its number."""
+    no_out("choose", out)
+    (x,) = operands("choose", a)
+    given = as_operands("choose", *choices)
+    if mode == "raise":
+        at = value_of(x, "the mode 'raise' of choose")
+        if at.size and (at.min() < 0 or at.max() >= len(given)):
+            raise ValueError("invalid entry in choice array: give mode='clip' or 'wrap'")
+    elif mode == "wrap":
+        x = x % len(given)
+    result = given[0]
+    for i, one in enumerate(given[1:], 1):
+        # those beyond the last are the last: 'clip'
+        result = where(x >= i, one, result)
+    return call("broadcast_to", result, np.broadcast_shapes(tuple(x.shape), tuple(result.shape)))
+
+
+CHOICES: dict[str, Callable[..., Any]] = {
+    "argwhere": argwhere,
+    "choose": choose,
+    "compress": compress,
+    "extract": extract,
+    "fill_diagonal": fill_diagonal,
+    "flatnonzero": flatnonzero,
+    "nonzero": nonzero,
+    "piecewise": piecewise,
+    "place": place,
+    "put": put,
+    "put_along_axis": put_along_axis,
+    "select": select,
+    "take": take,
+    "take_along_axis": take_along_axis,
+    "where": where,
+}
+"""The functions by name."""
+for _name, _function in CHOICES.items():
+    documented(_function, _name)

@@ -1,0 +1,412 @@
+"""Layer 9 · compat: functions of `jax.numpy` that make arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.jax.array import (
+    asarray as converted,
+)
+from wengert.compat.jax.array import (
+    is_weak,
+    made,
+    of_kind,
+    result_type,
+)
+from wengert.compat.jax.dtypes import canonical_dtype, default_dtype, inexact_of
+from wengert.compat.jax.numpy.calling import (
+    as_operands,
+    call,
+    check_arrays,
+    checked_dtype,
+    documented,
+    finished,
+    operands,
+    plain,
+    shape_of,
+    sizes_of,
+    static,
+    value_of,
+)
+from wengert.ops import expand, shape
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.record import T
+
+__all__ = ["CREATORS", "full"]
+
+
+def array(
+    object: Any,
+    dtype: Any = None,
+    copy: bool = True,
+    order: str = "K",
+    ndmin: int = 0,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """An array of numbers, arrays, or nested lists of them.
+
+    Parameters
+    ----------
+    object : array_like
+        Arrays may be among the elements of lists: the gradient flows to them.
+    dtype : dtype, optional
+        Default: that of the elements together, of 32 bits unless x64 is enabled.
+    ndmin : int
+        The least number of dimensions, made up by leading ones of size 1.
+
+    Returns
+    -------
+    Array
+        Differentiable. A Python number gives a weakly typed array.
+
+    Examples
+    --------
+    >>> import wengert.compat.jax.numpy as jnp
+    >>> jnp.array([1, 2.5]), jnp.array(1.0)
+    (Array([1. , 2.5], dtype=float32), Array(1., dtype=float32, weak_type=True))
+    """
+    if order not in ("K", "C", None):
+        raise NotImplementedError(f"jnp.array with order={order!r}: only 'K' and 'C' are there")
+    if isinstance(object, range):
+        object = np.asarray(object)
+    x = converted(object, checked_dtype(dtype, "array"))
+    if x is object and copy:
+        x = of_kind(x, x.__class__)
+    if x.ndim < ndmin:
+        weak = x.weak_type
+        x = made(shape.reshape(x, (1,) * (ndmin - x.ndim) + tuple(x.shape)), weak)
+    return x
+
+
+def asarray(
+    a: Any,
+    dtype: Any = None,
+    order: Any = None,
+    *,
+    copy: bool | None = None,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """As `array`, without a copy where none is needed.
+
+    Examples
+    --------
+    >>> import wengert.compat.jax.numpy as jnp
+    >>> x = jnp.ones(2)
+    >>> jnp.asarray(x) is x
+    True
+    """
+    return array(a, dtype, bool(copy), order or "K")
+
+
+def copy(a: Any, order: Any = None) -> Any:
+    """An array of the same elements."""
+    check_arrays("copy", a)
+    return array(a)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Any:
+    """`x` in another dtype; differentiable between those of fractions."""
+    (x,) = operands("astype", x)
+    return x.astype(dtype)
+
+
+def _filled(name: str, value: float) -> Callable[..., Any]:
+    def function(
+        shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None
+    ) -> Any:
+        if isinstance(dtype, str) and isinstance(shape, str):
+            shape_of(shape)
+        kind = checked_dtype(dtype, name) or default_dtype("f")
+        return made(new_tensor(np.full(shape_of(shape), value, kind)))
+
+    return function
+
+
+def _filled_like(name: str, value: float) -> Callable[..., Any]:
+    def function(
+        a: Any,
+        dtype: Any = None,
+        shape: Any = None,
+        *,
+        device: Any = None,
+        out_sharding: Any = None,
+    ) -> Any:
+        if not hasattr(a, "dtype"):
+            check_arrays(name, a)
+        return _like(name, a, value, dtype, shape)
+
+    return function
+
+
+def _like(name: str, a: Any, value: Any, dtype: Any, sizes: Any) -> Any:
+    """An array of a value, of the dtype and shape of `a` unless these are given."""
+    weak = dtype is None and is_weak(a)
+    own = a.dtype if hasattr(a, "dtype") else result_type(a)[0]
+    kind = checked_dtype(dtype, name) or canonical_dtype(own)
+    made_of = sizes_of(a)
+    wanted = made_of if sizes is None else shape_of(sizes)
+    if isinstance(value, TensorBase):
+        (value,) = operands(name, value)
+        filled = T.expand(converted(value, kind), shape=wanted)
+    else:
+        filled = new_tensor(np.full(wanted, np.asarray(value).astype(kind), kind))
+    return made(filled, weak)
+
+
+def full(
+    shape: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """An array of one value, which may be an array, to which the gradient flows.
+
+    Examples
+    --------
+    >>> import wengert.compat.jax.numpy as jnp
+    >>> jnp.full(2, 7)
+    Array([7, 7], dtype=int32, weak_type=True)
+    """
+    check_arrays("full", fill_value)
+    value = converted(fill_value, checked_dtype(dtype, "full"))
+    return made(T.expand(plain(value), shape=shape_of(shape)), value.weak_type)
+
+
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """An array of one value, of the shape and dtype of another."""
+    check_arrays("full_like", *([] if hasattr(a, "dtype") else [a]), fill_value)
+    return _like("full_like", a, fill_value, dtype, shape)
+
+
+def arange(
+    start: Any,
+    stop: Any = None,
+    step: Any = None,
+    dtype: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Numbers from `start` (0 if it stands alone) to below `stop`, `step` apart.
+
+    Examples
+    --------
+    >>> import wengert.compat.jax.numpy as jnp
+    >>> jnp.arange(3), jnp.arange(1, 2, 0.5)
+    (Array([0, 1, 2], dtype=int32), Array([1. , 1.5], dtype=float32))
+    """
+    if start is None:
+        raise TypeError("arange does not support start=None: write jnp.arange(stop)")
+    given = [value for value in (start, stop, step) if value is not None]
+    check_arrays("arange", *given)
+    kind = checked_dtype(dtype, "arange")
+    if kind is None:
+        kind, _ = result_type(*given)
+    numbers = [value_of(value, "arange").item() for value in given]
+    if step is not None and stop is None:
+        numbers = [0, *numbers]
+    if any(sizes_of(value) for value in given):
+        raise ValueError("jax.numpy.arange takes numbers, not arrays")
+    if stop is not None and step is not None and numbers[2] == 0:
+        raise ValueError("jax.numpy.arange: step must not be 0")
+    if kind.kind == "f" and len(numbers) == 3:
+        count = max(0, int(np.ceil((numbers[1] - numbers[0]) / numbers[2])))
+        found = numbers[0] + np.arange(count, dtype=kind) * kind.type(numbers[2])
+        return made(new_tensor(found.astype(kind)))
+    return made(new_tensor(np.arange(*numbers, dtype=kind)))
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    """Numbers at even distances, the ends among them; differentiable by both ends.
+
+    Examples
+    --------
+    >>> import wengert.compat.jax.numpy as jnp
+    >>> jnp.linspace(0, 1, 3)
+    Array([0. , 0.5, 1. ], dtype=float32)
+    """
+    num = static(num, "num of linspace")
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    wanted = checked_dtype(dtype, "linspace")
+    first, last = as_operands("linspace", start, stop, inexact=True)
+    kind = inexact_of(first.payload.dtype)
+    first, last = expand.broadcast_tensors(plain(first), plain(last))
+    parts = num - 1 if endpoint else num
+    if num > 1:
+        places = np.arange(parts, dtype=kind) / kind.type(parts)
+        at = new_tensor(places.reshape((-1,) + (1,) * first.ndim))
+        points = T.add(T.mul(first, T.rsub(at, 1)), T.mul(last, at))
+        if endpoint:
+            points = T.cat(points, shape.unsqueeze(last, 0), dim=0)
+    else:
+        points = T.expand(shape.unsqueeze(first, 0), shape=(num, *first.shape))
+    points = call("moveaxis", points, 0, axis)
+    if wanted is not None:
+        if wanted.kind in "iu":
+            points = call("floor", points)
+        points = points.astype(wanted)
+    if not retstep:
+        return points
+    step = (made(last) - made(first)) / parts if parts > 0 else made(first) * np.nan
+    return points, step
+
+
+def logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    """Powers of a base with exponents at even distances."""
+    exponents = linspace(start, stop, num, endpoint, axis=axis)
+    found = converted(base, exponents.payload.dtype) ** exponents
+    return found if dtype is None else found.astype(dtype)
+
+
+def geomspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
+) -> Any:
+    """Numbers with even ratios."""
+    first, last = as_operands("geomspace", start, stop, inexact=True)
+    found = call("geomspace", made(plain(first)), made(plain(last)), num, endpoint, axis=axis)
+    return found if dtype is None else found.astype(dtype)
+
+
+def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = None, *, device: Any = None) -> Any:
+    """Ones on a diagonal.
+
+    Examples
+    --------
+    >>> import wengert.compat.jax.numpy as jnp
+    >>> jnp.eye(2)
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    kind = checked_dtype(dtype, "eye") or default_dtype("f")
+    sizes = (static(N, "N of eye"), static(M, "M of eye"))
+    return made(new_tensor(np.eye(*sizes, k=static(k, "k of eye"), dtype=kind)))
+
+
+def identity(n: Any, dtype: Any = None) -> Any:
+    """The unit matrix."""
+    return eye(n, dtype=dtype)
+
+
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
+    """Ones at and below a diagonal."""
+    kind = checked_dtype(dtype, "tri") or default_dtype("f")
+    return made(new_tensor(np.tri(N, M, k, kind)))
+
+
+def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
+    """The coordinates of each element."""
+    kind = checked_dtype(dtype, "indices") or default_dtype("i")
+    found: Any = np.indices(shape_of(dimensions), kind, sparse=bool(sparse))  # type: ignore[call-overload]
+    return finished(found)
+
+
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+    """Matrices of coordinates of vectors of them."""
+    given = operands("meshgrid", *xi)
+    if not copy:
+        raise ValueError("jax.numpy.meshgrid only supports copy=True")
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"Valid values for indexing are 'xy' and 'ij', got {indexing}")
+    if any(x.ndim > 1 for x in given):
+        raise ValueError(
+            f"Arguments to jax.numpy.meshgrid must be 0D or 1D, got shapes "
+            f"{[tuple(x.shape) for x in given]}"
+        )
+    wide = len(given)
+    laid = []
+    for i, x in enumerate(given):
+        at = 1 - i if indexing == "xy" and i < 2 and wide > 1 else i
+        laid.append(shape.reshape(plain(x), tuple(-1 if n == at else 1 for n in range(wide))))
+    if not sparse and laid:
+        to = np.broadcast_shapes(*[tuple(x.shape) for x in laid])
+        laid = [T.expand(x, shape=to) for x in laid]
+    return [made(x, own.weak_type) for x, own in zip(laid, given, strict=True)]
+
+
+def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
+    """What a function gives for the coordinates of each element, which are arrays."""
+    return function(*indices(shape, dtype), **kwargs)
+
+
+def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Any:
+    """The elements whose bytes are in a buffer."""
+    return converted(np.frombuffer(buffer, canonical_dtype(dtype), count, offset))
+
+
+def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Any:
+    """Numbers out of a text."""
+    return converted(np.fromstring(string, dtype=canonical_dtype(dtype), count=count, sep=sep))
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    """The array of another library that speaks DLPack."""
+    if isinstance(x, TensorBase):
+        return converted(x)
+    return converted(np.from_dlpack(x))
+
+
+CREATORS: dict[str, Callable[..., Any]] = {
+    "arange": arange,
+    "array": array,
+    "asarray": asarray,
+    "astype": astype,
+    "copy": copy,
+    "empty": _filled("empty", 0),
+    "empty_like": _filled_like("empty_like", 0),
+    "eye": eye,
+    "from_dlpack": from_dlpack,
+    "frombuffer": frombuffer,
+    "fromfunction": fromfunction,
+    "fromstring": fromstring,
+    "full": full,
+    "full_like": full_like,
+    "geomspace": geomspace,
+    "identity": identity,
+    "indices": indices,
+    "linspace": linspace,
+    "logspace": logspace,
+    "meshgrid": meshgrid,
+    "ones": _filled("ones", 1),
+    "ones_like": _filled_like("ones_like", 1),
+    "tri": tri,
+    "zeros": _filled("zeros", 0),
+    "zeros_like": _filled_like("zeros_like", 0),
+}
+"""The functions by name."""
+for _name, _function in CREATORS.items():
+    documented(_function, _name)

@@ -1,0 +1,388 @@
+"""Layer 9 · compat: linear algebra under the names of ``jax.numpy.linalg``.
+
+Where a matrix is singular or not positive, the result is NaN, as JAX has it, and nothing raises.
+
+>>> import wengert.compat.jax.numpy as jnp
+>>> jnp.linalg.norm(jnp.array([3.0, 4.0]))
+Array(5., dtype=float32)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.jax.array import asarray, made
+from wengert.compat.jax.numpy import products, reductions
+from wengert.compat.jax.numpy.calling import (
+    as_operands,
+    call,
+    documented,
+    operands,
+    static,
+)
+from wengert.compat.jax.numpy.choosing import where
+from wengert.tape.base import new_tensor
+
+__all__ = [
+    "cholesky",
+    "cond",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "lstsq",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "multi_dot",
+    "norm",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "tensorinv",
+    "tensorsolve",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]
+
+
+def _square(name: str, a: Any) -> Any:
+    """`a` as square matrices of fractions."""
+    (x,) = as_operands(f"jnp.linalg.{name}", a, inexact=True)
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise ValueError(f"Argument to {name} must have shape [..., n, n], got {tuple(x.shape)}.")
+    return x
+
+
+def _or_nan(function: Callable[[], Any], x: Any, shape: tuple[int, ...]) -> Any:
+    """What a function gives; NaN where the matrix `x` does not allow for it."""
+    try:
+        return function()
+    except np.linalg.LinAlgError:
+        return made(new_tensor(np.full(shape, np.nan, x.payload.dtype)))
+
+
+def _adjoint(x: Any) -> Any:
+    return call("conjugate", call("matrix_transpose", x))
+
+
+def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> Any:
+    """The triangular factor of positive definite matrices."""
+    x = _square("cholesky", a)
+    if symmetrize_input:
+        x = (x + _adjoint(x)) / 2
+    return _or_nan(lambda: call("linalg.cholesky", x, upper=upper), x, x.shape)
+
+
+def inv(a: Any) -> Any:
+    """The inverses of matrices."""
+    x = _square("inv", a)
+    return _or_nan(lambda: call("linalg.inv", x), x, x.shape)
+
+
+def det(a: Any) -> Any:
+    """The determinants of matrices."""
+    return call("linalg.det", _square("det", a))
+
+
+def slogdet(a: Any, *, method: str | None = None) -> Any:
+    """The signs of determinants and the logarithms of their absolute values."""
+    return call("linalg.slogdet", _square("slogdet", a))
+
+
+def solve(a: Any, b: Any) -> Any:
+    """The solutions x of ``a @ x = b``."""
+    x, y = as_operands("jnp.linalg.solve", a, b, inexact=True)
+    if x.ndim < 2:
+        raise ValueError(
+            f"left hand array must be at least two dimensional; got shape {tuple(x.shape)}"
+        )
+    if not y.ndim:
+        raise ValueError(
+            f"right hand array must be at least one dimensional; got shape {tuple(y.shape)}"
+        )
+    if x.shape[-1] != x.shape[-2]:
+        raise ValueError(
+            f"last two dimensions of left-hand array must be square; got shape {tuple(x.shape)}"
+        )
+    return _or_nan(lambda: call("linalg.solve", x, y), y, y.shape)
+
+
+def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> Any:
+    """The least squares solution of ``a @ x = b``, the residuals, the rank and singular values."""
+    x, y = as_operands("jnp.linalg.lstsq", a, b, inexact=True)
+    if x.ndim != 2:
+        raise TypeError(f"{x.ndim}-dimensional array given. Array must be two-dimensional")
+    if isinstance(x.payload, np.ndarray):
+        found, residuals, rank, s = call("linalg.lstsq", x, y, rcond)
+    else:
+        found, residuals, rank, s = _least_squares(x, y, rcond)
+    if not numpy_resid:
+        away = x @ found - y
+        residuals = reductions.REDUCTIONS["sum"](abs(away) ** 2, 0).reshape(-1)
+    return found, residuals, asarray(rank, int), s
+
+
+def _least_squares(x: Any, y: Any, rcond: Any) -> Any:
+    """`lstsq` by singular values, of which those that are too small count as 0."""
+    u, s, vh = svd(x, full_matrices=False)
+    cut = float(np.finfo(x.payload.dtype).eps) * max(x.shape) if rcond is None else rcond
+    large = s > cut * s[0]
+    inverses = where(large, 1 / where(large, s, 1), 0)
+    columns = y[:, None] if y.ndim == 1 else y
+    found = _adjoint(vh) @ (inverses[:, None] * (_adjoint(u) @ columns))
+    found = found[:, 0] if y.ndim == 1 else found
+    return found, asarray(np.zeros(0), s.dtype), large.sum(), s
+
+
+def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None) -> Any:
+    """The pseudo-inverses of matrices."""
+    (x,) = as_operands("jnp.linalg.pinv", a, inexact=True)
+    cut = rtol if rcond is None else rcond
+    if cut is None:
+        cut = 10.0 * max(x.shape[-2:]) * float(np.finfo(x.payload.dtype).eps)
+    return call("linalg.pinv", x, rcond=cut, hermitian=hermitian)
+
+
+def qr(a: Any, mode: str = "reduced") -> Any:
+    """Orthogonal and triangular factors."""
+    (x,) = as_operands("jnp.linalg.qr", a, inexact=True)
+    if mode == "full":
+        mode = "complete"
+    if mode not in ("reduced", "complete", "r"):
+        raise NotImplementedError(
+            f"jnp.linalg.qr with mode={mode!r}: 'reduced', 'complete' and 'r' are there"
+        )
+    return call("linalg.qr", x, mode)
+
+
+def svd(
+    a: Any,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    hermitian: bool = False,
+    subset_by_index: Any = None,
+) -> Any:
+    """The singular value decomposition."""
+    (x,) = as_operands("jnp.linalg.svd", a, inexact=True)
+    if subset_by_index is not None:
+        raise NotImplementedError(
+            "jnp.linalg.svd with subset_by_index=: take a slice of the result"
+        )
+    return call("linalg.svd", x, full_matrices, compute_uv, hermitian)
+
+
+def svdvals(x: Any, /) -> Any:
+    """The singular values."""
+    (x,) = as_operands("jnp.linalg.svdvals", x, inexact=True)
+    return call("linalg.svdvals", x)
+
+
+def _hermitian(name: str, a: Any, symmetrize: bool) -> Any:
+    x = _square(name, a)
+    return (x + _adjoint(x)) / 2 if symmetrize else x
+
+
+def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Any:
+    """The eigenvalues, in ascending order, and eigenvectors of Hermitian matrices."""
+    _check_half(UPLO)
+    return call("linalg.eigh", _hermitian("eigh", a, symmetrize_input), UPLO or "L")
+
+
+def _check_half(half: str | None) -> None:
+    if half not in (None, "L", "U"):
+        raise ValueError(f"UPLO must be one of None, 'L', or 'U', got {half}")
+
+
+def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Any:
+    """The eigenvalues of Hermitian matrices."""
+    _check_half(UPLO)
+    return call("linalg.eigvalsh", _hermitian("eigvalsh", a, symmetrize_input), UPLO or "L")
+
+
+def _as_complex(x: Any) -> Any:
+    dtype = x.payload.dtype
+    return x if dtype.kind == "c" else x.astype(np.result_type(dtype, np.complex64))
+
+
+def eig(a: Any) -> Any:
+    """The eigenvalues and eigenvectors, as complex numbers."""
+    x = _square("eig", a)
+    found = call("linalg.eig", _as_complex(x))
+    return type(found)(*map(_as_complex, found))
+
+
+def eigvals(a: Any) -> Any:
+    """The eigenvalues, as complex numbers."""
+    return _as_complex(call("linalg.eigvals", _as_complex(_square("eigvals", a))))
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """The norms of vectors or matrices.
+
+    The derivative of the Euclidean norm at 0 is 0, where JAX has NaN.
+
+    Examples
+    --------
+    >>> import wengert.compat.jax.numpy as jnp
+    >>> jnp.linalg.norm(jnp.ones((2, 2)), axis=0)
+    Array([1.4142135, 1.4142135], dtype=float32)
+    """
+    (x,) = as_operands("jnp.linalg.norm", x, inexact=True)
+    if not x.ndim and axis is None:
+        return abs(x).astype(abs(x).payload.dtype)
+    if isinstance(axis, tuple) and len(axis) == 1:
+        axis = axis[0]
+    return call("linalg.norm", x, ord, axis, keepdims)
+
+
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    """The norms of vectors."""
+    (x,) = as_operands("jnp.linalg.vector_norm", x, inexact=True)
+    return call("linalg.vector_norm", x, axis=axis, keepdims=keepdims, ord=ord)
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """The norms of matrices."""
+    (x,) = as_operands("jnp.linalg.matrix_norm", x, inexact=True)
+    return call("linalg.matrix_norm", x, keepdims=keepdims, ord=ord)
+
+
+def cond(x: Any, p: Any = None) -> Any:
+    """The condition numbers of matrices."""
+    (x,) = as_operands("jnp.linalg.cond", x, inexact=True)
+    return call("linalg.cond", x, p)
+
+
+def matrix_power(a: Any, n: int) -> Any:
+    """Matrices to a whole power."""
+    (x,) = operands("jnp.linalg.matrix_power", a)
+    n = static(n, "n of matrix_power")
+    if n < 0:
+        x = _square("matrix_power", x)
+    return call("linalg.matrix_power", x, n)
+
+
+def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any = None) -> Any:
+    """The numbers of singular values above a tolerance."""
+    (x,) = as_operands("jnp.linalg.matrix_rank", M, inexact=True)
+    if x.ndim < 2:
+        return call("any", x != 0).astype(int)
+    s = svdvals(x)
+    cut = rtol if tol is None else tol
+    if cut is None:
+        cut = max(x.shape[-2:]) * float(np.finfo(x.payload.dtype).eps)
+    bound = s[..., :1] * cut
+    return reductions.REDUCTIONS["sum"]((s > bound).astype(int), -1)
+
+
+def multi_dot(arrays: Any, *, precision: Any = None) -> Any:
+    """The product of several matrices, in the order that costs least."""
+    return call("linalg.multi_dot", as_operands("jnp.linalg.multi_dot", *arrays))
+
+
+def matrix_transpose(x: Any, /) -> Any:
+    """Matrices with rows and columns exchanged."""
+    (x,) = operands("jnp.linalg.matrix_transpose", x)
+    return call("matrix_transpose", x)
+
+
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """The cross product of vectors of three elements."""
+    x, y = as_operands("jnp.linalg.cross", x1, x2)
+    if x.shape[axis] != 3 or y.shape[axis] != 3:
+        raise ValueError(
+            "Both input arrays must be (arrays of) 3-dimensional vectors, but they have "
+            f"{x.shape[axis]} and {y.shape[axis]} dimensions instead."
+        )
+    return products.cross(x, y, axis=axis)
+
+
+def outer(x1: Any, x2: Any, /) -> Any:
+    """The products of all pairs of elements of two vectors."""
+    x, y = as_operands("jnp.linalg.outer", x1, x2)
+    if x.ndim != 1 or y.ndim != 1:
+        raise ValueError(
+            f"Input arrays must be one-dimensional, but they are x1.ndim={x.ndim} x2.ndim={y.ndim}"
+        )
+    return products.outer(x, y)
+
+
+def matmul(
+    x1: Any, x2: Any, /, *, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
+    """The product of matrices."""
+    return products.matmul(x1, x2, preferred_element_type=preferred_element_type)
+
+
+def vecdot(
+    x1: Any,
+    x2: Any,
+    /,
+    *,
+    axis: int = -1,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """The sums of products along an axis."""
+    return products.vecdot(x1, x2, axis=axis, preferred_element_type=preferred_element_type)
+
+
+def tensordot(
+    x1: Any,
+    x2: Any,
+    /,
+    *,
+    axes: Any = 2,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """The sums of products over axes of both."""
+    return products.tensordot(x1, x2, axes, preferred_element_type=preferred_element_type)
+
+
+def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    """The diagonals of matrices."""
+    (x,) = operands("jnp.linalg.diagonal", x)
+    return call("linalg.diagonal", x, offset=offset)
+
+
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    """The traces of matrices."""
+    return reductions.trace(x, offset, -2, -1, dtype)
+
+
+def tensorinv(a: Any, ind: int = 2) -> Any:
+    """The inverse of an array with respect to `tensordot`."""
+    (x,) = as_operands("jnp.linalg.tensorinv", a, inexact=True)
+    return call("linalg.tensorinv", x, ind)
+
+
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+    """The solution x of ``tensordot(a, x) = b``."""
+    x, y = as_operands("jnp.linalg.tensorsolve", a, b, inexact=True)
+    return call("linalg.tensorsolve", x, y, axes)
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(f"module 'jax.numpy.linalg' has no attribute {name!r}")
+
+
+for _name in __all__:
+    documented(globals()[_name], f"linalg.{_name}")

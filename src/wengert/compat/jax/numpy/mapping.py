@@ -1,0 +1,184 @@
+"""Layer 9 · compat: functions of `jax.numpy` that map other functions over arrays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.jax.array import Array, asarray, of_kind
+from wengert.compat.jax.numpy.calling import call, documented, finished, operands, plain
+from wengert.compat.jax.numpy.ufunc_class import ufunc
+from wengert.func import vmap
+from wengert.tape.base import TensorBase
+
+__all__ = ["MAPPINGS"]
+
+_ARGUMENT = r"\(\s*(?:\w+\s*(?:,\s*\w+\s*)*)?\)"
+_SIGNATURE = re.compile(
+    rf"^\s*{_ARGUMENT}(\s*,\s*{_ARGUMENT})*\s*->\s*{_ARGUMENT}(\s*,\s*{_ARGUMENT})*\s*$"
+)
+
+
+def _dimensions(text: str) -> list[tuple[str, ...]]:
+    """The names of the dimensions of each argument in one half of a signature."""
+    return [tuple(re.findall(r"\w+", part)) for part in re.findall(_ARGUMENT, text)]
+
+
+def _read(signature: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+    if not _SIGNATURE.match(signature):
+        raise ValueError(f"not a valid gufunc signature: {signature}")
+    given, results = signature.split("->")
+    return _dimensions(given), _dimensions(results)
+
+
+def _called(function: Callable[..., Any], *args: Any) -> Any:
+    """A function of arrays as `vmap` calls it, with plain tensors."""
+    result = function(*[of_kind(x, Array) if isinstance(x, TensorBase) else x for x in args])
+    if isinstance(result, list | tuple):
+        return tuple(plain(asarray(part)) for part in result)
+    return plain(asarray(result))
+
+
+def vectorize(
+    pyfunc: Callable[..., Any], *, excluded: Any = frozenset(), signature: str | None = None
+) -> Callable[..., Any]:
+    """A function of numbers, or of small arrays, as one of arrays that broadcast: by `vmap`.
+
+    Parameters
+    ----------
+    pyfunc : callable
+    excluded : set
+        The positions of arguments that are handed on as they are.
+    signature : str, optional
+        The dimensions of the arrays that the function takes and gives: ``"(n,m),(m)->(n)"``.
+        Default: numbers.
+
+    Examples
+    --------
+    >>> import wengert.compat.jax.numpy as jnp
+    >>> f = jnp.vectorize(jnp.dot, signature="(n),(n)->()")
+    >>> f(jnp.ones((2, 3)), jnp.arange(3.0))
+    Array([3., 3.], dtype=float32)
+    """
+    if any(not isinstance(place, str | int) for place in excluded):
+        raise TypeError(
+            "jax.numpy.vectorize can only exclude integer or string arguments, but "
+            f"excluded={excluded!r}"
+        )
+    if any(isinstance(place, int) and place < 0 for place in excluded):
+        raise ValueError(f"excluded={excluded!r} contains negative numbers")
+
+    @wraps(pyfunc)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        over = [i for i in range(len(args)) if i not in excluded]
+        names = [key for key in kwargs if key not in excluded]
+        given = operands("vectorize", *[args[i] for i in over], *[kwargs[key] for key in names])
+        inner: list[tuple[str, ...]] = (
+            [()] * len(given) if signature is None else _read(signature)[0]
+        )
+        if len(inner) != len(given):
+            raise TypeError(
+                f"wrong number of positional arguments: expected {len(inner)}, got {len(given)}"
+            )
+
+        def of_parts(*parts: Any) -> Any:
+            positional = list(args)
+            for i, part in zip(over, parts, strict=False):
+                positional[i] = part
+            named = dict(zip(names, parts[len(over) :], strict=True))
+            return pyfunc(*positional, **{**kwargs, **named})
+
+        outer = _outer_shapes(given, inner, signature)
+        common = np.broadcast_shapes(*outer)
+        aligned = [(1,) * (len(common) - len(lead)) + lead for lead in outer]
+        parts = []
+        for x, lead, wide in zip(given, outer, aligned, strict=True):
+            # an axis that is only repeated is left out, and not mapped
+            sizes = [n for n, m in zip(wide, common, strict=True) if n == m]
+            parts.append(x.reshape((*sizes, *x.shape[len(lead) :])))
+        mapped: Callable[..., Any] = of_parts
+        for level in reversed(range(len(common))):
+            mapped = _level(
+                mapped, tuple(0 if w[level] == common[level] else None for w in aligned)
+            )
+        return finished(mapped(*parts))
+
+    return wrapped
+
+
+def _level(function: Callable[..., Any], in_dims: tuple[Any, ...]) -> Callable[..., Any]:
+    """A function mapped over the first axes of its arguments."""
+    mapped = vmap(lambda *args: _called(function, *args), in_dims=in_dims)
+
+    def of_arrays(*args: Any) -> Any:
+        return finished(mapped(*map(plain, args)))
+
+    return of_arrays
+
+
+def _outer_shapes(
+    given: list[Any], inner: list[tuple[str, ...]], signature: str | None
+) -> list[tuple[int, ...]]:
+    """The shapes over which arguments are mapped: without the dimensions of the signature."""
+    outer = []
+    known: dict[str, int] = {}
+    for x, dimensions in zip(given, inner, strict=True):
+        at = x.ndim - len(dimensions)
+        if at < 0:
+            raise ValueError(
+                f"input with shape {tuple(x.shape)} does not have enough dimensions for all core "
+                f"dimensions {dimensions} on vectorized function with signature={signature!r}"
+            )
+        for name, size in zip(dimensions, x.shape[at:], strict=True):
+            if known.setdefault(name, size) != size:
+                raise ValueError(
+                    f"inconsistent size for core dimension {name!r}: {size} vs {known[name]} on "
+                    f"vectorized function with signature={signature!r}"
+                )
+        outer.append(tuple(x.shape[:at]))
+    return outer
+
+
+def apply_along_axis(
+    func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any
+) -> Any:
+    """A function of vectors over the lines of an array along an axis.
+
+    Examples
+    --------
+    >>> import wengert.compat.jax.numpy as jnp
+    >>> jnp.apply_along_axis(jnp.sum, 0, jnp.ones((2, 3)))
+    Array([2., 2., 2.], dtype=float32)
+    """
+    (x,) = operands("apply_along_axis", arr)
+    axis %= x.ndim
+    lines = call("moveaxis", x, axis, -1)
+    mapped: Callable[..., Any] = lambda line: func1d(line, *args, **kwargs)  # noqa: E731
+    for _ in range(x.ndim - 1):
+        mapped = _level(mapped, (0,))
+    found = asarray(mapped(lines))
+    more = found.ndim - (x.ndim - 1)
+    return call(
+        "moveaxis", found, list(range(x.ndim - 1, found.ndim)), list(range(axis, axis + more))
+    )
+
+
+def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> Any:
+    """A function of numbers as a `ufunc`, with `reduce`, `accumulate`, `outer`."""
+    return ufunc(
+        vectorize(func), nin, nout, name=getattr(func, "__name__", "func"), identity=identity
+    )
+
+
+MAPPINGS: dict[str, Callable[..., Any]] = {
+    "apply_along_axis": apply_along_axis,
+    "frompyfunc": frompyfunc,
+    "vectorize": vectorize,
+}
+"""The functions by name."""
+for _name, _function in MAPPINGS.items():
+    documented(_function, _name)

@@ -1,0 +1,255 @@
+"""Layer 9 · compat: functions of `jax.numpy` that repeat, move, pad, and leave out elements."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.jax.array import asarray, made
+from wengert.compat.jax.numpy.calling import (
+    call,
+    documented,
+    operands,
+    plain,
+    shape_of,
+    static,
+    value_of,
+)
+from wengert.compat.jax.numpy.shapes import ravel
+from wengert.ops import shape as shapes
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.record import T
+
+__all__ = ["MOVES"]
+
+
+def repeat(
+    a: Any,
+    repeats: Any,
+    axis: int | None = None,
+    *,
+    total_repeat_length: int | None = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Each element several times; `total_repeat_length` cuts off, or goes on with the last."""
+    (x,) = operands("repeat", a)
+    counts = value_of(repeats, "repeats")
+    if total_repeat_length is None:
+        times = counts.item() if counts.size == 1 else counts
+        return call("repeat", x, times, axis, weak=x.weak_type)
+    if axis is None:
+        x, axis = ravel(x), 0
+    size = x.shape[axis]
+    places = np.repeat(np.arange(size), np.broadcast_to(counts, size))[:total_repeat_length]
+    missing = total_repeat_length - len(places)
+    places = np.concatenate([places, np.full(missing, max(size - 1, 0))]).astype(np.intp)
+    return made(T.index_select(x, new_tensor(places), dim=axis % x.ndim), x.weak_type)
+
+
+def tile(A: Any, reps: Any) -> Any:
+    """The array side by side with itself."""
+    (x,) = operands("tile", A)
+    times = reps if isinstance(reps, tuple | list) else (reps,)
+    return call("tile", x, tuple(static(n, "reps of tile") for n in times), weak=x.weak_type)
+
+
+def resize(a: Any, new_shape: Any) -> Any:
+    """The elements over and over in another shape."""
+    (x,) = operands("resize", a)
+    return call("resize", x, shape_of(new_shape), weak=x.weak_type)
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    """Elements moved along axes; those from the end come in at the front."""
+    (x,) = operands("roll", a)
+    if isinstance(shift, TensorBase) and not isinstance(shift.payload, np.ndarray | np.generic):
+        return _rolled(x, shift, axis)
+    by = value_of(shift, "shift of roll").tolist()
+    by = tuple(by) if isinstance(by, list) else by
+    axis = tuple(axis) if isinstance(axis, list) else axis
+    return call("roll", x, by, axis, weak=x.weak_type)
+
+
+def _rolled(x: Any, shift: Any, axis: Any) -> Any:
+    """`roll` by a number that differs within a batch."""
+    if axis is None:
+        return _rolled(ravel(x), shift, 0).reshape(tuple(x.shape))
+    if isinstance(axis, tuple | list) or shift.ndim:
+        raise NotImplementedError(
+            "jnp.roll by several shifts that differ within a vmap: roll twice"
+        )
+    size = x.shape[axis]
+    places = (asarray(np.arange(size)) - shift) % size
+    return x[(slice(None),) * (axis % x.ndim) + (places,)]
+
+
+_STATISTICS = frozenset({"maximum", "mean", "median", "minimum"})
+
+
+def _around(x: Any, axis: int, before: int, after: int, mode: str, given: dict[str, Any]) -> Any:
+    """`x` between slices that follow from it: statistics, or ramps to given values."""
+    size = x.shape[axis]
+    lead = (slice(None),) * axis
+    edges = [x[(*lead, slice(0, 1))], x[(*lead, slice(size - 1, size))]]
+    if mode == "linear_ramp":
+        ends = np.broadcast_to(value_of(given.get("end_values", 0), "end_values"), (x.ndim, 2))
+        parts = []
+        for edge, end, count in zip(edges, ends[axis], (before, after), strict=True):
+            at = np.arange(count).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
+            share = asarray(at / max(count, 1), float)
+            ramp = end + (edge - end) * share
+            parts.append(ramp if edge is edges[0] else call("flip", ramp, axis))
+    else:
+        lengths = given.get("stat_length")
+        known = np.full((x.ndim, 2), size) if lengths is None else value_of(lengths, "stat_length")
+        counts = np.minimum(np.broadcast_to(known, (x.ndim, 2))[axis], size).tolist()
+        spans = [slice(0, counts[0]), slice(size - counts[1], size)]
+        name = {"maximum": "max", "minimum": "min"}.get(mode, mode)
+        means = [call(name, x[(*lead, span)], axis, keepdims=True) for span in spans]
+        sizes = [
+            tuple(n if i == axis else m for i, m in enumerate(x.shape)) for n in (before, after)
+        ]
+        parts = [call("broadcast_to", m, n) for m, n in zip(means, sizes, strict=True)]
+    whole = x.payload.dtype.kind in "iu"
+    first, last = (asarray(call("rint", p) if whole else p, x.payload.dtype) for p in parts)
+    return call("concatenate", [first, x, last], axis)
+
+
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+    """An array with values around it.
+
+    Parameters
+    ----------
+    pad_width
+        The numbers of values before and after: one for all, a pair, or a pair for each axis.
+    mode : str or callable
+        ``"constant"`` with ``constant_values``, ``"edge"``, ``"reflect"``, ``"symmetric"``,
+        ``"wrap"``, ``"linear_ramp"``, ``"mean"``, ``"maximum"``, ``"minimum"``, ``"median"``,
+        ``"empty"``.
+    """
+    (x,) = operands("pad", array)
+    known = {
+        "constant": ["constant_values"],
+        "edge": [],
+        "linear_ramp": ["end_values"],
+        "maximum": ["stat_length"],
+        "mean": ["stat_length"],
+        "median": ["stat_length"],
+        "minimum": ["stat_length"],
+        "reflect": ["reflect_type"],
+        "symmetric": ["reflect_type"],
+        "wrap": [],
+        "empty": [],
+    }
+    if not callable(mode):
+        if mode not in known:
+            raise NotImplementedError(f"Unimplemented padding mode '{mode}' for np.pad.")
+        unknown = set(kwargs) - set(known[mode])
+        if unknown:
+            raise ValueError(f"unsupported keyword arguments for mode '{mode}': {unknown}")
+    if isinstance(pad_width, dict):
+        pairs = [(0, 0)] * x.ndim
+        for axis, both in pad_width.items():
+            pairs[axis] = (both, both) if isinstance(both, int) else tuple(both)
+        pad_width = pairs
+    widths = value_of(pad_width, "pad_width")
+    if widths.size and widths.dtype.kind not in "iu":
+        raise TypeError(f"`pad_width` must be of integral type: {pad_width!r}")
+    widths = np.broadcast_to(widths, (x.ndim, 2)).astype(int)
+    if mode == "empty":
+        mode = "constant"
+    if callable(mode):
+        raise NotImplementedError("jnp.pad with a function: write jnp.concatenate")
+    if mode in _STATISTICS or mode == "linear_ramp":
+        for axis, (before, after) in enumerate(widths.tolist()):
+            x = _around(x, axis, before, after, mode, kwargs)
+        return x
+    if "constant_values" in kwargs and not isinstance(kwargs["constant_values"], list | tuple):
+        kwargs["constant_values"] = asarray(kwargs["constant_values"], x.payload.dtype)
+    return call("pad", x, widths.tolist(), mode, weak=x.weak_type, **kwargs)
+
+
+def delete(
+    arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False
+) -> Any:
+    """An array without some of its parts."""
+    (x,) = operands("delete", arr)
+    where = obj if isinstance(obj, slice) else value_of(obj, "obj of delete")
+    return call(
+        "delete", x, where if isinstance(where, slice) or where.ndim else where.item(), axis
+    )
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    """An array with values put in between."""
+    x, new = operands("insert", arr, values)
+    where = obj if isinstance(obj, slice) else value_of(obj, "obj of insert")
+    new = asarray(new, x.payload.dtype)
+    return call(
+        "insert", x, where if isinstance(where, slice) or where.ndim else where.item(), new, axis
+    )
+
+
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    """A vector without the zeros at its ends."""
+    (x,) = operands("trim_zeros", filt)
+    return call("trim_zeros", x, trim)
+
+
+def ix_(*args: Any) -> tuple[Any, ...]:
+    """Vectors of indices as an index that goes through all their pairs."""
+    given = [x.nonzero()[0] if x.dtype == bool else x for x in operands("ix_", *args)]
+    if any(x.ndim != 1 for x in given):
+        raise ValueError("Arguments to jax.numpy.ix_ must be 1-dimensional")
+    n = len(given)
+    return tuple(
+        made(shapes.reshape(plain(x), tuple(-1 if i == j else 1 for j in range(n))))
+        for i, x in enumerate(given)
+    )
+
+
+def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
+    """The coordinates of places in the flat array."""
+    (x,) = operands("unravel_index", indices)
+    sizes = shape_of(shape)
+    total = math.prod(sizes)
+    place = _within(x + total * (x < 0), 0, total - 1)
+    found = []
+    for size in reversed(sizes):
+        found.append(place % size)
+        place = place // size
+    return tuple(reversed(found))
+
+
+def _within(x: Any, low: int, high: int) -> Any:
+    """`x` within bounds."""
+    return made(T.clamp(x, min=low, max=high))
+
+
+def ravel_multi_index(
+    multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C", *, dtype: Any = None
+) -> Any:
+    """The places in the flat array of coordinates."""
+    parts: Any = [value_of(part, "multi_index") for part in multi_index]
+    return asarray(np.ravel_multi_index(parts, shape_of(dims), mode=mode, order=order))
+
+
+MOVES: dict[str, Callable[..., Any]] = {
+    "delete": delete,
+    "insert": insert,
+    "ix_": ix_,
+    "pad": pad,
+    "ravel_multi_index": ravel_multi_index,
+    "repeat": repeat,
+    "resize": resize,
+    "roll": roll,
+    "tile": tile,
+    "trim_zeros": trim_zeros,
+    "unravel_index": unravel_index,
+}
+"""The functions by name."""
+for _name, _function in MOVES.items():
+    documented(_function, _name)

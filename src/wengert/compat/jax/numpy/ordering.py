@@ -1,0 +1,433 @@
+"""Layer 9 · compat: functions of `jax.numpy` that order, compare and count (see NOTE [sizes known
+beforehand]).
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.jax.array import asarray, made
+from wengert.compat.jax.dtypes import default_dtype
+from wengert.compat.jax.numpy.calling import (
+    as_operands,
+    call,
+    documented,
+    finished,
+    operands,
+    sizes_of,
+    value_of,
+)
+from wengert.compat.jax.numpy.choosing import sized, take, take_along_axis, where
+from wengert.tape.base import TensorBase, new_tensor
+
+__all__ = ["ORDERS"]
+
+
+def _index_dtype() -> Any:
+    return default_dtype("i")
+
+
+def sort(
+    a: Any,
+    axis: int | None = -1,
+    *,
+    kind: None = None,
+    order: None = None,
+    stable: bool = True,
+    descending: bool = False,
+) -> Any:
+    """The elements in ascending order along an axis."""
+    (x,) = operands("sort", a)
+    _no_kind("sort", kind, order)
+    found = call("sort", x, axis, weak=x.weak_type)
+    return call("flip", found, 0 if axis is None else axis) if descending else found
+
+
+def _no_kind(name: str, kind: Any, order: Any) -> None:
+    if kind is not None:
+        raise TypeError(
+            f"'kind' argument to {name} is not supported. Use stable=True or stable=False"
+        )
+    if order is not None:
+        raise NotImplementedError(f"'order' argument to {name} is not supported.")
+
+
+def argsort(
+    a: Any,
+    axis: int | None = -1,
+    *,
+    kind: None = None,
+    order: None = None,
+    stable: bool = True,
+    descending: bool = False,
+    dtype: Any = None,
+) -> Any:
+    """The places of the elements in ascending order along an axis."""
+    (x,) = operands("argsort", a)
+    _no_kind("argsort", kind, order)
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    if not descending:
+        found = call("argsort", x, axis, stable=True)
+    else:
+        # stable from behind: equal elements stay in their order
+        n = x.shape[axis]
+        found = (
+            n - 1 - call("flip", call("argsort", call("flip", x, axis), axis, stable=True), axis)
+        )
+    return asarray(found, dtype or _index_dtype())
+
+
+def _parted(name: str) -> Callable[..., Any]:
+    whole = sort if name == "partition" else argsort
+
+    def function(a: Any, kth: int, axis: int = -1) -> Any:
+        (x,) = operands(name, a)
+        if not -x.shape[axis] <= kth < x.shape[axis]:
+            raise ValueError(f"kth(={kth}) out of bounds ({x.shape[axis]})")
+        return whole(x, axis)
+
+    return function
+
+
+def lexsort(keys: Any, axis: int = -1) -> Any:
+    """The places of elements in the order of several keys, the last one first."""
+    given = operands("lexsort", *keys)
+    if not given:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    if not given[0].ndim:
+        return asarray(0, _index_dtype())
+    order = argsort(given[0], axis)
+    for key in given[1:]:
+        again = argsort(take_along_axis(key, order, axis), axis)
+        order = take_along_axis(order, again, axis)
+    return order
+
+
+def sort_complex(a: Any) -> Any:
+    """The elements in order, as complex numbers."""
+    (x,) = operands("sort_complex", a)
+    return call("sort_complex", x)
+
+
+def searchsorted(
+    a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan"
+) -> Any:
+    """Where elements are to be put into an ordered vector."""
+    if side not in ("left", "right"):
+        raise ValueError(
+            f"{side!r} is an invalid value for keyword 'side'. Expected one of 'left' or 'right'."
+        )
+    x, y = as_operands("searchsorted", a, v)
+    if x.ndim != 1:
+        raise ValueError("a should be 1-dimensional")
+    if sorter is not None:
+        x = x[asarray(sorter)]
+    return asarray(call("searchsorted", x, y, side), _index_dtype())
+
+
+def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Any:
+    """The numbers of the bins that elements fall into."""
+    x, edges = as_operands("digitize", x, bins)
+    if edges.ndim != 1:
+        raise ValueError(f"digitize: bins must be a 1-dimensional array; got bins={bins}")
+    if not edges.size:
+        return asarray(np.zeros(x.shape), _index_dtype())
+    side = "left" if right else "right"
+    rising = call("searchsorted", edges, x, side)
+    falling = edges.size - call("searchsorted", call("flip", edges), x, side)
+    return asarray(where(edges[-1] >= edges[0], rising, falling), _index_dtype())
+
+
+# -- sets ------------------------------------------------------------------------------------------
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: Any = None,
+    sorted: bool = True,
+) -> Any:
+    """The different elements in order; their first places, counts, and what leads back.
+
+    Parameters
+    ----------
+    size : int, optional
+        How many elements to give: what is more is cut off, what is missing is `fill_value`, the
+        least element.
+    """
+    (x,) = operands("unique", ar)
+    flat = x.reshape(-1) if axis is None else x
+    dim = 0 if axis is None else axis
+    _, first, inverse, counts = np.unique(
+        value_of(flat, "size"), True, True, True, axis=dim if axis is not None else None,
+        equal_nan=equal_nan,
+    )  # fmt: skip
+    count = len(first)
+    if size is not None:
+        first = sized(first, size, first[0] if count else 0)
+        counts = sized(counts, size, 0)
+    found = take(flat, asarray(first), dim) if flat.size else flat
+    if size is not None and fill_value is not None and size > count:
+        given = np.arange(size) < count
+        given = given.reshape([-1 if i == dim else 1 for i in range(found.ndim)])
+        found = where(asarray(given), found, asarray(fill_value, x.payload.dtype))
+    shaped = inverse.reshape(x.shape) if axis is None else inverse.reshape(-1)
+    asked = ((return_index, first), (return_inverse, shaped), (return_counts, counts))
+    rest = [asarray(part, _index_dtype()) for wanted, part in asked if wanted]
+    return (found, *rest) if rest else found
+
+
+_UniqueAllResult = namedtuple("_UniqueAllResult", "values indices inverse_indices counts")
+_UniqueCountsResult = namedtuple("_UniqueCountsResult", "values counts")
+_UniqueInverseResult = namedtuple("_UniqueInverseResult", "values inverse_indices")
+
+
+def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """The different elements, their first places, what leads back, and their counts."""
+    more = {"size": size, "fill_value": fill_value, "equal_nan": False}
+    return _UniqueAllResult(*unique(x, True, True, True, **more))
+
+
+def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """The different elements and their counts."""
+    more = {"size": size, "fill_value": fill_value, "equal_nan": False}
+    return _UniqueCountsResult(*unique(x, return_counts=True, **more))
+
+
+def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """The different elements and what leads back."""
+    more = {"size": size, "fill_value": fill_value, "equal_nan": False}
+    return _UniqueInverseResult(*unique(x, return_inverse=True, **more))
+
+
+def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """The different elements."""
+    return unique(x, equal_nan=False, size=size, fill_value=fill_value)
+
+
+def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """The elements that are in one of two arrays."""
+    x, y = as_operands("union1d", ar1, ar2)
+    both = call("concatenate", [x.reshape(-1), y.reshape(-1)])
+    return unique(both, size=size, fill_value=fill_value)
+
+
+def _set(name: str) -> Callable[..., Any]:
+    def function(
+        ar1: Any,
+        ar2: Any,
+        assume_unique: bool = False,
+        *,
+        size: int | None = None,
+        fill_value: Any = None,
+    ) -> Any:
+        x, y = as_operands(name, ar1, ar2)
+        found = call(name, x, y, assume_unique)
+        if size is None:
+            return found
+        at = sized(np.arange(found.size), size, found.size)
+        return take(found, asarray(at), 0, mode="fill", fill_value=fill_value or 0)
+
+    return function
+
+
+def intersect1d(
+    ar1: Any,
+    ar2: Any,
+    assume_unique: bool = False,
+    return_indices: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
+) -> Any:
+    """The elements that are in both of two arrays."""
+    x, y = as_operands("intersect1d", ar1, ar2)
+    found = call("intersect1d", x, y, assume_unique, return_indices)
+    if size is None:
+        return found
+    several = found if return_indices else (found,)
+    at = asarray(sized(np.arange(several[0].size), size, several[0].size))
+    done = tuple(take(part, at, 0, mode="fill", fill_value=fill_value or 0) for part in several)
+    return done if return_indices else done[0]
+
+
+def isin(
+    element: Any,
+    test_elements: Any,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    method: str = "auto",
+) -> Any:
+    """Whether elements are among others."""
+    x, y = as_operands("isin", element, test_elements)
+    if not y.size:
+        found = made(new_tensor(np.zeros(x.shape, bool)))
+    else:
+        found = call("any", x[..., None] == y.reshape(-1), -1)
+    return ~found if invert else found
+
+
+# -- counts ----------------------------------------------------------------------------------------
+
+
+def bincount(
+    x: Any,
+    weights: Any = None,
+    minlength: int = 0,
+    *,
+    length: int | None = None,
+    out_sharding: Any = None,
+) -> Any:
+    """How often each whole number is there, or the sums of their weights.
+
+    Parameters
+    ----------
+    length : int, optional
+        How many numbers to count: those above are left out, those below 0 count as 0.
+    """
+    (x,) = operands("bincount", x)
+    if x.payload.dtype.kind not in "biu":
+        raise TypeError(
+            f"x argument to bincount must have an integer type; got {x.payload.dtype.name}"
+        )
+    if x.ndim != 1:
+        raise ValueError("only 1-dimensional input supported.")
+    if length is None:
+        known = value_of(x, "length")
+        length = max(minlength, int(known.max()) + 1 if known.size else 0)
+    (w,) = operands("bincount", 1 if weights is None else weights)
+    zeros = asarray(np.zeros(length), _index_dtype() if weights is None else w.payload.dtype)
+    at = where(x < 0, 0, x.astype(int))
+    return zeros.at[at].add(w)
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    """The edges of bins of one width."""
+    (x,) = as_operands("histogram_bin_edges", a, inexact=True)
+    if isinstance(bins, str):
+        raise NotImplementedError("string values for `bins` not implemented.")
+    if sizes_of(bins):
+        return asarray(bins, x.payload.dtype)
+    if range is None:
+        low, high = (call("min", x), call("max", x)) if x.size else (0.0, 1.0)
+    else:
+        low, high = range
+    low, high = asarray(low, x.payload.dtype), asarray(high, x.payload.dtype)
+    same = low == high
+    low, high = where(same, low - 0.5, low), where(same, high + 0.5, high)
+    return call("linspace", low, high, int(bins) + 1).astype(x.payload.dtype)
+
+
+def histogram(
+    a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None
+) -> Any:
+    """How many elements fall into each bin, or the sums of their weights; and the edges."""
+    (x,) = as_operands("histogram", a, *([] if weights is None else [weights]), inexact=True)[:1]
+    edges = histogram_bin_edges(x, bins, range)
+    w = asarray(1, x.payload.dtype) if weights is None else asarray(weights, x.payload.dtype)
+    flat = x.reshape(-1)
+    n = edges.size - 1
+    at = searchsorted(edges, flat, "right") - 1
+    at = where(flat == edges[-1], n - 1, at)
+    at = where((at < 0) | (flat > edges[-1]), n, at)
+    counts = asarray(np.zeros(n), x.payload.dtype).at[at].add(w if not w.ndim else w.reshape(-1))
+    if density:
+        counts = counts / (edges[1:] - edges[:-1]) / call("sum", counts)
+    return counts, edges
+
+
+def _of_several(name: str) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        given = [value_of(x, "bins") if isinstance(x, TensorBase) else x for x in args]
+        more = {k: value_of(v, k) if isinstance(v, TensorBase) else v for k, v in kwargs.items()}
+        found = getattr(np, name)(*given, **more)
+        counted = more.get("weights") is None and not more.get("density")
+        counts = asarray(found[0], int if counted else float)
+        rest = [
+            [asarray(e, float) for e in part]
+            if isinstance(part, list | tuple)
+            else asarray(part, float)
+            for part in found[1:]
+        ]
+        return (counts, *rest)
+
+    return function
+
+
+def packbits(a: Any, axis: Any = None, bitorder: Any = "big") -> Any:
+    """Bits as bytes."""
+    (x,) = operands("packbits", a)
+    return finished(np.packbits(value_of(x, "packbits"), axis, bitorder))
+
+
+def unpackbits(a: Any, axis: Any = None, count: Any = None, bitorder: Any = "big") -> Any:
+    """Bytes as bits."""
+    (x,) = operands("unpackbits", a)
+    return finished(np.unpackbits(value_of(x, "unpackbits"), axis, count, bitorder))
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    """Whether two arrays have one shape and equal elements."""
+    x, y = asarray(a1), asarray(a2)
+    if tuple(x.shape) != tuple(y.shape):
+        return made(new_tensor(np.bool_(False)))
+    same = x == y
+    if equal_nan:
+        same = same | ((x != x) & (y != y))
+    return call("all", same)
+
+
+def array_equiv(a1: Any, a2: Any) -> Any:
+    """Whether two arrays have equal elements when they are broadcast."""
+    x, y = asarray(a1), asarray(a2)
+    try:
+        np.broadcast_shapes(tuple(x.shape), tuple(y.shape))
+    except ValueError:
+        return made(new_tensor(np.bool_(False)))
+    return call("all", x == y)
+
+
+ORDERS: dict[str, Callable[..., Any]] = {
+    "argpartition": _parted("argpartition"),
+    "argsort": argsort,
+    "array_equal": array_equal,
+    "array_equiv": array_equiv,
+    "bincount": bincount,
+    "digitize": digitize,
+    "histogram": histogram,
+    "histogram2d": _of_several("histogram2d"),
+    "histogram_bin_edges": histogram_bin_edges,
+    "histogramdd": _of_several("histogramdd"),
+    "intersect1d": intersect1d,
+    "isin": isin,
+    "lexsort": lexsort,
+    "packbits": packbits,
+    "partition": _parted("partition"),
+    "searchsorted": searchsorted,
+    "setdiff1d": _set("setdiff1d"),
+    "setxor1d": _set("setxor1d"),
+    "sort": sort,
+    "sort_complex": sort_complex,
+    "union1d": union1d,
+    "unique": unique,
+    "unique_all": unique_all,
+    "unique_counts": unique_counts,
+    "unique_inverse": unique_inverse,
+    "unique_values": unique_values,
+    "unpackbits": unpackbits,
+}
+"""The functions by name."""
+for _name, _function in ORDERS.items():
+    documented(_function, _name)

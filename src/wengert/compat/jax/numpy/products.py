@@ -1,0 +1,479 @@
+"""Layer 9 · compat: functions of `jax.numpy` that multiply: products, differences, polynomials.
+
+Operands meet in JAX's dtypes. ``precision=`` and ``out_sharding=`` are taken and change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.jax import operators
+from wengert.compat.jax.array import asarray
+from wengert.compat.jax.numpy.calling import (
+    as_operands,
+    call,
+    check_arrays,
+    checked_dtype,
+    documented,
+    no_out,
+    operands,
+    sizes_of,
+    static,
+)
+from wengert.compat.jax.numpy.choosing import where
+
+__all__ = ["PRODUCTS"]
+
+
+def _contracted(a: Any, b: Any, of_a: int, of_b: int) -> None:
+    m, n = a.shape[of_a], b.shape[of_b]
+    if m != n:
+        raise TypeError(
+            "dot_general requires contracting dimensions to have the same shape, got "
+            f"({m},) and ({n},): the operands have shapes {tuple(a.shape)} and {tuple(b.shape)}."
+        )
+
+
+def _as_asked(x: Any, dtype: Any, name: str) -> Any:
+    kind = checked_dtype(dtype, name)
+    return x if kind is None else x.astype(kind)
+
+
+def dot(
+    a: Any,
+    b: Any,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """The sum of products over the last axis of `a` and the last but one of `b`.
+
+    Examples
+    --------
+    >>> import wengert.compat.jax.numpy as jnp
+    >>> jnp.dot(jnp.arange(3.0), jnp.arange(3.0))
+    Array(5., dtype=float32)
+    """
+    x, y = as_operands("dot", a, b)
+    if x.ndim and y.ndim:
+        _contracted(x, y, -1, -2 if y.ndim > 1 else 0)
+    return _as_asked(call("dot", x, y, weak=x.weak_type), preferred_element_type, "dot")
+
+
+def matmul(
+    a: Any,
+    b: Any,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """The product of matrices, or of stacks of them."""
+    check_arrays("matmul", a, b)
+    return _as_asked(operators.matmul(a, b), preferred_element_type, "matmul")
+
+
+def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+    """The sum of the products of all elements; those of `a` are conjugated."""
+    x, y = as_operands("vdot", a, b)
+    if x.size != y.size:
+        _contracted(x.reshape(-1), y.reshape(-1), 0, 0)
+    return _as_asked(call("vdot", x, y, weak=x.weak_type), preferred_element_type, "vdot")
+
+
+def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+    """The sum of products over the last axes."""
+    x, y = as_operands("inner", a, b)
+    if x.ndim and y.ndim:
+        _contracted(x, y, -1, -1)
+    return _as_asked(call("inner", x, y, weak=x.weak_type), preferred_element_type, "inner")
+
+
+def outer(a: Any, b: Any, out: Any = None) -> Any:
+    """The products of all pairs of elements."""
+    no_out("outer", out)
+    x, y = as_operands("outer", a, b)
+    return call("outer", x, y, weak=x.weak_type)
+
+
+def tensordot(
+    a: Any,
+    b: Any,
+    axes: Any = 2,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """The sum of products over axes of both."""
+    x, y = as_operands("tensordot", a, b)
+    if isinstance(axes, int) and axes > min(x.ndim, y.ndim):
+        raise TypeError(
+            f"Number of tensordot axes (axes {axes}) exceeds input ranks ({x.ndim} and {y.ndim})"
+        )
+    try:
+        found = call("tensordot", x, y, axes)
+    except ValueError as error:
+        raise TypeError(
+            "dot_general requires contracting dimensions to have the same shape: "
+            f"{tuple(x.shape)} and {tuple(y.shape)} over axes={axes}"
+        ) from error
+    return _as_asked(found, preferred_element_type, "tensordot")
+
+
+def einsum(
+    subscripts: Any,
+    /,
+    *operands_: Any,
+    out: Any = None,
+    optimize: Any = "auto",
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    _dot_general: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Sums of products by Einstein's convention.
+
+    Examples
+    --------
+    >>> import wengert.compat.jax.numpy as jnp
+    >>> jnp.einsum("ij,j->i", jnp.eye(2), jnp.arange(2.0))
+    Array([0., 1.], dtype=float32)
+    """
+    no_out("einsum", out)
+    if isinstance(subscripts, str):
+        given = as_operands("einsum", *operands_)
+        return _as_asked(call("einsum", subscripts, *given), preferred_element_type, "einsum")
+    # arrays and the lists of their subscripts in turns, and the result's
+    several = [subscripts, *operands_]
+    count = len(several) // 2
+    given = as_operands("einsum", *several[: 2 * count : 2])
+    mixed = [part for pair in zip(given, several[1::2], strict=False) for part in pair]
+    found = call("einsum", *mixed, *several[2 * count :])
+    return _as_asked(found, preferred_element_type, "einsum")
+
+
+def einsum_path(subscripts: Any, /, *operands_: Any, optimize: Any = "auto") -> Any:
+    """In which order `einsum` would contract (see `numpy.einsum_path`)."""
+    given = [np.broadcast_to(np.float32(0), sizes_of(x)) for x in operands_]
+    return np.einsum_path(subscripts, *given, optimize="greedy" if optimize == "auto" else optimize)
+
+
+def kron(a: Any, b: Any) -> Any:
+    """The Kronecker product."""
+    x, y = as_operands("kron", a, b)
+    return call("kron", x, y)
+
+
+def cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Any:
+    """The cross product of vectors of three elements; of two, its third element."""
+    x, y = as_operands("cross", a, b)
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    x, y = call("moveaxis", x, axisa, -1), call("moveaxis", y, axisb, -1)
+    if x.shape[-1] not in (2, 3) or y.shape[-1] not in (2, 3):
+        raise ValueError("Dimension must be either 2 or 3 for cross product")
+    if x.shape[-1] == y.shape[-1] == 2:
+        return x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
+    x, y = (
+        part if part.shape[-1] == 3 else call("pad", part, [(0, 0)] * (part.ndim - 1) + [(0, 1)])
+        for part in (x, y)
+    )
+    return call("cross", x, y, axisc=axisc)
+
+
+def vecdot(
+    x1: Any,
+    x2: Any,
+    /,
+    *,
+    axis: int = -1,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """The sums of products along an axis; the elements of `x1` are conjugated."""
+    x, y = as_operands("vecdot", x1, x2)
+    if x.shape[axis] != y.shape[axis]:
+        raise ValueError(
+            f"vecdot requires input dimensions to match along axis={axis}; got shapes "
+            f"{tuple(x.shape)} and {tuple(y.shape)}"
+        )
+    return _as_asked(call("vecdot", x, y, axis=axis), preferred_element_type, "vecdot")
+
+
+def matvec(x1: Any, x2: Any, /) -> Any:
+    """The products of matrices and vectors."""
+    x, y = as_operands("matvec", x1, x2)
+    return operators.matmul(x, y[..., None])[..., 0]
+
+
+def vecmat(x1: Any, x2: Any, /) -> Any:
+    """The products of vectors, which are conjugated, and matrices."""
+    x, y = as_operands("vecmat", x1, x2)
+    return operators.matmul(call("conjugate", x)[..., None, :], y)[..., 0, :]
+
+
+def _slid(name: str) -> Callable[..., Any]:
+    def function(
+        a: Any,
+        v: Any,
+        mode: str = "full" if name == "convolve" else "valid",
+        *,
+        precision: Any = None,
+        preferred_element_type: Any = None,
+    ) -> Any:
+        x, y = as_operands(name, a, v, inexact=True)
+        if x.ndim != 1 or y.ndim != 1:
+            raise ValueError(f"{name}() only support 1-dimensional inputs.")
+        if not x.size or not y.size:
+            raise ValueError(f"{name}: inputs cannot be empty, got shapes {x.shape} and {y.shape}.")
+        return _as_asked(call(name, x, y, mode), preferred_element_type, name)
+
+    return function
+
+
+# -- differences and integrals ---------------------------------------------------------------------
+
+
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """Differences of elements that follow each other."""
+    (x,) = operands("diff", a)
+    if not x.ndim:
+        raise ValueError(f"diff requires input that is at least one dimensional; got {a}")
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n}")
+    joined = {"prepend": prepend, "append": append}
+    more = {key: asarray(value) for key, value in joined.items() if value is not None}
+    if more:
+        x, *rest = as_operands("diff", x, *more.values())
+        more = dict(zip(more, rest, strict=True))
+    return call("diff", x, n, axis, **more)
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    """Differences of all elements in turn, with values put before and behind."""
+    (x,) = operands("ediff1d", ary)
+    ends = [None if v is None else asarray(v, x.payload.dtype) for v in (to_end, to_begin)]
+    return call("ediff1d", x, *ends)
+
+
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = None) -> Any:
+    """Central differences."""
+    if edge_order is not None:
+        raise NotImplementedError("The 'edge_order' argument to jnp.gradient is not supported.")
+    x, *steps = as_operands("gradient", f, *varargs, inexact=True)
+    return call("gradient", x, *steps, axis=axis)
+
+
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    """The integral of values between which lines are drawn."""
+    if x is None:
+        values, step = as_operands("trapezoid", y, dx, inexact=True)
+        return call("trapezoid", values, None, step, axis)
+    values, places = as_operands("trapezoid", y, x, inexact=True)
+    return call("trapezoid", values, places, axis=axis)
+
+
+def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * np.pi) -> Any:
+    """Angles without jumps."""
+    (x,) = operands("unwrap", p)
+    if x.payload.dtype.kind in "biu" and float(period) != int(period):
+        x = asarray(x, float)
+    half = period / 2
+    least = half if discont is None else max(discont, half)
+    lines = call("moveaxis", x, axis, -1)
+    steps = lines[..., 1:] - lines[..., :-1]
+    inside = (steps + half) % period - half
+    inside = where((inside == -half) & (steps > 0), half, inside)
+    jumps = where(abs(steps) < least, 0, inside - steps)
+    turned = lines[..., 1:] + call("cumsum", jumps, -1).astype(x.dtype)
+    found = call("concatenate", [lines[..., :1], turned.astype(x.dtype)], -1)
+    return call("moveaxis", found, -1, axis)
+
+
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
+    """Values between given ones, on lines; beyond the ends `left` and `right`.
+
+    Differentiable by `x`, `xp` and `fp`. ``left="extrapolate"`` goes on along the last line.
+    """
+    x, xp, fp = as_operands("interp", x, xp, fp, inexact=True)
+    if xp.ndim != 1 or fp.ndim != 1 or xp.shape != fp.shape:
+        raise ValueError(
+            "xp and fp must be one-dimensional arrays of equal size, got "
+            f"{tuple(xp.shape)} and {tuple(fp.shape)}"
+        )
+    if period is not None:
+        if period == 0:
+            raise ValueError(f"period must be a non-zero value; got {period}")
+        x, xp = x % period, xp % period
+        order = call("argsort", xp)
+        xp, fp = xp[order], fp[order]
+        xp = call("concatenate", [xp[-1:] - period, xp, xp[:1] + period])
+        fp = call("concatenate", [fp[-1:], fp, fp[:1]])
+    n = xp.size
+    at = call("clip", asarray(call("searchsorted", xp, x, "right"), int), 1, max(n - 1, 1))
+    low, high = fp[at - 1], fp[at]
+    step = xp[at] - xp[at - 1]
+    flat = abs(step) <= np.spacing(np.finfo(x.payload.dtype).eps)
+    found = low + where(flat, 0, (x - xp[at - 1]) / where(flat, 1, step) * (high - low))
+    if period is not None:
+        return found
+    if left != "extrapolate" if isinstance(left, str) else True:
+        found = where(x < xp[0], fp[0] if left is None else left, found)
+    if right != "extrapolate" if isinstance(right, str) else True:
+        found = where(x > xp[-1], fp[-1] if right is None else right, found)
+    return found
+
+
+# -- polynomials -----------------------------------------------------------------------------------
+
+
+def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
+    """The values of a polynomial; the coefficient of the highest power is first."""
+    c, x = as_operands("polyval", p, x)
+    result = x * 0
+    for i in range(c.shape[0]):
+        result = result * x + c[i]
+    return result
+
+
+def _of_two_polynomials(name: str) -> Callable[..., Any]:
+    def function(a1: Any, a2: Any) -> Any:
+        x, y = as_operands(name, a1, a2)
+        n = max(x.shape[0], y.shape[0])
+        x, y = (call("pad", part, (n - part.shape[0], 0)) for part in (x, y))
+        return x + y if name == "polyadd" else x - y
+
+    return function
+
+
+def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
+    """The product of polynomials."""
+    if isinstance(a1, list | tuple):
+        a1 = asarray(a1)
+    if isinstance(a2, list | tuple):
+        a2 = asarray(a2)
+    x, y = as_operands("polymul", a1, a2, inexact=True)
+    if trim_leading_zeros and min(x.size, y.size) > 1:
+        x, y = (call("trim_zeros", part, "f") for part in (x, y))
+    return call("convolve", x if x.size else x.at[:].set(0), y)
+
+
+def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
+    """The quotient and the remainder of polynomials."""
+    x, y = as_operands("polydiv", u, v, inexact=True)
+    m, n = x.size - 1, y.size - 1
+    quotient = asarray(np.zeros(max(m - n + 1, 1)), x.payload.dtype)
+    for k in range(m - n + 1):
+        d = x[k] / y[0]
+        quotient = quotient.at[k].set(d)
+        x = x.at[k : k + n + 1].add(-d * y)
+    return quotient, call("trim_zeros", x, "f") if trim_leading_zeros else x
+
+
+def polyder(p: Any, m: int = 1) -> Any:
+    """The derivative of a polynomial."""
+    (x,) = as_operands("polyder", p, inexact=True)
+    m = static(m, "m of polyder")
+    if m < 0:
+        raise ValueError("Order of derivative must be positive")
+    if not m:
+        return x
+    if x.size <= m:
+        return x[:0]
+    n = x.size
+    powers = np.arange(n - 1, m - 1, -1)
+    factors = np.prod([powers - i for i in range(m)], axis=0)
+    return x[: n - m] * asarray(factors, x.payload.dtype)
+
+
+def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+    """The integral of a polynomial."""
+    (x,) = as_operands("polyint", p, inexact=True)
+    constants = asarray(0.0 if k is None else k, x.payload.dtype).reshape(-1)
+    constants = call("broadcast_to", constants, (m,)) if constants.size == 1 else constants
+    for i in range(m):
+        powers = np.arange(x.size, 0, -1)
+        x = call("concatenate", [x / asarray(powers, x.payload.dtype), constants[i : i + 1]])
+    return x
+
+
+def polyfit(
+    x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
+) -> Any:
+    """The polynomial that fits points best; differentiable."""
+    given = as_operands("polyfit", x, y, *([] if w is None else [w]), inexact=True)
+    more = {} if w is None else {"w": given[2]}
+    return call("polyfit", given[0], given[1], static(deg, "deg"), rcond, full, cov=cov, **more)
+
+
+def poly(seq_of_zeros: Any) -> Any:
+    """The polynomial that has given zeros; of a matrix, its characteristic polynomial."""
+    (x,) = as_operands("poly", seq_of_zeros, inexact=True)
+    return call("poly", x)
+
+
+def roots(p: Any, *, strip_zeros: bool = True) -> Any:
+    """The zeros of a polynomial."""
+    (x,) = as_operands("roots", p, inexact=True)
+    if x.ndim != 1:
+        raise ValueError("Input must be a rank-1 array.")
+    found = call("roots", x)
+    return found if found.payload.dtype.kind == "c" else found.astype(complex)
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    """Powers of numbers, in rows."""
+    (x,) = operands("vander", x)
+    if x.ndim != 1:
+        raise ValueError("x must be a one-dimensional array")
+    n = x.shape[0] if N is None else static(N, "N of vander")
+    if n < 0:
+        raise ValueError("N must be nonnegative")
+    powers = np.arange(n) if increasing else np.arange(n)[::-1]
+    return x[:, None] ** asarray(powers.copy(), x.payload.dtype)
+
+
+PRODUCTS: dict[str, Callable[..., Any]] = {
+    **{name: _slid(name) for name in ("convolve", "correlate")},
+    **{name: _of_two_polynomials(name) for name in ("polyadd", "polysub")},
+    "cross": cross,
+    "diff": diff,
+    "dot": dot,
+    "ediff1d": ediff1d,
+    "einsum": einsum,
+    "einsum_path": einsum_path,
+    "gradient": gradient,
+    "inner": inner,
+    "interp": interp,
+    "kron": kron,
+    "matmul": matmul,
+    "matvec": matvec,
+    "outer": outer,
+    "poly": poly,
+    "polyder": polyder,
+    "polydiv": polydiv,
+    "polyfit": polyfit,
+    "polyint": polyint,
+    "polymul": polymul,
+    "polyval": polyval,
+    "roots": roots,
+    "tensordot": tensordot,
+    "trapezoid": trapezoid,
+    "unwrap": unwrap,
+    "vander": vander,
+    "vdot": vdot,
+    "vecdot": vecdot,
+    "vecmat": vecmat,
+}
+"""The functions by name."""
+for _name, _function in PRODUCTS.items():
+    documented(_function, _name)

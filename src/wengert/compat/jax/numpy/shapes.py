@@ -1,0 +1,353 @@
+"""Layer 9 · compat: functions of `jax.numpy` that arrange the elements of arrays.
+
+They keep dtypes, weak ones, too. Those that join arrays bring them to one dtype.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.jax.array import asarray, made, promote
+from wengert.compat.jax.numpy.calling import (
+    call,
+    check_arrays,
+    checked_dtype,
+    documented,
+    no_out,
+    operands,
+    plain,
+    shape_of,
+    sizes_of,
+    static,
+    value_of,
+)
+from wengert.tape.base import TensorBase
+from wengert.tape.record import T
+
+__all__ = ["SHAPES"]
+
+_KEPT = (
+    "diag diagflat diagonal dsplit flip fliplr flipud hsplit matrix_transpose moveaxis "
+    "permute_dims rollaxis rot90 swapaxes tril triu vsplit"
+)
+"""Of one array; the other arguments are numbers, and NumPy's own."""
+
+
+def _kept(name: str) -> Callable[..., Any]:
+    def function(a: Any = None, /, *args: Any, **kwargs: Any) -> Any:
+        if a is None:  # by name, whichever it is
+            first = next((key for key in ("a", "v", "m", "ary", "x") if key in kwargs), None)
+            if first is None:
+                raise TypeError(f"{name}() missing 1 required positional argument: an array")
+            a = kwargs.pop(first)
+        (x,) = operands(name, a)
+        return call(name, x, *args, weak=x.weak_type, **kwargs)
+
+    return function
+
+
+def _sizes(name: str, x: Any, to: Any) -> Any:
+    """A shape to bring `x` to, with -1 for the size that follows."""
+    given = to
+    if isinstance(to, TensorBase | np.ndarray):
+        to = tuple(value_of(to, "shape").reshape(-1).tolist())
+    sizes = to if isinstance(to, tuple | list) else (to,)
+    try:
+        sizes = tuple(size.__index__() for size in sizes)
+    except (AttributeError, TypeError):
+        raise TypeError(
+            f"Shapes must be 1D sequences of concrete values of integer type, got {given!r}."
+        ) from None
+    size = int(x.payload.size) if hasattr(x.payload, "size") else math.prod(x.payload.shape)
+    known = math.prod(n for n in sizes if n != -1)
+    if sizes.count(-1) == 1 and known and size % known == 0:
+        return tuple(size // known if n == -1 else n for n in sizes)
+    if -1 in sizes or known != size:
+        raise TypeError(
+            f"cannot {name} array of shape {tuple(x.payload.shape)} (size {size}) into shape "
+            f"{tuple(sizes)} (size {abs(math.prod(sizes))})"
+        )
+    return sizes
+
+
+def reshape(
+    a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: Any = None
+) -> Any:
+    """The elements in another shape.
+
+    Examples
+    --------
+    >>> import wengert.compat.jax.numpy as jnp
+    >>> jnp.reshape(jnp.arange(4), (2, -1))
+    Array([[0, 1],
+           [2, 3]], dtype=int32)
+    """
+    (x,) = operands("reshape", a)
+    if order == "A":
+        raise NotImplementedError("np.reshape order=A is not implemented: write order='C' or 'F'")
+    return call("reshape", x, _sizes("reshape", x, shape), order, weak=x.weak_type)
+
+
+def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
+    """The elements in one dimension."""
+    (x,) = operands("ravel", a)
+    if order == "K":
+        raise NotImplementedError("Ravel not implemented for order='K': write order='C'")
+    return call("ravel", x, order, weak=x.weak_type)
+
+
+def transpose(a: Any, axes: Any = None) -> Any:
+    """The array with its axes in another order: reversed, or as they are given."""
+    (x,) = operands("transpose", a)
+    if axes is not None:
+        axes = tuple(static(i, "axes of transpose") for i in axes)
+        if sorted(i % max(x.ndim, 1) for i in axes) != list(range(x.ndim)):
+            raise TypeError(
+                f"transpose permutation isn't a permutation of operand dimensions, got permutation "
+                f"{axes} for operand shape {tuple(x.shape)}."
+            )
+    return call("transpose", x, axes, weak=x.weak_type)
+
+
+def expand_dims(a: Any, axis: Any) -> Any:
+    """The array with new axes of size 1."""
+    (x,) = operands("expand_dims", a)
+    return call("expand_dims", x, axis, weak=x.weak_type)
+
+
+def squeeze(a: Any, axis: Any = None) -> Any:
+    """The array without axes of size 1."""
+    (x,) = operands("squeeze", a)
+    axes = () if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
+    for i in axes:
+        if -x.ndim <= i < x.ndim and x.shape[i] != 1:
+            raise ValueError(
+                "cannot select an axis to squeeze out which has size not equal to one, got "
+                f"shape={tuple(x.shape)} and dimensions={tuple(axes)}"
+            )
+    return call("squeeze", x, axis if axis is None else tuple(axes), weak=x.weak_type)
+
+
+def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
+    """The array repeated to a shape."""
+    (x,) = operands("broadcast_to", array)
+    to = shape_of(shape)
+    own = tuple(x.shape)
+    if len(own) > len(to) or any(
+        n not in (1, m) for n, m in zip(reversed(own), reversed(to), strict=False)
+    ):
+        raise ValueError(f"Incompatible shapes for broadcasting: {own} and requested shape {to}")
+    return made(T.expand(plain(x), shape=to), x.weak_type)
+
+
+def broadcast_arrays(*args: Any) -> list[Any]:
+    """Arrays repeated to the shape that they have together."""
+    given = operands("broadcast_arrays", *args)
+    to = broadcast_shapes(*[tuple(x.shape) for x in given])
+    return [broadcast_to(x, to) for x in given]
+
+
+def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+    """The shape that shapes have together."""
+    try:
+        return tuple(np.broadcast_shapes(*shapes))
+    except ValueError:
+        raise ValueError(f"Incompatible shapes for broadcasting: shapes={list(shapes)}") from None
+
+
+def atleast(n: int) -> Callable[..., Any]:
+    """``atleast_1d`` and its like."""
+    name = f"atleast_{n}d"
+
+    def function(*arys: Any) -> Any:
+        given = operands(name, *arys)
+        done = [call(name, x, weak=x.weak_type) for x in given]
+        return done[0] if len(done) == 1 else done
+
+    return function
+
+
+# -- joining ---------------------------------------------------------------------------------------
+
+
+def _sequence(name: str, arrays: Any) -> list[Any]:
+    """The arrays of a sequence of them, in one dtype; an array counts as that of its rows."""
+    if isinstance(arrays, TensorBase | np.ndarray):
+        if not sizes_of(arrays):
+            raise ValueError("Need at least one array to concatenate: got one without dimensions")
+        arrays = list(asarray(arrays))
+    arrays = list(arrays)
+    if not arrays:
+        raise ValueError("Need at least one array to concatenate.")
+    check_arrays(name, *arrays)
+    return promote(*arrays)
+
+
+def _in_dtype(arrays: list[Any], dtype: Any, name: str) -> list[Any]:
+    kind = checked_dtype(dtype, name)
+    return arrays if kind is None else [asarray(x, kind) for x in arrays]
+
+
+def concatenate(arrays: Any, axis: Any = 0, dtype: Any = None) -> Any:
+    """Arrays joined along an axis.
+
+    Examples
+    --------
+    >>> import wengert.compat.jax.numpy as jnp
+    >>> jnp.concatenate([jnp.arange(2), jnp.ones(1)])
+    Array([0., 1., 1.], dtype=float32)
+    """
+    if _are_keys(arrays):
+        return _of_keys(concatenate, arrays, axis)
+    given = _in_dtype(_sequence("concatenate", arrays), dtype, "concatenate")
+    if any(not x.ndim for x in given):
+        raise ValueError("Zero-dimensional arrays cannot be concatenated.")
+    _check_alike("concatenate", given, axis)
+    return call("concatenate", given, axis, weak=given[0].weak_type)
+
+
+def _are_keys(arrays: Any) -> bool:
+    """Whether these are typed keys of `jax.random`."""
+    first = arrays[0] if isinstance(arrays, list | tuple) and arrays else None
+    return first is not None and not isinstance(first, TensorBase) and hasattr(first, "words")
+
+
+def _of_keys(join: Callable[..., Any], keys: Any, axis: int) -> Any:
+    """Typed keys joined: by their words, whose last axis is not one of the keys'."""
+    ndim = keys[0].ndim + (join is stack)
+    return type(keys[0])(join([key.words for key in keys], axis % ndim))
+
+
+def _check_alike(name: str, given: list[Any], axis: Any) -> None:
+    first = tuple(given[0].shape)
+    for x in given[1:] if axis is not None else ():
+        own = tuple(x.shape)
+        ours = [n for i, n in enumerate(first) if i != axis % len(first)]
+        theirs = [n for i, n in enumerate(own) if i != axis % len(first)]
+        if len(own) != len(first) or ours != theirs:
+            raise TypeError(
+                f"Cannot {name} arrays with shapes that differ in dimensions other than the one "
+                f"being concatenated: concatenating along dimension {axis} for shapes "
+                f"{', '.join(str(tuple(part.shape)) for part in given)}."
+            )
+
+
+def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
+    """As `concatenate`."""
+    return concatenate(arrays, axis)
+
+
+def stack(arrays: Any, axis: int = 0, out: Any = None, dtype: Any = None) -> Any:
+    """Arrays joined along a new axis."""
+    no_out("stack", out)
+    if _are_keys(arrays):
+        return _of_keys(stack, arrays, axis)
+    given = _in_dtype(_sequence("stack", arrays), dtype, "stack")
+    if len({tuple(x.shape) for x in given}) > 1:
+        raise ValueError(
+            "All input arrays must have the same shape: stack got "
+            f"{[tuple(x.shape) for x in given]}."
+        )
+    return call("stack", given, axis, weak=given[0].weak_type)
+
+
+def _stacked(name: str, deep: int, axis: Callable[[int], int]) -> Callable[..., Any]:
+    def function(tup: Any, dtype: Any = None) -> Any:
+        given = _in_dtype(_sequence(name, tup), dtype, name)
+        wide = [call(f"atleast_{deep}d", x, weak=x.weak_type) for x in given]
+        return concatenate(wide, axis(wide[0].ndim))
+
+    return function
+
+
+def column_stack(tup: Any) -> Any:
+    """Vectors as the columns of a matrix."""
+    return call("column_stack", _sequence("column_stack", tup))
+
+
+def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    """An array with others at its end."""
+    x, y = operands("append", arr, values)
+    if axis is None:
+        return concatenate([ravel(x), ravel(y)])
+    return concatenate([x, y], axis)
+
+
+def block(arrays: Any) -> Any:
+    """An array out of nested lists of blocks."""
+    leaves: list[Any] = []
+
+    def gather(part: Any) -> None:
+        if isinstance(part, tuple):
+            raise ValueError(
+                "jax.numpy.block does not allow tuples, got: use lists to arrange the blocks"
+            )
+        if isinstance(part, list):
+            for inner in part:
+                gather(inner)
+        else:
+            leaves.append(part)
+
+    gather(arrays)
+    check_arrays("block", *leaves)
+    same = iter(promote(*leaves))
+
+    def arranged(part: Any) -> Any:
+        return [arranged(inner) for inner in part] if isinstance(part, list) else next(same)
+
+    return call("block", arranged(arrays))
+
+
+def _split(name: str) -> Callable[..., Any]:
+    def function(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+        (x,) = operands(name, ary)
+        where = indices_or_sections
+        if isinstance(where, TensorBase | np.ndarray | list | tuple):
+            where = value_of(where, f"indices_or_sections of {name}").tolist()
+        elif where.__class__ is not int:
+            where = static(where, f"indices_or_sections of {name}")
+        return list(call(name, x, where, axis, weak=x.weak_type))
+
+    return function
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """The parts of an array along an axis."""
+    (x,) = operands("unstack", x)
+    if not x.ndim:
+        raise ValueError(
+            "Unstack requires arrays with rank > 0, however a scalar array was passed."
+        )
+    return tuple(made(list(T.unbind(x, dim=axis)), x.weak_type))
+
+
+SHAPES: dict[str, Callable[..., Any]] = {
+    **{name: _kept(name) for name in _KEPT.split()},
+    **{name: _split(name) for name in ("split", "array_split")},
+    **{f"atleast_{n}d": atleast(n) for n in (1, 2, 3)},
+    "append": append,
+    "block": block,
+    "broadcast_arrays": broadcast_arrays,
+    "broadcast_shapes": broadcast_shapes,
+    "broadcast_to": broadcast_to,
+    "column_stack": column_stack,
+    "concat": concat,
+    "concatenate": concatenate,
+    "dstack": _stacked("dstack", 3, lambda ndim: 2),
+    "expand_dims": expand_dims,
+    "hstack": _stacked("hstack", 1, lambda ndim: 0 if ndim == 1 else 1),
+    "ravel": ravel,
+    "reshape": reshape,
+    "squeeze": squeeze,
+    "stack": stack,
+    "transpose": transpose,
+    "unstack": unstack,
+    "vstack": _stacked("vstack", 2, lambda ndim: 0),
+}
+"""The functions by name."""
+for _name, _function in SHAPES.items():
+    documented(_function, _name)

@@ -1,0 +1,189 @@
+"""Layer 9 · compat: `jax.numpy.ufunc`, a function that works element by element, with methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.jax.array import asarray, made
+from wengert.compat.jax.numpy.calling import call, checked_dtype, no_out, operands, plain, value_of
+from wengert.ops import select
+from wengert.tape.base import new_tensor
+from wengert.tape.record import T
+
+__all__ = ["ufunc"]
+
+
+class ufunc:
+    """A function that works element by element, with `reduce`, `accumulate`, `at`, `outer`.
+
+    Attributes
+    ----------
+    nin, nout, nargs
+        The numbers of arguments, of results, and of both.
+    identity
+        The neutral element, or None.
+
+    Examples
+    --------
+    >>> import wengert.compat.jax.numpy as jnp
+    >>> jnp.add.reduce(jnp.arange(4)), jnp.multiply.outer(jnp.arange(2), jnp.arange(3))
+    (Array(6, dtype=int32), Array([[0, 0, 0],
+           [0, 1, 2]], dtype=int32))
+    """
+
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        /,
+        nin: int,
+        nout: int,
+        *,
+        name: str | None = None,
+        identity: Any = None,
+    ) -> None:
+        self._func = func
+        self.nin, self.nout, self.identity = nin, nout, identity
+        label: str = str(name or getattr(func, "__name__", "ufunc"))
+        self.__name__ = self.__qualname__ = label
+        self.__doc__ = func.__doc__ or f"`numpy.{self.__name__}` on arrays of JAX."
+
+    nargs = property(lambda self: self.nin + self.nout)
+
+    def __repr__(self) -> str:
+        return f"<jnp.ufunc {self.__name__!r}>"
+
+    def __call__(self, *args: Any, out: Any = None, where: Any = None) -> Any:
+        """Compute, element by element."""
+        if out is not None:
+            raise NotImplementedError(f"out argument of {self!r}: arrays are immutable")
+        if where is not None:
+            raise NotImplementedError(
+                f"where argument of {self!r}: write jnp.where(mask, {self.__name__}(x, y), other)"
+            )
+        if len(args) != self.nin:
+            raise TypeError(f"{self!r} takes {self.nin} arguments, but {len(args)} were given")
+        return self._func(*args)
+
+    def _check_binary(self, method: str) -> None:
+        if self.nin != 2 or self.nout != 1:
+            raise ValueError(
+                f"{method} only supported for functions of two arguments with one result, and "
+                f"{self!r} has {self.nin} and {self.nout}"
+            )
+
+    def reduce(
+        self,
+        a: Any,
+        axis: Any = 0,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        """Apply to all elements along axes, one after another."""
+        self._check_binary("reduce")
+        no_out(f"{self.__name__}.reduce", out)
+        (x,) = operands(f"{self.__name__}.reduce", a)
+        if where is not None and initial is None and self.identity is None:
+            raise ValueError(
+                f"reduction operation {self.__name__!r} does not have an identity, so to use a "
+                "where mask one has to specify 'initial'"
+            )
+        if isinstance(axis, tuple) or axis is None:
+            axes = sorted(i % x.ndim for i in (range(x.ndim) if axis is None else axis))
+        else:
+            axes = [axis % x.ndim] if x.ndim else []
+        neutral = initial if initial is not None else self.identity
+        if where is not None:
+            x = made(
+                select.where(
+                    *map(plain, (asarray(where, bool), x, asarray(neutral, x.payload.dtype)))
+                )
+            )
+        dtype = checked_dtype(dtype, self.__name__)
+        x = x if dtype is None else x.astype(dtype)
+        for i in reversed(axes):
+            parts = list(T.unbind(x, dim=i)) if x.shape[i] else []
+            x = self._folded(made(parts), x, i)
+            if keepdims:
+                x = made(T.unsqueeze(x, dim=i))
+        return x if initial is None else self(asarray(initial, x.payload.dtype), x)
+
+    def _folded(self, parts: list[Any], x: Any, axis: int) -> Any:
+        if not parts:
+            if self.identity is None:
+                raise ValueError(
+                    f"zero-size array to reduction operation {self.__name__} which has no identity"
+                )
+            shape = tuple(n for i, n in enumerate(x.shape) if i != axis)
+            return made(new_tensor(np.full(shape, self.identity, x.payload.dtype)))
+        result = parts[0]
+        for part in parts[1:]:
+            result = self(result, part)
+        return result
+
+    def accumulate(self, a: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        """The results on the way of `reduce`."""
+        self._check_binary("accumulate")
+        no_out(f"{self.__name__}.accumulate", out)
+        (x,) = operands(f"{self.__name__}.accumulate", a)
+        dtype = checked_dtype(dtype, self.__name__)
+        x = x if dtype is None else x.astype(dtype)
+        parts = made(list(T.unbind(x, dim=axis)))
+        steps = parts[:1]
+        for part in parts[1:]:
+            steps.append(self(steps[-1], part))
+        return call("stack", steps, axis)
+
+    def outer(self, A: Any, B: Any, /) -> Any:
+        """Apply to all pairs of elements."""
+        self._check_binary("outer")
+        x, y = operands(f"{self.__name__}.outer", A, B)
+        return self(x[(...,) + (None,) * y.ndim], y)
+
+    def at(self, a: Any, indices: Any, b: Any = None, *, inplace: bool = True) -> Any:
+        """Apply at places that may be named several times; gives a new array.
+
+        Raises
+        ------
+        NotImplementedError
+            Unless ``inplace=False``: arrays are immutable.
+        """
+        if inplace:
+            raise NotImplementedError(
+                "ufunc.at: inplace=True: arrays are immutable, pass inplace=False to get a new one"
+            )
+        (x,) = operands(f"{self.__name__}.at", a)
+        if b is None:
+            return x.at[indices].set(self(x[indices]))
+        quick = {"add": "add", "multiply": "multiply", "minimum": "min", "maximum": "max"}
+        if self.__name__ in quick:
+            return getattr(x.at[indices], quick[self.__name__])(b)
+        if self.__name__ == "subtract":
+            return x.at[indices].add(-asarray(b))
+        places = np.arange(x.size).reshape(x.shape)[indices]
+        values = call("broadcast_to", asarray(b), places.shape)
+        flat = x.reshape(-1)
+        for place, value in zip(places.ravel(), values.reshape(-1), strict=True):
+            flat = flat.at[place].set(self(flat[place], value))
+        return flat.reshape(x.shape)
+
+    def reduceat(
+        self, a: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
+    ) -> Any:
+        """Reduce slices between places."""
+        self._check_binary("reduceat")
+        no_out(f"{self.__name__}.reduceat", out)
+        (x,) = operands(f"{self.__name__}.reduceat", a)
+        places = [int(i) for i in value_of(indices, "indices of reduceat")]
+        ends = [*places[1:], x.shape[axis]]
+        lead = (slice(None),) * (axis % x.ndim)
+        parts = [
+            self.reduce(x[(*lead, slice(i, j))], axis, dtype) if i < j else x[(*lead, i)]
+            for i, j in zip(places, ends, strict=True)
+        ]
+        return call("stack", parts, axis)

@@ -1,0 +1,477 @@
+"""Layer 9 · compat: functions of `jax.numpy` that work element by element.
+
+Each is one of a family that says in which dtype it computes and of which kinds it takes operands.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.jax import operators
+from wengert.compat.jax.array import Array, asarray, made, promote
+from wengert.compat.jax.checks import check_dtype, check_shapes, no_warnings
+from wengert.compat.jax.dtypes import default_dtype, inexact_of
+from wengert.compat.jax.numpy.calling import (
+    as_operands,
+    call,
+    check_arrays,
+    documented,
+    finished,
+    no_out,
+    operands,
+    plain,
+    value_of,
+)
+from wengert.compat.jax.numpy.ufunc_class import ufunc
+from wengert.tape.record import T
+from wengert.tensor import numpy_ufuncs
+
+__all__ = ["UFUNCS", "ufunc"]
+
+_FRACTIONS = (
+    "arccos arccosh arcsin arcsinh arctan arctanh cbrt cos cosh deg2rad exp exp2 expm1 log log10 "
+    "log1p log2 rad2deg reciprocal rint sin sinh sqrt tan tanh"
+)
+"""Of one argument, computed in fractions."""
+_PREDICATES = "isfinite isinf isnan signbit"
+_OLD = {
+    "abs": "absolute",
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+    "bitwise_invert": "invert",
+    "bitwise_left_shift": "left_shift",
+    "bitwise_not": "invert",
+    "bitwise_right_shift": "right_shift",
+    "conj": "conjugate",
+    "degrees": "rad2deg",
+    "divide": "true_divide",
+    "mod": "remainder",
+    "pow": "power",
+    "radians": "deg2rad",
+}
+"""Names of one function."""
+_LABELS = {
+    "bitwise_and": "and",
+    "bitwise_or": "or",
+    "bitwise_xor": "xor",
+    "multiply": "mul",
+    "subtract": "sub",
+    "true_divide": "div",
+}
+"""What JAX calls operations in messages."""
+
+
+def _computed(numpys: Any, prim: str | None, *given: Any) -> Any:
+    """A ufunc of arrays of one dtype: as a primitive, where it is one."""
+    with no_warnings():
+        if prim is not None and given[0].payload.dtype.kind == "f":
+            return getattr(T, prim)(*given)
+        return numpy_ufuncs.call(numpys, *map(plain, given))
+
+
+def _of_one(name: str, inexact: bool, weak: bool = True) -> Callable[..., Any]:
+    numpys = getattr(np, name)
+    prim = numpy_ufuncs.one_primitive(numpys)
+
+    def function(x: Any, /) -> Any:
+        if x.__class__ is not Array or (inexact and x.payload.dtype.kind not in "fc"):
+            (x,) = as_operands(name, x, inexact=inexact)
+        return finished(_computed(numpys, prim, x), weak and x.weak_type)
+
+    return function
+
+
+def _of_two(
+    name: str, kinds: str = "biufc", inexact: bool = False, weak: bool = True
+) -> Callable[..., Any]:
+    numpys = getattr(np, name)
+    prim = numpy_ufuncs.one_primitive(numpys)
+    label = _LABELS.get(name, name)
+
+    def function(x1: Any, x2: Any, /) -> Any:
+        x, y = as_operands(name, x1, x2, inexact=inexact)
+        check_dtype(label, x, kinds, 0)
+        check_shapes(label, x, y)
+        return finished(_computed(numpys, prim, x, y), weak and x.weak_type)
+
+    return function
+
+
+def _logical(name: str) -> Callable[..., Any]:
+    numpys = getattr(np, name)
+
+    def function(x1: Any, x2: Any, /) -> Any:
+        x, y = operands(name, x1, x2)
+        check_shapes(name, x, y)
+        return finished(_computed(numpys, None, x, y))
+
+    return function
+
+
+def _same_unless_fraction(name: str) -> Callable[..., Any]:
+    """`floor` and its like: integers stay what they are."""
+    rounded = _of_one(name, False)
+
+    def function(x: Any, /) -> Any:
+        (x,) = as_operands(name, x)
+        return positive(x) if x.payload.dtype.kind in "biu" else rounded(x)
+
+    return function
+
+
+# -- those that are more than NumPy's --------------------------------------------------------------
+
+
+def positive(x: Any, /) -> Any:
+    """`x`, as an array."""
+    (x,) = as_operands("positive", x)
+    return made(plain(x), x.weak_type)
+
+
+def negative(x: Any, /) -> Any:
+    """``-x``."""
+    (x,) = as_operands("negative", x)
+    return operators.negative(x)
+
+
+def absolute(x: Any, /) -> Any:
+    """Absolute values, of complex numbers, too; the derivative at 0 is 1, as in JAX."""
+    (x,) = as_operands("absolute", x)
+    return operators.absolute(x)
+
+
+def fabs(x: Any, /) -> Any:
+    """Absolute values as fractions."""
+    (x,) = as_operands("fabs", x, inexact=True)
+    check_dtype("fabs", x, "f")
+    return operators.absolute(x)
+
+
+def square(x: Any, /) -> Any:
+    """``x * x``."""
+    (x,) = as_operands("square", x)
+    if x.payload.dtype.kind == "b":
+        x = x.astype(int)
+    with no_warnings():
+        return made(T.mul(x, x), x.weak_type)
+
+
+def power(x1: Any, x2: Any, /) -> Any:
+    """``x1 ** x2``; whole numbers to whole powers stay whole."""
+    check_arrays("power", x1, x2)
+    if isinstance(x1, bool | np.bool_) or np.dtype(getattr(x1, "dtype", float)).kind == "b":
+        x1 = asarray(x1, int)
+    a, b = promote(x1, x2)
+    check_shapes("pow", a, b)
+    if a.payload.dtype.kind in "iu":
+        known = not b.ndim and isinstance(b.payload, np.ndarray | np.generic)
+        if known and b.payload.item() < 0:
+            raise TypeError(
+                f"Integers cannot be raised to negative powers, got {a.payload.dtype.name} ** "
+                f"{b.payload.item()}: write x ** {float(b.payload.item())}"
+            )
+        return _whole_power(a, b)
+    if x2.__class__ is int:
+        return operators.power(a, x2)
+    return operators.power(a, b)
+
+
+def _whole_power(a: Any, b: Any) -> Any:
+    negatives = T.lt(b, 0)
+    with no_warnings():
+        raised = T.pow(a, T.where(negatives, plain(asarray(0, b.payload.dtype)), b))
+        # 1 and -1 have whole inverses
+        small = T.where(
+            T.eq(a, 1), a, T.where(T.eq(a, -1), T.pow(a, T.remainder(b, 2)), T.sub(a, a))
+        )
+    return made(T.where(negatives, small, raised), a.weak_type)
+
+
+def float_power(x: Any, y: Any, /) -> Any:
+    """``x ** y`` in fractions."""
+    a, b = as_operands("float_power", x, y, inexact=True)
+    check_shapes("pow", a, b)
+    return operators.power(a, b)
+
+
+def floor_divide(x1: Any, x2: Any, /) -> Any:
+    """``x1 // x2``, rounded down."""
+    check_arrays("floor_divide", x1, x2)
+    with no_warnings():
+        return operators.floor_quotient(x1, x2)
+
+
+def remainder(x1: Any, x2: Any, /) -> Any:
+    """What is left of ``x1 // x2``: of the sign of `x2`."""
+    check_arrays("remainder", x1, x2)
+    with no_warnings():
+        return operators.remainder(x1, x2)
+
+
+def divmod_(x1: Any, x2: Any, /) -> Any:
+    """``x1 // x2`` and what is left."""
+    return floor_divide(x1, x2), remainder(x1, x2)
+
+
+def modf(x: Any, /, out: Any = None) -> Any:
+    """The fractional and the whole parts."""
+    no_out("modf", out)
+    (x,) = as_operands("modf", x, inexact=True)
+    return finished(numpy_ufuncs.call(np.modf, plain(x)))
+
+
+def frexp(x: Any, /) -> Any:
+    """Fractions in [1/2, 1), and powers of 2."""
+    (x,) = as_operands("frexp", x, inexact=True)
+    return finished(numpy_ufuncs.call(np.frexp, plain(x)))
+
+
+def ldexp(x1: Any, x2: Any, /) -> Any:
+    """``x1 * 2**x2``."""
+    x, y = operands("ldexp", x1, x2)
+    check_dtype("ldexp", y, "biu")
+    dtype = inexact_of(x.payload.dtype)
+    return made(T.mul(asarray(x, dtype), T.exp2(asarray(y, dtype))))
+
+
+def invert(x: Any, /) -> Any:
+    """Each bit turned; of bools, their opposites."""
+    (x,) = as_operands("invert", x)
+    return ~x
+
+
+def bitwise_count(x: Any, /) -> Any:
+    """How many bits are set in the absolute value."""
+    (x,) = as_operands("bitwise_count", x)
+    check_dtype("bitwise_count", x, "iu")
+    return call("bitwise_count", x)
+
+
+def logical_not(x: Any, /) -> Any:
+    """True where `x` is 0."""
+    (x,) = operands("logical_not", x)
+    return made(T.logical_not(x))
+
+
+def sign(x: Any, /) -> Any:
+    """1, 0 or -1; of complex numbers, those of absolute value 1."""
+    (x,) = as_operands("sign", x)
+    check_dtype("sign", x, "iufc")
+    return finished(numpy_ufuncs.call(np.sign, plain(x)), x.weak_type)
+
+
+def sinc(x: Any, /) -> Any:
+    """``sin(pi * x) / (pi * x)``, and 1 at 0."""
+    (x,) = as_operands("sinc", x, inexact=True)
+    return call("sinc", x, weak=x.weak_type)
+
+
+def i0(x: Any) -> Any:
+    """The modified Bessel function of order 0."""
+    (x,) = as_operands("i0", x, inexact=True)
+    return call("i0", x, weak=x.weak_type)
+
+
+def spacing(x: Any, /) -> Any:
+    """The distance to the next number."""
+    (x,) = as_operands("spacing", x, inexact=True)
+    return finished(np.spacing(value_of(x, "spacing")))
+
+
+def heaviside(x1: Any, x2: Any, /) -> Any:
+    """0 below 0, 1 above, `x2` at 0."""
+    x, y = as_operands("heaviside", x1, x2, inexact=True)
+    zero, one = (plain(asarray(n, y.payload.dtype)) for n in (0, 1))
+    return made(T.where(T.lt(x, 0), zero, T.where(T.gt(x, 0), one, y)))
+
+
+def angle(z: Any, deg: bool = False) -> Any:
+    """The angles of complex numbers."""
+    (z,) = as_operands("angle", z, inexact=True)
+    return call("angle", z, deg)
+
+
+def real(val: Any, /) -> Any:
+    """The real parts."""
+    (x,) = operands("real", val)
+    return call("real", x) if x.payload.dtype.kind == "c" else positive(x)
+
+
+def imag(val: Any, /) -> Any:
+    """The imaginary parts: 0 for real numbers."""
+    (x,) = operands("imag", val)
+    return call("imag", x) if x.payload.dtype.kind == "c" else x * 0
+
+
+def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
+    """The nearest values in [min, max]."""
+    check_arrays("clip", arr, *[bound for bound in (min, max) if bound is not None])
+    result = asarray(arr)
+    if result.payload.dtype.kind == "c" or any(
+        getattr(bound, "dtype", np.dtype(float)).kind == "c" or isinstance(bound, complex)
+        for bound in (min, max)
+    ):
+        raise ValueError("Clip received a complex value either through the input or the min/max")
+    if min is not None:
+        result = UFUNCS["maximum"](min, result)
+    if max is not None:
+        result = UFUNCS["minimum"](max, result)
+    return positive(result) if result is arr else result
+
+
+def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    """Rounded to the nearest even, to `decimals` digits."""
+    no_out("round", out)
+    (x,) = operands("round", a)
+    if x.payload.dtype.kind in "biu":
+        if decimals < 0:
+            raise NotImplementedError(
+                "integer np.round not implemented for decimals < 0: convert to float first"
+            )
+        return positive(x)
+    if x.payload.dtype.kind == "c":
+        real, imag = (round_(made(part(x)), decimals) for part in (T.real, T.imag))
+        return made(T.complex(real, imag), x.weak_type)
+    return call("round", x, decimals, weak=x.weak_type)
+
+
+def nan_to_num(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Any:
+    """NaN and infinities replaced by numbers."""
+    (x,) = operands("nan_to_num", x)
+    if x.payload.dtype.kind in "biu":
+        return positive(x)
+    return call("nan_to_num", x, True, nan, posinf, neginf, weak=x.weak_type)
+
+
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+    """Whether numbers are equal up to tolerances."""
+    x, y = as_operands("isclose", a, b)
+    if x.payload.dtype.kind in "biu":
+        x, y = (asarray(part, default_dtype("f")) for part in (x, y))
+    near = T.le(T.abs(T.sub(x, y)), T.add(T.mul(T.abs(y), rtol), atol))
+    finite = T.logical_and(T.isfinite(x), T.isfinite(y))
+    close = T.logical_or(T.logical_and(near, finite), T.eq(x, y))
+    if equal_nan:
+        close = T.logical_or(close, T.logical_and(T.isnan(x), T.isnan(y)))
+    return made(close)
+
+
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+    """Whether all numbers are equal up to tolerances."""
+    return isclose(a, b, rtol, atol, equal_nan).all()
+
+
+def _is(name: str, sign_: int) -> Callable[..., Any]:
+    def function(x: Any, /, out: Any = None) -> Any:
+        no_out(name, out)
+        (x,) = as_operands(name, x)
+        return made(T.eq(x, sign_ * math.inf)) if x.payload.dtype.kind == "f" else x != x
+
+    return function
+
+
+def isreal(x: Any) -> Any:
+    """True where there is no imaginary part."""
+    return imag(x) == 0
+
+
+def iscomplex(x: Any) -> Any:
+    """True where there is an imaginary part."""
+    return imag(x) != 0
+
+
+# -- the tables -----------------------------------------------------------------------------------
+
+_PAIRS: dict[str, tuple[str, bool, bool]] = {
+    # the kinds of dtypes, whether it computes in fractions, and whether the result may be weak
+    "arctan2": ("f", True, True),
+    "copysign": ("f", True, True),
+    "fmax": ("biuf", False, True),
+    "fmin": ("biuf", False, True),
+    "fmod": ("biuf", False, True),
+    "gcd": ("iu", False, True),
+    "hypot": ("f", True, True),
+    "lcm": ("iu", False, True),
+    "left_shift": ("biu", False, True),
+    "nextafter": ("f", True, True),
+    "right_shift": ("biu", False, True),
+    "true_divide": ("biufc", True, True),
+}
+_COMPARISONS = "equal greater greater_equal less less_equal not_equal"
+_WITH_METHODS: dict[str, tuple[str, Any]] = {
+    "add": ("biufc", 0),
+    "bitwise_and": ("biu", -1),
+    "bitwise_or": ("biu", 0),
+    "bitwise_xor": ("biu", 0),
+    "logaddexp": ("fc", -math.inf),
+    "logaddexp2": ("fc", -math.inf),
+    "maximum": ("biufc", None),
+    "minimum": ("biufc", None),
+    "multiply": ("biufc", 1),
+    "subtract": ("iufc", None),
+}
+UFUNCS: dict[str, Callable[..., Any]] = {
+    **{name: _of_one(name, True) for name in _FRACTIONS.split()},
+    **{name: _of_one(name, False, False) for name in _PREDICATES.split()},
+    **{name: _same_unless_fraction(name) for name in ("ceil", "floor", "trunc")},
+    **{name: _of_two(name, *how) for name, how in _PAIRS.items()},
+    **{name: _of_two(name, weak=False) for name in _COMPARISONS.split()},
+    "absolute": absolute,
+    "allclose": allclose,
+    "angle": angle,
+    "around": round_,
+    "bitwise_count": bitwise_count,
+    "clip": clip,
+    "conjugate": _of_one("conjugate", False),
+    "divmod": divmod_,
+    "fabs": fabs,
+    "float_power": float_power,
+    "floor_divide": floor_divide,
+    "frexp": frexp,
+    "heaviside": heaviside,
+    "i0": i0,
+    "imag": imag,
+    "invert": invert,
+    "isclose": isclose,
+    "iscomplex": iscomplex,
+    "isneginf": _is("isneginf", -1),
+    "isposinf": _is("isposinf", 1),
+    "isreal": isreal,
+    "ldexp": ldexp,
+    "modf": modf,
+    "nan_to_num": nan_to_num,
+    "positive": positive,
+    "power": power,
+    "real": real,
+    "remainder": remainder,
+    "round": round_,
+    "sign": sign,
+    "sinc": sinc,
+    "spacing": spacing,
+    "square": square,
+}
+"""The functions by name."""
+for _name, _function in UFUNCS.items():
+    documented(_function, _name, "Computed element by element.")
+for _name, (_kinds, _identity) in _WITH_METHODS.items():
+    _function = documented(
+        _of_two(_name, _kinds, _name.startswith("logaddexp")), _name, "Element by element."
+    )
+    UFUNCS[_name] = ufunc(_function, 2, 1, name=_name, identity=_identity)
+for _name, _identity in (("logical_and", True), ("logical_or", False), ("logical_xor", False)):
+    _function = documented(_logical(_name), _name, "Element by element.")
+    UFUNCS[_name] = ufunc(_function, 2, 1, name=_name, identity=_identity)
+for _name, _function in (("logical_not", logical_not), ("negative", negative)):
+    UFUNCS[_name] = ufunc(_function, 1, 1, name=_name)
+UFUNCS |= {name: UFUNCS[current] for name, current in _OLD.items()}

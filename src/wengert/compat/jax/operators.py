@@ -1,0 +1,273 @@
+"""Layer 9 · compat: the operators of JAX's arrays. Importing this module puts them on the class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.jax.array import (
+    Array,
+    asarray,
+    made,
+    of_kind,
+    promote,
+    promote_inexact,
+)
+from wengert.compat.jax.checks import check_dtype, check_shapes, quiet
+from wengert.compat.jax.classes import OPERATORS
+from wengert.compat.jax.settings import WATCHED, check_finite
+from wengert.interp.levels import Lifted
+from wengert.ops.matmul import matmul as _matmul
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.record import T
+from wengert.tensor.tensor import Tensor
+
+__all__ = ["absolute", "floor_quotient", "matmul", "negative", "operands", "power", "remainder"]
+
+
+def _is_operand(value: Any) -> bool:
+    """Whether an operator takes `value`: arrays and numbers, but no lists."""
+    plain = TensorBase | np.ndarray | np.generic | bool | int | float | complex
+    return isinstance(value, plain) or hasattr(value, "__jax_array__")
+
+
+def operands(name: str, a: Any, b: Any, kinds: str = "biufc", inexact: bool = False) -> Any:
+    """Both operands in one dtype, checked: that it is of the kinds, and that shapes broadcast."""
+    x, y = promote_inexact(a, b) if inexact else promote(a, b)
+    check_dtype(name, x, kinds, 0)
+    check_shapes(name, x, y)
+    return x, y
+
+
+# -- rules that are more than one primitive --------------------------------------------------------
+
+
+def power(a: Any, b: Any) -> Any:
+    """``a ** b``."""
+    if b.__class__ is int and isinstance(a, Array) and a.payload.dtype.kind != "b":
+        if a.payload.dtype.kind in "iu" and b < 0:
+            raise TypeError(
+                f"Integers cannot be raised to negative powers, got {a.payload.dtype.name} ** {b}: "
+                f"write x ** {float(b)}"
+            )
+        return made(quiet("pow_scalar")(a, exponent=b), a.weak_type)
+    x, y = operands("pow", a, b)
+    return made(quiet("pow")(x, y), x.weak_type)
+
+
+def floor_quotient(a: Any, b: Any) -> Any:
+    """``a // b``, rounded down."""
+    x, y = operands("floor_divide", a, b, "iuf")
+    return made(quiet("floor_divide")(x, y), x.weak_type)
+
+
+def remainder(a: Any, b: Any) -> Any:
+    """``a % b``, of the sign of `b`."""
+    x, y = operands("rem", a, b, "iuf")
+    return made(quiet("remainder")(x, y), x.weak_type)
+
+
+def _divmod(a: Any, b: Any) -> Any:
+    return floor_quotient(a, b), remainder(a, b)
+
+
+_product = np.errstate(all="ignore")(_matmul)
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """``a @ b``."""
+    x, y = promote(a, b)
+    for place, operand in enumerate((x, y)):
+        if not operand.payload.ndim:
+            raise TypeError(
+                f"matmul input operand {place} must have ndim at least 1, but it has ndim 0: "
+                "write a * b"
+            )
+    left, right = x.payload.shape, y.payload.shape
+    if left[-1] != right[-2 if len(right) > 1 else 0]:
+        raise TypeError(
+            "dot_general requires contracting dimensions to have the same shape, got "
+            f"({left[-1]},) and ({right[-2 if len(right) > 1 else 0]},): the operands of matmul "
+            f"have shapes {tuple(left)} and {tuple(right)}."
+        )
+    if len(left) > 2 or len(right) > 2:
+        try:
+            np.broadcast_shapes(left[:-2], right[:-2])
+        except ValueError:
+            raise ValueError(
+                f"Incompatible shapes for broadcasting: shapes={[tuple(left), tuple(right)]} of "
+                "the operands of matmul"
+            ) from None
+    if x.payload.dtype.kind == "b":
+        whole = _matmul(
+            T.to_copy(x, dtype=np.dtype("int32")), T.to_copy(y, dtype=np.dtype("int32"))
+        )
+        return made(T.gt(whole, 0))
+    return made(_product(x, y), x.weak_type)
+
+
+def negative(x: Any) -> Any:
+    """``-x``."""
+    check_dtype("neg", x, "iufc")
+    if x.payload.dtype.kind == "u":
+        return made(T.sub(new_tensor(x.payload.dtype.type(0)), x), x.weak_type)
+    return made(T.neg(x), x.weak_type)
+
+
+def absolute(x: Any) -> Any:
+    """``abs(x)``; its derivative at 0 is 1, as in JAX."""
+    kind = x.payload.dtype.kind
+    if kind == "b" or kind == "u":
+        return of_kind(x, x.__class__)
+    followed = x.edge is not None or isinstance(x.payload, Lifted)
+    if followed and kind == "f":
+        sign = T.copysign(new_tensor(x.payload.dtype.type(1)), Tensor.detach(x))
+        return made(T.mul(x, sign), x.weak_type)
+    return made(T.abs(x), x.weak_type)
+
+
+def _invert(x: Any) -> Any:
+    check_dtype("not", x, "biu")
+    return made(T.bitwise_not(x), x.weak_type)
+
+
+# -- the class -------------------------------------------------------------------------------------
+
+_ARITHMETIC: dict[str, tuple[str, str, Any]] = {
+    "add": ("add", "biufc", np.add),
+    "sub": ("sub", "iufc", np.subtract),
+    "mul": ("mul", "biufc", np.multiply),
+    "truediv": ("div", "biufc", np.true_divide),
+    "and": ("bitwise_and", "biu", np.bitwise_and),
+    "or": ("bitwise_or", "biu", np.bitwise_or),
+    "xor": ("bitwise_xor", "biu", np.bitwise_xor),
+    "lshift": ("bitwise_left_shift", "iu", np.left_shift),
+    "rshift": ("bitwise_right_shift", "iu", np.right_shift),
+}
+_COMPARISONS: dict[str, tuple[str, Any]] = {
+    "eq": ("eq", np.equal),
+    "ne": ("ne", np.not_equal),
+    "lt": ("lt", np.less),
+    "le": ("le", np.less_equal),
+    "gt": ("gt", np.greater),
+    "ge": ("ge", np.greater_equal),
+}
+_OTHERS: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
+    "pow": (power, np.power),
+    "floordiv": (floor_quotient, np.floor_divide),
+    "mod": (remainder, np.remainder),
+    "divmod": (_divmod, np.divmod),
+    "matmul": (matmul, np.matmul),
+}
+_OF_NUMBER = {"add": "add_scalar", "mul": "mul_scalar", "sub": "rsub_scalar"}
+"""The primitives for operators whose left operand is a Python number."""
+_LABELS = {"bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor"}
+
+
+def _named(function: Callable[..., Any], name: str) -> None:
+    function.__name__ = name
+    function.__qualname__ = f"Array.{name}"
+    setattr(Array, name, function)
+
+
+def _install(symbol: str, prim: str, kinds: str, ufunc: Any) -> None:
+    """Put an arithmetic operator on the class: on floats of one dtype, the primitive itself."""
+    label, inexact = _LABELS.get(prim, prim), symbol == "truediv"
+    with_number, of_number = f"{prim}_scalar", _OF_NUMBER.get(prim, "")
+    floats = "f" in kinds
+
+    def operator(self: Any, other: Any) -> Any:
+        cls, kind = self.__class__, self.payload.dtype
+        if floats and kind.kind == "f":
+            same = other.__class__
+            if same is float or same is int:
+                result = quiet(with_number)(self, other=other)
+                if WATCHED:
+                    check_finite(result, label)
+                result.__class__ = cls
+                return result
+            if same is Array and cls is Array and other.payload.dtype is kind:
+                if self.payload.shape != other.payload.shape:
+                    check_shapes(label, self, other)
+                result = quiet(prim)(self, other)
+                if WATCHED:
+                    check_finite(result, label)
+                result.__class__ = Array
+                return result
+        if not _is_operand(other):
+            return NotImplemented
+        a, b = operands(label, self, other, kinds, inexact)
+        return made(quiet(prim)(a, b), a.weak_type)
+
+    def reflected(self: Any, other: Any) -> Any:
+        same = other.__class__
+        number = of_number and (same is float or same is int)
+        if number and self.payload.dtype.kind == "f":
+            return made(quiet(of_number)(self, other=other), self.weak_type)
+        if not _is_operand(other):
+            return NotImplemented
+        a, b = operands(label, other, self, kinds, inexact)
+        return made(quiet(prim)(a, b), a.weak_type)
+
+    _named(operator, f"__{symbol}__")
+    _named(reflected, f"__r{symbol}__")
+    OPERATORS[ufunc] = lambda a, b: operator(asarray(a), b)
+
+
+def _install_comparison(symbol: str, prim: str, ufunc: Any) -> None:
+    def operator(self: Any, other: Any) -> Any:
+        if not _is_operand(other):
+            return NotImplemented
+        a, b = operands(prim, self, other)
+        return made(quiet(prim)(a, b))
+
+    _named(operator, f"__{symbol}__")
+    OPERATORS[ufunc] = lambda a, b: operator(asarray(a), b)
+
+
+def _install_other(symbol: str, rule: Callable[[Any, Any], Any], ufunc: Any) -> None:
+    def operator(self: Any, other: Any) -> Any:
+        return rule(self, other) if _is_operand(other) else NotImplemented
+
+    def reflected(self: Any, other: Any) -> Any:
+        return rule(other, self) if _is_operand(other) else NotImplemented
+
+    _named(operator, f"__{symbol}__")
+    _named(reflected, f"__r{symbol}__")
+    OPERATORS[ufunc] = lambda a, b: operator(asarray(a), b)
+
+
+def _rebinds(symbol: str) -> None:
+    """``x += y`` makes a new array: the old one is immutable."""
+    plain = getattr(Array, f"__{symbol}__")
+
+    def operator(self: Any, other: Any) -> Any:
+        return plain(self, other)
+
+    _named(operator, f"__i{symbol}__")
+
+
+for _symbol, (_prim, _kinds, _ufunc) in _ARITHMETIC.items():
+    _install(_symbol, _prim, _kinds, _ufunc)
+for _symbol, (_prim, _ufunc) in _COMPARISONS.items():
+    _install_comparison(_symbol, _prim, _ufunc)
+for _symbol, (_rule, _ufunc) in _OTHERS.items():
+    _install_other(_symbol, _rule, _ufunc)
+for _symbol in (*_ARITHMETIC, *_OTHERS):
+    if _symbol != "divmod":
+        _rebinds(_symbol)
+
+
+def _unary(name: str, rule: Callable[[Any], Any]) -> None:
+    def operator(self: Any) -> Any:
+        return rule(self)
+
+    _named(operator, name)
+
+
+_unary("__neg__", negative)
+_unary("__abs__", absolute)
+_unary("__invert__", _invert)
+_unary("__pos__", lambda x: x)

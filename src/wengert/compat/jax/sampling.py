@@ -1,0 +1,376 @@
+"""Layer 9 · compat: the distributions of `jax.random` that one number between 0 and 1 makes."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+import wengert.compat.jax.numpy as jnp
+from wengert.compat.jax.array import asarray, made, promote_inexact
+from wengert.compat.jax.dtypes import default_dtype, requested_dtype
+from wengert.compat.jax.keys import drawn, split, words_of
+from wengert.compat.jax.numpy.calling import check_arrays, plain, shape_of, sizes_of, static
+from wengert.compat.jax.samplers import SAMPLERS
+from wengert.ops import special
+from wengert.tape.base import TensorBase
+
+__all__ = [
+    "bernoulli",
+    "bits",
+    "cauchy",
+    "exponential",
+    "gumbel",
+    "laplace",
+    "logistic",
+    "multivariate_normal",
+    "normal",
+    "orthogonal",
+    "rademacher",
+    "randint",
+    "truncated_normal",
+    "uniform",
+]
+
+
+def kind_of(name: str, dtype: Any, kinds: str = "f", default: str = "f") -> np.dtype[Any]:
+    """The dtype to draw in.
+
+    Raises
+    ------
+    ValueError
+        If it is not of the kinds that the distribution has.
+    """
+    kind = default_dtype(default) if dtype is None else requested_dtype(dtype, name)
+    if kind.kind not in kinds:
+        wanted = {
+            "f": "a float",
+            "fc": "a float or complex",
+            "iu": "an int",
+            "u": "an unsigned int",
+        }
+        text = f"dtype argument to `{name}` must be {wanted[kinds]} dtype, got {kind.name}"
+        raise ValueError(text)
+    return kind
+
+
+def shape_for(name: str, shape: Any, *parameters: Any) -> tuple[int, ...]:
+    """The shape to draw: that of the parameters together, if it is not given.
+
+    Raises
+    ------
+    ValueError
+        If the parameters do not broadcast to it.
+    """
+    own = [sizes_of(p) for p in parameters]
+    if shape is None:
+        return jnp.broadcast_shapes(*own)
+    wanted = shape_of(shape)
+    together = jnp.broadcast_shapes(wanted, *own)
+    if together != wanted:
+        raise ValueError(
+            f"{name} parameter shapes must be broadcast-compatible with shape argument, and the "
+            "result of broadcasting the shapes must equal the shape argument, but got result "
+            f"{together} for shape argument {wanted}."
+        )
+    return wanted
+
+
+def sample(name: str, words: Any, shape: Any, kind: np.dtype[Any], *parameters: Any) -> Any:
+    """What the sampler of a name draws; the parameters are brought to the shape."""
+    sampler = SAMPLERS[name]
+    wide = [jnp.broadcast_to(p, shape) for p in parameters]
+
+    def function(key: Any, *given: Any) -> Any:
+        return sampler(key, shape, kind, *given)
+
+    return drawn(function, words, *wide)
+
+
+# -- numbers of one kind ---------------------------------------------------------------------------
+
+
+def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+    """Whole numbers of random bits.
+
+    Parameters
+    ----------
+    key : Array
+    shape : tuple of int
+    dtype : dtype
+        An unsigned integer type, by default uint32.
+    """
+    words = words_of("bits", key)
+    return sample("bits", words, shape_of(shape), kind_of("bits", dtype, "u", "u"))
+
+
+def uniform(
+    key: Any,
+    shape: Any = (),
+    dtype: Any = None,
+    minval: Any = 0.0,
+    maxval: Any = 1.0,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Evenly distributed numbers in [minval, maxval).
+
+    Parameters
+    ----------
+    key : Array
+        Of `PRNGKey`, `key` or `split`.
+    shape : tuple of int
+    dtype : dtype
+        A floating one, by default float32.
+    minval, maxval : array_like
+        The bounds; the result is differentiable by them.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.random.uniform(jax.random.PRNGKey(0), (2,))
+    Array([0.947667 , 0.9785799], dtype=float32)
+    """
+    words = words_of("uniform", key)
+    kind, sizes = kind_of("uniform", dtype), shape_of(shape)
+    if not any(isinstance(end, TensorBase) or sizes_of(end) for end in (minval, maxval)):
+        between = functools.partial(
+            SAMPLERS["between"], shape=sizes, kind=kind, low=minval, high=maxval
+        )
+        return drawn(between, words)
+    low, high = asarray(minval, kind), asarray(maxval, kind)
+    shape_for("uniform", sizes, low, high)
+    spread = sample("between", words, sizes, kind)
+    return jnp.maximum(low, spread * (high - low) + low)
+
+
+def randint(
+    key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """Evenly distributed whole numbers in [minval, maxval).
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.random.randint(jax.random.PRNGKey(0), (3,), 0, 10)
+    Array([9, 0, 2], dtype=int32)
+    """
+    words = words_of("randint", key)
+    kind = default_dtype("i") if dtype is None else requested_dtype(dtype, "randint")
+    if kind.kind not in "iu":
+        raise TypeError(f"randint only accepts integer dtypes, got {kind.name}")
+    check_arrays("randint", minval, maxval)
+    wide = kind if kind.itemsize >= 4 else np.dtype(np.int32)
+    limits = np.iinfo(kind)
+    if isinstance(maxval, int) and maxval > limits.max:
+        bound, beyond = limits.max, maxval > limits.max
+    else:
+        bound, beyond = maxval, False
+    low, high = (_whole(value, limits) for value in (minval, bound))
+    if wide != kind and beyond:
+        bound, beyond = limits.max + 1, False
+        high = asarray(bound, wide)
+    sizes = shape_for("randint", shape, low, high)
+    sampler = SAMPLERS["integers"]
+
+    def function(words: Any, low: Any, high: Any) -> Any:
+        return sampler(words, sizes, wide, low.astype(wide), high.astype(wide), np.bool_(beyond))
+
+    given = [jnp.broadcast_to(value, sizes) for value in (low, high)]
+    return asarray(drawn(function, words, *given), kind)
+
+
+def _whole(value: Any, limits: Any) -> Any:
+    """A bound as an array of integers within what the dtype can hold."""
+    if isinstance(value, int):
+        return asarray(min(max(value, int(limits.min)), int(limits.max)))
+    bound = asarray(value)
+    return bound if bound.dtype.kind in "iu" else bound.astype(int)
+
+
+def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+    """Numbers of the standard normal distribution.
+
+    Parameters
+    ----------
+    key : Array
+        Of `PRNGKey`, `key` or `split`.
+    shape : tuple of int
+    dtype : dtype
+        A floating or complex one, by default float32.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.random.normal(jax.random.PRNGKey(0), (2,))
+    Array([1.6226422, 2.0252647], dtype=float32)
+    """
+    words = words_of("normal", key)
+    kind, sizes = kind_of("normal", dtype, "fc"), shape_of(shape)
+    if kind.kind == "f":
+        return sample("normal", words, sizes, kind)
+    of_parts = np.dtype(f"f{kind.itemsize // 2}")
+    real, imag = (sample("normal", part, sizes, of_parts) for part in split(words))
+    return (real.astype(kind) + 1j * imag.astype(kind)) / kind.type(math.sqrt(2))
+
+
+def _standard(name: str, text: str) -> Any:
+    def function(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+        words = words_of(name, key)
+        return sample(name, words, shape_of(shape), kind_of(name, dtype))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""Numbers of the {text}.
+
+    Parameters
+    ----------
+    key : Array
+        Of `PRNGKey`, `key` or `split`.
+    shape : tuple of int
+    dtype : dtype
+        A floating one, by default float32.
+    """
+    return function
+
+
+cauchy = _standard("cauchy", "standard Cauchy distribution")
+exponential = _standard("exponential", "exponential distribution of mean 1")
+laplace = _standard("laplace", "standard Laplace distribution")
+logistic = _standard("logistic", "standard logistic distribution")
+
+
+def gumbel(
+    key: Any,
+    shape: Any = (),
+    dtype: Any = None,
+    mode: str | None = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Numbers of the standard Gumbel distribution; ``mode="high"`` draws large ones finely."""
+    words = words_of("gumbel", key)
+    if mode not in (None, "low", "high", "highest"):
+        raise ValueError(f"Must provide valid mode for gumbel got: {mode}")
+    kind, sizes = kind_of("gumbel", dtype), shape_of(shape)
+    return sample("gumbel" if mode in (None, "low") else "fine_gumbel", words, sizes, kind)
+
+
+def truncated_normal(
+    key: Any,
+    lower: Any,
+    upper: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Numbers of the standard normal distribution between two bounds; differentiable by these."""
+    words = words_of("truncated_normal", key)
+    kind = kind_of("truncated_normal", dtype)
+    low, high = asarray(lower, kind), asarray(upper, kind)
+    sizes = shape_for("truncated_normal", shape, low, high)
+    root = kind.type(math.sqrt(2))
+    first, last = (made(special.erf(plain(end / root))) for end in (low, high))
+    spread = uniform(words, sizes, kind, first, last)
+    found = root * made(special.erfinv(plain(spread)))
+    above, below = (
+        jnp.nextafter(made(plain(end).detach()), kind.type(way))
+        for end, way in ((low, np.inf), (high, -np.inf))
+    )
+    return jnp.clip(found, above, below)
+
+
+def bernoulli(
+    key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low", *, out_sharding: Any = None
+) -> Any:
+    """True with probability `p`."""
+    words = words_of("bernoulli", key)
+    if mode not in ("high", "low"):
+        raise ValueError(f"got mode={mode!r}, expected 'high' or 'low'")
+    given = asarray(p)
+    if given.dtype.kind != "f":
+        raise TypeError(
+            f"bernoulli probability `p` must have a floating dtype, got {given.dtype.name}."
+        )
+    sizes = shape_for("bernoulli", shape, given)
+    if mode == "low":
+        return uniform(words, sizes, given.dtype) < given
+    first, second = uniform(words, (2, *sizes), given.dtype)
+    return second * 2.0 ** -np.finfo(given.dtype).nmant < given - first
+
+
+def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+    """1 or -1, each with probability 1/2."""
+    kind = default_dtype("i") if dtype is None else requested_dtype(dtype, "rademacher")
+    words = words_of("rademacher", key)
+    return (2 * bernoulli(words, 0.5, shape_of(shape)).astype(kind) - 1).astype(kind)
+
+
+# -- vectors and matrices --------------------------------------------------------------------------
+
+
+def multivariate_normal(
+    key: Any,
+    mean: Any,
+    cov: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    method: str = "cholesky",
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Normal vectors of a mean and a covariance matrix; differentiable by both.
+
+    Parameters
+    ----------
+    mean : array_like, shape (..., n)
+    cov : array_like, shape (..., n, n)
+    shape : tuple of int, optional
+        Without n.
+    method : str
+        How the matrix is taken apart: ``"cholesky"``, ``"eigh"`` or ``"svd"``.
+    """
+    words = words_of("multivariate_normal", key)
+    centre, spread = promote_inexact(mean, cov)
+    if method not in ("svd", "eigh", "cholesky"):
+        raise ValueError("method must be one of {'svd', 'eigh', 'cholesky'}")
+    kind = kind_of("multivariate_normal", centre.dtype if dtype is None else dtype)
+    if centre.ndim < 1:
+        raise ValueError("multivariate_normal requires mean.ndim >= 1, got mean.ndim == 0")
+    if spread.ndim < 2:
+        raise ValueError(
+            f"multivariate_normal requires cov.ndim >= 2, got cov.ndim == {spread.ndim}"
+        )
+    n = centre.shape[-1]
+    if tuple(spread.shape[-2:]) != (n, n):
+        raise ValueError(
+            f"multivariate_normal requires cov.shape == (..., n, n) for n={n}, but got cov.shape "
+            f"== {tuple(spread.shape)}."
+        )
+    batches = [np.broadcast_to(0, centre.shape[:-1]), np.broadcast_to(0, spread.shape[:-2])]
+    sizes = shape_for("normal", shape, *batches)
+    if method == "cholesky":
+        factor = jnp.linalg.cholesky(spread)
+    elif method == "eigh":
+        w, v = jnp.linalg.eigh(spread)
+        factor = v * jnp.sqrt(w[..., None, :])
+    else:
+        u, s, _ = jnp.linalg.svd(spread)
+        factor = u * jnp.sqrt(s[..., None, :])
+    noise = normal(words, (*sizes, n), kind)
+    return centre.astype(kind) + jnp.einsum("...ij,...j->...i", factor.astype(kind), noise)
+
+
+def orthogonal(
+    key: Any, n: Any, shape: Any = (), dtype: Any = None, m: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """Orthogonal matrices, evenly distributed."""
+    words = words_of("orthogonal", key)
+    rows = static(n, "n of orthogonal")
+    columns = rows if m is None else static(m, "m of orthogonal")
+    sizes = (*shape_of(shape), max(rows, columns), min(rows, columns))
+    q, r = jnp.linalg.qr(normal(words, sizes, dtype))
+    found = q * jnp.expand_dims(jnp.sign(jnp.linalg.diagonal(r)), -2)
+    return found.mT if rows < columns else found

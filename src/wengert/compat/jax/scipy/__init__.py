@@ -1,0 +1,32 @@
+"""Layer 9 · compat: SciPy's functions under JAX's names: ``jax.scipy``.
+
+`special`, `linalg`, `stats`, `signal`, `optimize`, `integrate`, `ndimage` and `interpolate` are
+imported when they are first named. Some special functions are SciPy's own, which must be installed
+for them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_MODULES = frozenset(
+    {"integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "special", "stats"}
+)
+_ABSENT = {
+    "cluster": "write scipy.cluster on np.asarray(x)",
+    "fft": "write jax.numpy.fft",
+    "sparse": "wengert.implicit has linear solvers with derivatives",
+    "spatial": "write jax.numpy",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    why = f": {_ABSENT[name]}" if name in _ABSENT else ""
+    raise AttributeError(f"module 'jax.scipy' has no attribute {name!r}{why}")
+
+
+def __dir__() -> list[str]:
+    return sorted(_MODULES)

@@ -1,0 +1,102 @@
+"""Layer 9 · compat: ``jax.scipy.ndimage``: `map_coordinates`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import wengert.compat.jax.numpy as jnp
+from wengert.compat.jax.array import Array, asarray
+from wengert.compat.jax.numpy.calling import operands
+
+__all__ = ["map_coordinates"]
+
+
+def _mirror(index: Any, size: int) -> Any:
+    """Places counted to and fro, the ends once."""
+    period = max(2 * size - 2, 1)
+    index = jnp.abs(index) % period
+    return jnp.where(index >= size, period - index, index)
+
+
+def _reflect(index: Any, size: int) -> Any:
+    """Places counted to and fro, the ends twice."""
+    index = jnp.where(index < 0, -index - 1, index) % (2 * size)
+    return jnp.where(index >= size, 2 * size - 1 - index, index)
+
+
+_INSIDE = {
+    "constant": lambda index, size: jnp.clip(index, 0, size - 1),
+    "mirror": _mirror,
+    "nearest": lambda index, size: jnp.clip(index, 0, size - 1),
+    "reflect": _reflect,
+    "wrap": lambda index, size: index % size,
+}
+
+
+def map_coordinates(
+    input: Any, coordinates: Sequence[Any], order: int, mode: str = "constant", cval: Any = 0.0
+) -> Array:
+    """The values of an array at places between its elements; differentiable by both.
+
+    Parameters
+    ----------
+    input : array_like
+    coordinates : sequence of array_like
+        The places, for each dimension of `input`.
+    order : int
+        0: of the nearest element; 1: on lines between the nearest.
+    mode : str
+        What is beyond the ends: ``"constant"`` (`cval`), ``"nearest"``, ``"wrap"``, ``"mirror"``
+        or ``"reflect"``.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.scipy.ndimage.map_coordinates(jax.numpy.arange(4.0), [jax.numpy.array([0.5, 2.0])], 1)
+    Array([0.5, 2. ], dtype=float32)
+    """
+    (x,) = operands("map_coordinates", input)
+    places = operands("map_coordinates", *coordinates)
+    if len(places) != x.ndim:
+        raise ValueError(
+            f"coordinates must be a sequence of length input.ndim, but {len(places)} != {x.ndim}"
+        )
+    if mode not in _INSIDE:
+        raise NotImplementedError(
+            f"jax.scipy.ndimage.map_coordinates does not yet support mode {mode}. Currently "
+            f"supported modes are {set(_INSIDE)}."
+        )
+    if order not in (0, 1):
+        raise NotImplementedError("jax.scipy.ndimage.map_coordinates currently requires order<=1")
+    parts = []
+    for at in places:
+        if order == 0:
+            parts.append([(jnp.round(at).astype(int), 1)])
+            continue
+        low = jnp.floor(at)
+        weight = at - low
+        first = low.astype(int)
+        parts.append([(first, 1 - weight), (first + 1, weight)])
+    total: Any = 0
+    for corner in itertools.product(*parts):
+        index = tuple(
+            _INSIDE[mode](place, size) for (place, _), size in zip(corner, x.shape, strict=True)
+        )
+        value = x[index]
+        if mode == "constant":
+            there: Any = True
+            for (place, _), size in zip(corner, x.shape, strict=True):
+                there = there & (place >= 0) & (place < size)
+            value = jnp.where(there, value, asarray(cval, x.dtype))
+        for _, weight in corner:
+            value = value * weight
+        total = total + value
+    if x.dtype.kind in "iu":
+        total = jnp.round(total)
+    return total.astype(x.dtype)
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(f"module 'jax.scipy.ndimage' has no attribute {name!r}")

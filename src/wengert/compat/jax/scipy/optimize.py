@@ -1,0 +1,176 @@
+"""Layer 9 · compat: ``jax.scipy.optimize``: `minimize` by BFGS, with derivatives by `grad`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.compat.jax.array import asarray
+from wengert.compat.jax.reverse import value_and_grad
+
+__all__ = ["OptimizeResults", "minimize"]
+
+
+class OptimizeResults(NamedTuple):
+    """What `minimize` found.
+
+    Attributes
+    ----------
+    x
+        The minimum.
+    success
+        Whether the gradient is small enough there.
+    status
+        0 for that, else 1 (too many iterations) or 3 (the line search found nothing).
+    fun, jac, hess_inv
+        The value, the gradient, and the approximation of the inverse of the Hessian.
+    nfev, njev, nit
+        The numbers of values, gradients and iterations.
+    """
+
+    x: Any
+    success: Any
+    status: Any
+    fun: Any
+    jac: Any
+    hess_inv: Any
+    nfev: Any
+    njev: Any
+    nit: Any
+
+
+class _Counted:
+    """Values and gradients of the function, in float64, and how many there were."""
+
+    def __init__(self, fun: Callable[..., Any], args: tuple[Any, ...], dtype: Any) -> None:
+        self._both = value_and_grad(lambda x: fun(x, *args))
+        self._dtype = dtype
+        self.count = 0
+
+    def __call__(self, x: Any) -> tuple[float, Any]:
+        self.count += 1
+        value, slope = self._both(asarray(x.astype(self._dtype)))
+        return float(value), np.asarray(slope, np.float64)
+
+
+def _searched(f: _Counted, x: Any, value: float, slope: Any, step: Any) -> Any:
+    """A point along `step` that satisfies the strong Wolfe conditions, found by bisection."""
+    start = float(slope @ step)
+    low, high, length = 0.0, np.inf, 1.0
+    best = None
+    for _ in range(40):
+        point = x + length * step
+        there, steep = f(point)
+        if np.isfinite(there) and there <= value + 1e-4 * length * start:
+            best = (point, there, steep)
+            if abs(float(steep @ step)) <= -0.9 * start:
+                break
+            if float(steep @ step) < 0:
+                low = length
+            else:
+                high = length
+        else:
+            high = length
+        length = 2 * length if np.isinf(high) else (low + high) / 2
+    return best
+
+
+def minimize(
+    fun: Callable[..., Any],
+    x0: Any,
+    args: tuple[Any, ...] = (),
+    *,
+    method: str,
+    tol: float | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> OptimizeResults:
+    """Minimise a function of a vector.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(x, *args)``, of one number.
+    x0 : Array, shape (n,)
+        Where to start.
+    method : str
+        ``"BFGS"``; ``"l-bfgs-experimental-do-not-rely-on-this"`` is the same here.
+    tol : float, optional
+        How small the gradient is to become.
+    options : dict, optional
+        ``maxiter``, ``gtol``, ``norm``.
+
+    Returns
+    -------
+    OptimizeResults
+        The result is not differentiable: see `wengert.implicit`.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> found = jax.scipy.optimize.minimize(
+    ...     lambda x: jax.numpy.sum((x - 1) ** 2), jax.numpy.zeros(2), method="BFGS")
+    >>> found.x
+    Array([1., 1.], dtype=float32)
+    """
+    if not isinstance(args, tuple):
+        raise TypeError(f"args argument to jax.scipy.optimize.minimize must be a tuple, got {args}")
+    if method.lower() not in ("bfgs", "l-bfgs-experimental-do-not-rely-on-this"):
+        raise ValueError(
+            f"Method {method} not recognized: 'BFGS' is there, others in wengert.scipy.minimize"
+        )
+    first = asarray(x0)
+    if first.ndim != 1:
+        raise ValueError(f"x0 must be a vector, but has shape {tuple(first.shape)}")
+    if first.dtype.kind != "f":
+        first = first.astype(float)
+    chosen = dict(options or {})
+    # float32 values tell apart no smaller gradients
+    least = float(chosen.get("gtol", 1e-5 if tol is None else tol))
+    order = chosen.get("norm", np.inf)
+    limit = int(chosen.get("maxiter") or first.size * 200)
+    f = _Counted(fun, args, first.dtype)
+    x = np.asarray(first, np.float64)
+    value, slope = f(x)
+    inverse = np.eye(x.size)
+    status, iterations = 1, 0
+    while iterations < limit:
+        if np.linalg.norm(slope, order) < least:
+            status = 0
+            break
+        step = -inverse @ slope
+        if not slope @ step < 0:
+            inverse, step = np.eye(x.size), -slope
+        found = _searched(f, x, value, slope, step)
+        if found is None:
+            status = 3
+            break
+        iterations += 1
+        point, value, steep = found
+        s, y = point - x, steep - slope
+        x, slope = point, steep
+        curvature = s @ y
+        if curvature > 1e-12 * np.linalg.norm(s) * np.linalg.norm(y):
+            left = np.eye(x.size) - np.outer(s, y) / curvature
+            inverse = left @ inverse @ left.T + np.outer(s, s) / curvature
+    else:
+        status = 0 if np.linalg.norm(slope, order) < least else 1
+    return OptimizeResults(
+        x=asarray(x, first.dtype),
+        success=asarray(status == 0),
+        status=asarray(np.int32(status)),
+        fun=asarray(value, first.dtype),
+        jac=asarray(slope, first.dtype),
+        hess_inv=asarray(inverse, first.dtype),
+        nfev=asarray(np.int32(f.count)),
+        njev=asarray(np.int32(f.count)),
+        nit=asarray(np.int32(iterations)),
+    )
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(
+        f"module 'jax.scipy.optimize' has no attribute {name!r}: wengert.scipy has minimize, "
+        "least_squares, root and curve_fit with derivatives"
+    )

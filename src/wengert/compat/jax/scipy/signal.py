@@ -1,0 +1,136 @@
+"""Layer 9 · compat: ``jax.scipy.signal``: convolutions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import wengert.compat.jax.numpy as jnp
+from wengert.compat.jax.array import Array, promote_inexact
+from wengert.compat.jax.numpy.calling import check_arrays
+
+__all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "detrend", "fftconvolve"]
+_SPECTRA = "write it by jnp.fft.rfft of windows of the signal"
+_CURES = dict.fromkeys(("csd", "istft", "stft", "welch"), _SPECTRA)
+
+
+def _operands(name: str, a: Any, b: Any, dimensions: int | None = None) -> list[Any]:
+    check_arrays(name, a, b)
+    x, y = promote_inexact(a, b)
+    if x.ndim != y.ndim or (dimensions is not None and x.ndim != dimensions):
+        raise ValueError(f"{name}: in1 and in2 should have the same dimensionality")
+    return [x, y]
+
+
+def _cut(full: Any, x: Any, y: Any, mode: str, name: str) -> Array:
+    """The part of the full convolution of two arrays that a mode asks for."""
+    if mode not in ("full", "same", "valid"):
+        raise ValueError("mode must be one of ['full', 'same', 'valid']")
+    index = []
+    larger = all(m >= n for m, n in zip(x.shape, y.shape, strict=True))
+    if mode == "valid" and not larger and any(m > n for m, n in zip(x.shape, y.shape, strict=True)):
+        raise ValueError(f"{name}: one input must be smaller than the other in every dimension.")
+    for m, n, length in zip(x.shape, y.shape, full.shape, strict=True):
+        if mode == "full":
+            index.append(slice(None))
+        elif mode == "same":
+            start = (n - 1) // 2
+            index.append(slice(start, start + m))
+        else:
+            least = min(m, n)
+            index.append(slice(least - 1, length - least + 1))
+    return full[tuple(index)]
+
+
+def _full(x: Any, y: Any) -> Any:
+    """The convolution of two arrays: each of the elements of the smaller one by the larger."""
+    if y.size > x.size:
+        x, y = y, x
+    around = [(n - 1, n - 1) for n in y.shape]
+    wide = jnp.pad(x, around)
+    sizes = [m + n - 1 for m, n in zip(x.shape, y.shape, strict=True)]
+    windows = [
+        np.arange(s)[:, None] + np.arange(n)[None, :] for s, n in zip(sizes, y.shape, strict=True)
+    ]
+    letters = [chr(97 + 2 * i) for i in range(x.ndim)], [chr(98 + 2 * i) for i in range(x.ndim)]
+    spread = []
+    for i, window in enumerate(windows):
+        shape = [1] * (2 * x.ndim)
+        shape[2 * i], shape[2 * i + 1] = window.shape
+        spread.append(window.reshape(shape))
+    text = "".join(a + b for a, b in zip(*letters, strict=True))
+    flipped = jnp.flip(y)
+    return jnp.einsum(
+        f"{text},{''.join(letters[1])}->{''.join(letters[0])}", wide[tuple(spread)], flipped
+    )
+
+
+def _by(name: str, correlates: bool, dimensions: int | None, through_fft: bool = False) -> Any:
+    def function(in1: Any, in2: Any, mode: str = "full", *args: Any, **kwargs: Any) -> Array:
+        x, y = _operands(name, in1, in2, dimensions)
+        if dimensions == 2:
+            boundary = args[0] if args else kwargs.get("boundary", "fill")
+            if boundary != "fill" or kwargs.get("fillvalue", 0):
+                raise NotImplementedError(f"{name}() only supports boundary='fill', fillvalue=0")
+        if correlates:
+            y = jnp.conj(jnp.flip(y))
+        return _cut(_by_fft(x, y) if through_fft else _full(x, y), x, y, mode, name)
+
+    function.__name__ = function.__qualname__ = name
+    what = "correlation" if correlates else "convolution"
+    function.__doc__ = (
+        f"The {what} of two arrays; ``mode`` is ``full``, ``same`` (as large as the first) or "
+        "``valid``."
+    )
+    return function
+
+
+def _by_fft(x: Any, y: Any) -> Any:
+    sizes = [m + n - 1 for m, n in zip(x.shape, y.shape, strict=True)]
+    real = x.dtype.kind != "c" and y.dtype.kind != "c"
+    there: Callable[..., Any] = jnp.fft.rfftn if real else jnp.fft.fftn
+    back: Callable[..., Any] = jnp.fft.irfftn if real else jnp.fft.ifftn
+    axes = tuple(range(x.ndim))
+    return back(there(x, sizes, axes) * there(y, sizes, axes), sizes, axes)
+
+
+convolve = _by("convolve", False, None)
+correlate = _by("correlate", True, None)
+convolve2d = _by("convolve2d", False, 2)
+correlate2d = _by("correlate2d", True, 2)
+
+
+def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Array:
+    """The convolution of two arrays by way of their Fourier transforms."""
+    if axes is not None:
+        raise NotImplementedError("fftconvolve with axes=: move the axes, and use jax.vmap")
+    x, y = _operands("fftconvolve", in1, in2)
+    return _cut(_by_fft(x, y), x, y, mode, "fftconvolve")
+
+
+def detrend(
+    data: Any, axis: int = -1, type: str = "linear", bp: int = 0, overwrite_data: Any = None
+) -> Array:
+    """A signal without its mean (``"constant"``) or the line that fits it best (``"linear"``)."""
+    check_arrays("detrend", data)
+    (x,) = promote_inexact(data)
+    if type not in ("constant", "linear"):
+        raise ValueError("Trend type must be 'linear' or 'constant'.")
+    if type == "constant":
+        return x - x.mean(axis, keepdims=True)
+    if bp != 0:
+        raise NotImplementedError("detrend with bp=: cut the signal up")
+    lines = jnp.moveaxis(x, axis, 0)
+    n = lines.shape[0]
+    at = jnp.arange(1, n + 1, dtype=x.dtype) / n
+    basis = jnp.stack([at, jnp.ones_like(at)], 1)
+    flat = lines.reshape((n, -1))
+    fitted = basis @ jnp.linalg.lstsq(basis, flat)[0]
+    return jnp.moveaxis((flat - fitted).reshape(lines.shape), 0, axis)
+
+
+def __getattr__(name: str) -> Any:
+    why = f": {_CURES[name]}" if name in _CURES else ""
+    raise AttributeError(f"module 'jax.scipy.signal' has no attribute {name!r}{why}")

@@ -1,0 +1,259 @@
+"""Layer 9 · compat: special functions under the names of ``jax.scipy.special``.
+
+>>> from wengert.compat import jax
+>>> jax.scipy.special.expit(0.0)
+Array(0.5, dtype=float32, weak_type=True)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import wengert.compat.jax.numpy as jnp
+from wengert.base.extras import scipy_module
+from wengert.compat.jax.array import Array, asarray, made
+from wengert.compat.jax.checks import no_warnings
+from wengert.compat.jax.nn.functions import log_softmax as _log_softmax
+from wengert.compat.jax.nn.functions import logsumexp as logsumexp
+from wengert.compat.jax.nn.functions import softmax as _softmax
+from wengert.compat.jax.numpy.calling import (
+    as_operands,
+    check_arrays,
+    documented,
+    finished,
+    plain,
+    static,
+    value_of,
+)
+from wengert.ops import special
+from wengert.tensor.numpy_special import rule_of
+
+__all__ = ["factorial", "logsumexp", "polygamma"]
+
+_ONE: dict[str, str] = {
+    name: name
+    for name in [
+        "dawsn",
+        "entr",
+        "erf",
+        "erfc",
+        "erfcx",
+        "erfinv",
+        "exp1",
+        "expi",
+        "expit",
+        "gamma",
+        "gammaln",
+        "i0",
+        "i0e",
+        "i1",
+        "i1e",
+        "loggamma",
+        "log_ndtr",
+        "logit",
+        "ndtr",
+        "ndtri",
+        "spence",
+    ]
+} | {"digamma": "psi", "gammaln": "gammaln", "loggamma": "gammaln"}
+"""Functions of one argument, and what SciPy calls them."""
+_TWO = "beta betaln boxcox boxcox1p gammainc gammaincc kl_div owens_t poch rel_entr xlog1py xlogy"
+_THREE = "betainc hyp1f1"
+_PAIRS = "fresnel sici"
+_CURES = {
+    "bessel_jn": "wengert.special.bessel_j0 and bessel_j1 are there",
+    "lpmn": "JAX has given it up",
+    "sph_harm": "JAX has given it up",
+    "sph_harm_y": "its derivatives are not there: write the polynomials by jnp.polyval",
+    "wofz": "it is of complex numbers: write scipy.special.wofz on np.asarray(z)",
+}
+
+
+def _computed(name: str, *given: Array) -> Any:
+    """SciPy's function of this name, by what stands for it."""
+    rule = rule_of(name)
+    assert rule is not None
+    if rule.__name__ == "rule":
+        _check_installed(name)
+    with no_warnings():
+        return finished(rule(*map(plain, given)), given[0].weak_type)
+
+
+_OWN = frozenset(
+    [
+        "entr",
+        "erf",
+        "erfc",
+        "erfinv",
+        "expit",
+        "gammainc",
+        "gammaincc",
+        "i0",
+        "i0e",
+        "i1",
+        "i1e",
+        "log_ndtr",
+        "ndtr",
+        "ndtri",
+        "xlog1py",
+        "xlogy",
+        "logit",
+        "gammaln",
+        "psi",
+        "erfcx",
+    ]
+)
+
+
+def _check_installed(name: str) -> None:
+    if name not in _OWN:
+        scipy_module("special", f"jax.scipy.special.{name}")
+
+
+def _of_one(name: str, scipys: str) -> Callable[..., Any]:
+    def function(x: Any) -> Any:
+        (x,) = as_operands(f"{name}", x, inexact=True)
+        return _computed(scipys, x)
+
+    return function
+
+
+def _of_several(name: str, count: int) -> Callable[..., Any]:
+    def function(*args: Any) -> Any:
+        if len(args) != count:
+            raise TypeError(
+                f"{name}() takes {count} positional arguments but {len(args)} were given"
+            )
+        return _computed(name, *as_operands(name, *args, inexact=True))
+
+    return function
+
+
+for _name, _scipys in _ONE.items():
+    globals()[_name] = documented(_of_one(_name, _scipys), _name)
+for _name in _TWO.split():
+    globals()[_name] = documented(_of_several(_name, 2), _name)
+for _name in _THREE.split():
+    globals()[_name] = documented(_of_several(_name, 3), _name)
+for _name in _PAIRS.split():
+    globals()[_name] = documented(_of_one(_name, _name), _name)
+for _name in (*_ONE, *_TWO.split(), *_THREE.split(), *_PAIRS.split()):
+    globals()[
+        _name
+    ].__doc__ = f"`scipy.special.{_name}` on arrays of JAX.\n\nSee `scipy.special.{_name}`."
+__all__ += [*_ONE, *_TWO.split(), *_THREE.split(), *_PAIRS.split()]
+
+
+def softmax(x: Any, /, *, axis: Any = None) -> Array:
+    """exp(x) / sum(exp(x)), over all elements unless `axis` is given."""
+    return _softmax(x, axis)
+
+
+def log_softmax(x: Any, /, *, axis: Any = None) -> Array:
+    """The logarithms of `softmax`."""
+    return _log_softmax(x, axis)
+
+
+def log_ndtr(x: Any, series_order: int = 3) -> Array:
+    """The logarithm of `ndtr`: exact in the lower tail, whatever `series_order`."""
+    (x,) = as_operands("log_ndtr", x, inexact=True)
+    return _computed("log_ndtr", x)
+
+
+def polygamma(n: Any, x: Any) -> Array:
+    """The derivative of order `n` of `digamma`; differentiable by `x`.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.numpy.round(jax.scipy.special.polygamma(1, 1.0), 3)
+    Array(1.645, dtype=float32, weak_type=True)
+    """
+    check_arrays("polygamma", n, x)
+    (y,) = as_operands("polygamma", x, inexact=True)
+    orders = value_of(n, "the order of polygamma")
+    if orders.ndim:
+        parts = [polygamma(int(k), y) for k in np.unique(orders)]
+        found = parts[0]
+        for k, part in zip(np.unique(orders)[1:], parts[1:], strict=True):
+            found = jnp.where(asarray(orders == k), part, found)
+        return jnp.broadcast_to(found, np.broadcast_shapes(orders.shape, tuple(y.shape)))
+    order = int(orders)
+    if order != orders or order < 0:
+        raise ValueError(f"polygamma takes whole orders that are not negative, not {n}")
+    if order == 0:
+        return _computed("psi", y)
+    return made(special.polygamma(order, plain(y)), y.weak_type)
+
+
+def multigammaln(a: Any, d: Any) -> Array:
+    """The logarithm of the multivariate gamma function."""
+    (x,) = as_operands("multigammaln", a, inexact=True)
+    size = static(d, "d of multigammaln")
+    return made(special.multigammaln(plain(x), size))
+
+
+def gammasgn(x: Any) -> Array:
+    """The sign of the gamma function."""
+    (x,) = as_operands("gammasgn", x, inexact=True)
+    whole = jnp.floor(x)
+    found = jnp.where((x > 0) | (whole % 2 == 0), 1.0, -1.0)
+    return jnp.where((x < 0) & (x == whole), jnp.nan, found).astype(x.dtype)
+
+
+def factorial(n: Any, exact: bool = False) -> Array:
+    """n!, 0 below 0."""
+    if exact:
+        raise NotImplementedError("factorial with exact=True: write math.factorial(n)")
+    (x,) = as_operands("factorial", n, inexact=True)
+    return jnp.where(x < 0, 0, jnp.exp(_computed("gammaln", x + 1)))
+
+
+def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
+    """In how many ways k of N can be chosen."""
+    n, k = as_operands("comb", N, k, inexact=True)
+    n = n + k - 1 if repetition else n
+    logs = (_computed("gammaln", part + 1) for part in (n, k, n - k))
+    first, second, third = logs
+    return jnp.where((k < 0) | (k > n), 0, jnp.round(jnp.exp(first - second - third)))
+
+
+def zeta(x: Any, q: Any = None) -> Array:
+    """The Hurwitz zeta function; the Riemann zeta function, if `q` is left out."""
+    if q is None:
+        (x,) = as_operands("zeta", x, inexact=True)
+        q = 1.0
+    a, b = as_operands("zeta", x, q, inexact=True)
+    return _computed("_zeta", a, b)
+
+
+def expn(n: Any, x: Any) -> Array:
+    """The exponential integral of order `n`; differentiable by `x`."""
+    check_arrays("expn", n, x)
+    (y,) = as_operands("expn", x, inexact=True)
+    return _computed("expn", asarray(n, y.dtype), y)
+
+
+def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Array:
+    """Gauss's hypergeometric function; differentiable by `x`."""
+    return _computed("hyp2f1", *as_operands("hyp2f1", a, b, c, x, inexact=True))
+
+
+def bernoulli(n: int) -> Array:
+    """The Bernoulli numbers B(0) to B(n)."""
+    if n < 0:
+        raise ValueError("n must be a non-negative integer.")
+    numbers = [1.0, -0.5][: n + 1]
+    for m in range(2, n + 1):
+        total = sum(math.comb(m + 1, k) * numbers[k] for k in range(m))
+        numbers.append(0.0 if m % 2 else -total / (m + 1))
+    return asarray(numbers, float)
+
+
+def __getattr__(name: str) -> Any:
+    why = f": {_CURES[name]}" if name in _CURES else ""
+    raise AttributeError(f"module 'jax.scipy.special' has no attribute {name!r}{why}")

@@ -1,0 +1,52 @@
+"""Layer 9 · compat: distributions under the names of ``jax.scipy.stats``.
+
+Each is a module of functions: ``logpdf``, ``pdf``, ``cdf``, ... (``logpmf``, ``pmf`` for whole
+numbers), differentiable by what the distribution is continuous in.
+
+>>> from wengert.compat import jax
+>>> jax.scipy.stats.norm.logpdf(0.0)
+Array(-0.9189385, dtype=float32, weak_type=True)
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from wengert.compat.jax.scipy.stats import continuous as _continuous
+from wengert.compat.jax.scipy.stats import discrete as _discrete
+from wengert.compat.jax.scipy.stats import several as _several
+
+_DISTRIBUTIONS = {
+    **_continuous.DISTRIBUTIONS,
+    **_discrete.DISTRIBUTIONS,
+    **_several.DISTRIBUTIONS,
+}
+
+
+def _module(name: str, functions: dict[str, Any]) -> ModuleType:
+    """A module of functions, which can be imported from, too."""
+    made = ModuleType(f"{__name__}.{name}", f"The distribution `{name}`: {', '.join(functions)}.")
+    for key, function in functions.items():
+        function.__name__ = function.__qualname__ = key
+        function.__module__ = made.__name__
+        function.__doc__ = f"``{key}`` of the distribution `{name}`: see `scipy.stats.{name}`."
+        setattr(made, key, function)
+    sys.modules[made.__name__] = made
+    return made
+
+
+_MODULES = {name: _module(name, functions) for name, functions in _DISTRIBUTIONS.items()}
+globals().update(_MODULES)
+mode, rankdata, sem = _several.mode, _several.rankdata, _several.sem
+_CURES = {"gaussian_kde": "write jax.scipy.special.logsumexp of stats.norm.logpdf at all points"}
+
+
+def __getattr__(name: str) -> Any:
+    why = f": {_CURES[name]}" if name in _CURES else ""
+    raise AttributeError(f"module 'jax.scipy.stats' has no attribute {name!r}{why}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*_MODULES, "mode", "rankdata", "sem"])

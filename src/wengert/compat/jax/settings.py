@@ -1,0 +1,216 @@
+"""Layer 9 · compat: the settings of `wengert.compat.jax`: ``jax.config``, x64, the search for NaNs.
+
+Settings are kept per context (thread or task), above what ``config.update`` sets for all.
+"""
+
+from __future__ import annotations
+
+import os
+from contextvars import ContextVar, Token
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "WATCHED",
+    "Config",
+    "Switch",
+    "check_finite",
+    "config",
+    "debug_infs",
+    "debug_nans",
+    "enable_x64",
+]
+
+_TRUE = frozenset({"1", "true", "yes", "on", "y", "t"})
+_FALSE = frozenset({"0", "false", "no", "off", "n", "f", ""})
+
+
+def _of_environment(name: str) -> bool:
+    text = os.environ.get(name.upper(), "").lower()
+    if text in _TRUE or text in _FALSE:
+        return text in _TRUE
+    raise ValueError(f"invalid truth value {text!r} for environment {name.upper()!r}")
+
+
+class Switch:
+    """A setting that is on or off: for the process, and for a ``with`` block.
+
+    Parameters
+    ----------
+    name
+        What ``config.update`` calls it; the environment variable of this name sets it at first.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.default = _of_environment(name)
+        self._here: ContextVar[bool | None] = ContextVar(name, default=None)
+
+    @property
+    def value(self) -> bool:
+        """Whether it is on, here and now."""
+        here = self._here.get()
+        return self.default if here is None else here
+
+    def __call__(self, new_val: bool = True) -> _Within:
+        """A context in which the setting has another value."""
+        return _Within(self, bool(new_val))
+
+    def choose(self, value: bool) -> None:
+        """Set it for the process."""
+        self.default = value
+        _watch(self, value)
+
+    def put(self, value: bool) -> Token[bool | None]:
+        """Set it for this context."""
+        _watch(self, value)
+        return self._here.set(value)
+
+    def back(self, token: Token[bool | None]) -> None:
+        """Undo `put`."""
+        self._here.reset(token)
+
+
+class _Within:
+    """A ``with`` block within which a switch has another value; also a decorator."""
+
+    def __init__(self, switch: Switch, value: bool) -> None:
+        self._switch = switch
+        self._value = value
+        self._tokens: list[Token[bool | None]] = []
+
+    def __enter__(self) -> None:
+        self._tokens.append(self._switch.put(self._value))
+
+    def __exit__(self, *exc: object) -> None:
+        self._switch.back(self._tokens.pop())
+
+
+WATCHED: list[str] = []
+"""Which of the searches for values that are not finite have ever been switched on."""
+
+
+def _watch(switch: Switch, value: bool) -> None:
+    if value and switch is not enable_x64 and switch.name not in WATCHED:
+        WATCHED.append(switch.name)
+
+
+def check_finite(result: Any, where: str) -> None:
+    """Refuse what is no number, or infinite, if these are looked for.
+
+    Raises
+    ------
+    FloatingPointError
+        It says where the value came up.
+    """
+    payload = result.payload
+    if not isinstance(payload, np.ndarray | np.generic) or payload.dtype.kind not in "fc":
+        return
+    if debug_nans.value and np.isnan(payload).any():
+        raise FloatingPointError(f"invalid value (nan) encountered in {where}: {payload}")
+    if debug_infs.value and np.isinf(payload).any():
+        raise FloatingPointError(f"invalid value (inf) encountered in {where}: {payload}")
+
+
+enable_x64 = Switch("jax_enable_x64")
+debug_nans = Switch("jax_debug_nans")
+debug_infs = Switch("jax_debug_infs")
+for _switch in (debug_nans, debug_infs):
+    _watch(_switch, _switch.default)
+_SWITCHES = {switch.name: switch for switch in (enable_x64, debug_nans, debug_infs)}
+_IGNORED: dict[str, Any] = {
+    "jax_check_tracer_leaks": False,
+    "jax_compilation_cache_dir": None,
+    "jax_debug_key_reuse": False,
+    "jax_default_device": None,
+    "jax_default_matmul_precision": None,
+    "jax_default_prng_impl": "threefry2x32",
+    "jax_disable_jit": True,
+    "jax_enable_custom_prng": False,
+    "jax_explain_cache_misses": False,
+    "jax_log_compiles": False,
+    "jax_numpy_dtype_promotion": "standard",
+    "jax_numpy_rank_promotion": "allow",
+    "jax_platform_name": "cpu",
+    "jax_platforms": "cpu",
+    "jax_persistent_cache_min_compile_time_secs": 1.0,
+    "jax_threefry_partitionable": True,
+    "jax_traceback_filtering": "auto",
+    "jax_transfer_guard": "allow",
+}
+"""Settings of compilation, devices and tracing, which may be set and change nothing here."""
+
+
+class Config:
+    """``jax.config``: `update` sets, attributes read.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.config.jax_enable_x64
+    False
+    """
+
+    def __init__(self) -> None:
+        self._values = dict(_IGNORED)
+
+    def update(self, name: str, val: Any) -> None:
+        """Set one option for the whole process.
+
+        Parameters
+        ----------
+        name : str
+            ``jax_enable_x64``, ``jax_debug_nans`` or ``jax_debug_infs``; options of compilation and
+            devices are accepted and change nothing.
+        val
+            Its value.
+
+        Raises
+        ------
+        AttributeError
+            If there is no such option.
+        """
+        if name in _SWITCHES:
+            if not isinstance(val, bool | int):
+                raise TypeError(f"{name} is True or False, not {val!r}")
+            _SWITCHES[name].choose(bool(val))
+        elif name in self._values:
+            self._values[name] = val
+        else:
+            raise AttributeError(f"Unrecognized config option: {name}")
+
+    def read(self, name: str) -> Any:
+        """The value of one option.
+
+        Raises
+        ------
+        AttributeError
+            If there is no such option.
+        """
+        if name in _SWITCHES:
+            return _SWITCHES[name].value
+        if name in self._values:
+            return self._values[name]
+        raise AttributeError(f"Unrecognized config option: {name}")
+
+    def parse_flags_with_absl(self) -> None:
+        """Nothing: no flags are parsed here."""
+
+    config_with_absl = parse_flags_with_absl
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "x64_enabled":
+            return enable_x64.value
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self.read(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):
+            object.__setattr__(self, name, value)
+        else:
+            raise AttributeError(f"write config.update({name!r}, {value!r})")
+
+
+config = Config()

@@ -1,0 +1,221 @@
+"""Layer 9 · compat: what JAX's transforms have in common: arguments and results, flattened.
+
+NOTE [functions of flat tensors]
+The transforms of `wengert.func` are given functions of as many tensors as there are differentiable
+leaves among the arguments, which return lists of tensors. Here stands what puts the user's function
+in between: leaves become arrays of the class that they had outside, containers are made again, and
+results are taken apart, whatever containers are registered.
+
+NOTE [JAX's complex derivatives]
+`grad` and `vjp` give the conjugates of what PyTorch's convention has, so that the derivative of a
+holomorphic function is its derivative: cotangents are conjugated on their way in, and gradients on
+their way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.jax.array import Array, asarray, of_kind
+from wengert.compat.jax.dtypes import float0
+from wengert.compat.jax.settings import WATCHED, check_finite
+from wengert.compat.jax.trees import PyTreeDef, tree_flatten
+from wengert.tape.base import TensorBase
+from wengert.tape.record import T
+from wengert.tensor.tensor import Tensor
+
+__all__ = [
+    "Leaves",
+    "Results",
+    "argument",
+    "check_callable",
+    "conjugated",
+    "is_inexact",
+    "labelled",
+    "name_of",
+    "nothing_like",
+    "short",
+    "two_parts",
+]
+
+
+def check_callable(fun: Any) -> None:
+    """Refuse what is no function.
+
+    Raises
+    ------
+    TypeError
+        If it cannot be called.
+    """
+    if not callable(fun):
+        raise TypeError(f"Expected a callable value, got {fun}")
+
+
+def name_of(fun: Any) -> str:
+    """What a function is called."""
+    return str(getattr(fun, "__name__", fun.__class__.__name__))
+
+
+def argument(value: Any, what: str = "Argument") -> Any:
+    """A leaf among arguments as an array.
+
+    Raises
+    ------
+    TypeError
+        If it is no array and no number.
+    """
+    if isinstance(value, Array):
+        return value
+    plain = np.ndarray | np.generic | bool | int | float | complex | TensorBase
+    if isinstance(value, plain) or hasattr(value, "__jax_array__"):
+        return asarray(value)
+    raise TypeError(f"{what} {value!r} of type {type(value)} is not a valid JAX type.")
+
+
+def labelled(result: Any, cls: type) -> Any:
+    """A tensor as an array of the class `cls`."""
+    if result.__class__ is Tensor:
+        if WATCHED:
+            check_finite(result, "a value or a derivative")
+        result.__class__ = cls
+        return result
+    return result if result.__class__ is cls else of_kind(result, cls)
+
+
+def conjugated(x: Any) -> Any:
+    """The conjugate of a complex tensor; any other itself."""
+    if x.payload.dtype.kind != "c":
+        return x
+    return T.add(T.conj(x), 0)  # not -0 where nothing was conjugated
+
+
+def is_inexact(x: Any) -> bool:
+    """Whether an array has derivatives."""
+    dtype = x.payload.dtype
+    return dtype.kind in "fc" or (dtype.kind == "V" and dtype != float0)
+
+
+def nothing_like(x: Any) -> Any:
+    """What stands for a derivative by integers: an array of no bytes."""
+    return np.zeros(tuple(x.payload.shape), float0)
+
+
+def short(x: Any) -> str:
+    """The dtype and shape of an array: ``float32[2,3]``."""
+    return f"{x.payload.dtype.name}[{','.join(map(str, x.payload.shape))}]"
+
+
+class Leaves:
+    """Arguments that are differentiated by: their leaves as arrays, and how to make them again.
+
+    Attributes
+    ----------
+    arrays
+        All leaves.
+    places
+        Which of them have derivatives.
+    """
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        leaves, self.structure = tree_flatten(tuple(values))
+        self.arrays = [argument(leaf) for leaf in leaves]
+        self.places = [i for i, x in enumerate(self.arrays) if is_inexact(x)]
+
+    @property
+    def tensors(self) -> list[Any]:
+        """Those with derivatives."""
+        return [self.arrays[i] for i in self.places]
+
+    def with_tensors(self, tensors: Sequence[Any]) -> Any:
+        """The arguments with other tensors in place of those with derivatives: a tuple."""
+        arrays = list(self.arrays)
+        for place, tensor in zip(self.places, tensors, strict=True):
+            arrays[place] = labelled(tensor, arrays[place].__class__)
+        return self.structure.unflatten(arrays)
+
+    def derivatives(self, found: Sequence[Any]) -> Any:
+        """Gradients in the structure of the arguments: a tuple."""
+        made: list[Any] = [nothing_like(x) for x in self.arrays]
+        for place, grad in zip(self.places, found, strict=True):
+            made[place] = labelled(grad, self.arrays[place].__class__)
+        return self.structure.unflatten(made)
+
+
+class Results:
+    """What a function returned, taken apart: it is filled when the function is called.
+
+    Those with derivatives are handed to the transform as its output, the rest as what is beside it.
+    """
+
+    structure: PyTreeDef
+
+    def __init__(self) -> None:
+        self.classes: list[type] = []
+        self.places: list[int] = []
+        self.tensor_places: list[int] = []
+        self.leaves: list[Any] = []
+
+    def take(self, value: Any, what: str | None = None) -> tuple[list[Any], list[Any]]:
+        """The tensors of `value` with derivatives, and those without.
+
+        Parameters
+        ----------
+        what
+            What leaves are called if they must be arrays; None, if they may be anything.
+        """
+        self.leaves, self.structure = tree_flatten(value)
+        if what is not None:
+            self.leaves = [argument(leaf, what) for leaf in self.leaves]
+        tensors = [i for i, x in enumerate(self.leaves) if isinstance(x, TensorBase)]
+        self.classes = [type(x) for x in self.leaves]
+        self.places = [i for i in tensors if what is not None and is_inexact(self.leaves[i])]
+        self.tensor_places = [i for i in tensors if i not in set(self.places)]
+        return (
+            [self.leaves[i] for i in self.places],
+            [self.leaves[i] for i in self.tensor_places],
+        )
+
+    def give(self, outputs: Sequence[Any], others: Sequence[Any] = ()) -> Any:
+        """The value again, with tensors in the places of those with and without derivatives."""
+        leaves = list(self.leaves)
+        for places, tensors in ((self.places, outputs), (self.tensor_places, others)):
+            for place, tensor in zip(places, tensors, strict=True):
+                cls = self.classes[place]
+                leaves[place] = labelled(tensor, cls) if issubclass(cls, Array) else tensor
+        return self.structure.unflatten(leaves)
+
+    def let_go(self) -> None:
+        """Forget the leaves, which belong to the transform; what they were is still known."""
+        for place in (*self.places, *self.tensor_places):
+            self.leaves[place] = None
+
+    def derivatives(self, found: Sequence[Any], like: Callable[[int], Any]) -> Any:
+        """Derivatives in the structure of the value; ``like(i)`` for those without one."""
+        made: list[Any] = [None] * len(self.leaves)
+        for place, slope in zip(self.places, found, strict=True):
+            cls = self.classes[place]
+            made[place] = labelled(slope, cls) if issubclass(cls, Array) else slope
+        for place in range(len(made)):
+            if made[place] is None:
+                made[place] = like(place)
+        return self.structure.unflatten(made)
+
+
+def two_parts(result: Any, has_aux: bool) -> tuple[Any, Any]:
+    """What a function returned, parted into its output and what else it has to say."""
+    if not has_aux:
+        return result, None
+    if not isinstance(result, tuple):
+        raise TypeError(
+            "expected function with aux output to return a two-element tuple, but got type "
+            f"{type(result)} with value {result!r}"
+        )
+    if len(result) != 2:
+        raise TypeError(
+            "expected function with aux output to return a two-element tuple, but got a tuple of "
+            f"length {len(result)} with value {result!r}"
+        )
+    return result

@@ -1,0 +1,486 @@
+"""Layer 9 · compat: `jax.tree_util`: functions of pytrees, and how classes become containers."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from wengert.compat.jax.trees import (
+    DictKey,
+    FlattenedIndexKey,
+    GetAttrKey,
+    PyTreeDef,
+    SequenceKey,
+    children_of,
+    kind_of,
+    leaves_with_paths,
+    register,
+    tree_flatten,
+    tree_leaves,
+    tree_map,
+    tree_structure,
+)
+
+__all__ = [
+    "DictKey",
+    "FlattenedIndexKey",
+    "GetAttrKey",
+    "KeyEntry",
+    "KeyPath",
+    "Partial",
+    "PyTreeDef",
+    "SequenceKey",
+    "all_leaves",
+    "flatten_one_level",
+    "is_tree_node",
+    "keystr",
+    "register_dataclass",
+    "register_pytree_node",
+    "register_pytree_node_class",
+    "register_pytree_with_keys",
+    "register_pytree_with_keys_class",
+    "register_static",
+    "tree_all",
+    "tree_broadcast",
+    "tree_flatten",
+    "tree_flatten_with_path",
+    "tree_leaves",
+    "tree_leaves_with_path",
+    "tree_map",
+    "tree_map_with_path",
+    "tree_reduce",
+    "tree_reduce_associative",
+    "tree_structure",
+    "tree_transpose",
+    "tree_unflatten",
+    "treedef_children",
+    "treedef_is_leaf",
+    "treedef_tuple",
+]
+
+KeyEntry = Any
+KeyPath = tuple[Any, ...]
+_NONE: Any = object()
+
+
+def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
+    """The tree of a structure with these leaves (see `PyTreeDef.unflatten`).
+
+    Examples
+    --------
+    >>> from wengert.compat.jax.tree_util import tree_structure, tree_unflatten
+    >>> tree_unflatten(tree_structure([0, (0,)]), [1, 2])
+    [1, (2,)]
+    """
+    return treedef.unflatten(leaves)
+
+
+def tree_reduce(
+    function: Callable[[Any, Any], Any],
+    tree: Any,
+    initializer: Any = _NONE,
+    is_leaf: Callable[[Any], bool] | None = None,
+) -> Any:
+    """What is left of the leaves, two of which a function makes one, from the left.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.tree.reduce(lambda a, b: a + b, [1, (2, 3)])
+    6
+    """
+    leaves = tree_leaves(tree, is_leaf)
+    if initializer is _NONE:
+        return functools.reduce(function, leaves)
+    return functools.reduce(function, leaves, initializer)
+
+
+def tree_reduce_associative(
+    operation: Callable[[Any, Any], Any],
+    tree: Any,
+    *,
+    identity: Any = _NONE,
+    is_leaf: Callable[[Any], bool] | None = None,
+) -> Any:
+    """As `tree_reduce`, of an operation for which the order does not matter."""
+    return tree_reduce(operation, tree, identity, is_leaf)
+
+
+def tree_all(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
+    """Whether all leaves are true.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.tree.all([True, {"a": False}])
+    False
+    """
+    return all(tree_leaves(tree, is_leaf))
+
+
+def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree: Any) -> Any:
+    """A tree of trees, turned inside out.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.tree.transpose(
+    ...     jax.tree.structure([0, 0]), jax.tree.structure({"a": 0}), [{"a": 1}, {"a": 2}]
+    ... )
+    {'a': [1, 2]}
+    """
+    parts = outer_treedef.flatten_up_to(pytree)
+    if inner_treedef is None:
+        inner_treedef = tree_structure(parts[0])
+    rows = []
+    for part in parts:
+        leaves, structure = tree_flatten(part)
+        if structure != inner_treedef:
+            raise TypeError(
+                f"Mismatch: a part of the tree has structure {structure}, not {inner_treedef}"
+            )
+        rows.append(leaves)
+    columns = zip(*rows, strict=True) if rows else [()] * inner_treedef.num_leaves
+    return inner_treedef.unflatten([outer_treedef.unflatten(column) for column in columns])
+
+
+def tree_broadcast(
+    prefix_tree: Any, full_tree: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> Any:
+    """A tree of the structure of `full_tree`, with each leaf of `prefix_tree` as often as needed.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.tree.broadcast([0, 1], ["a", ("b", "c")])
+    [0, (1, 1)]
+    """
+    leaves, structure = tree_flatten(prefix_tree, is_leaf)
+    parts = structure.flatten_up_to(full_tree, "full_tree")
+    wide = [
+        tree_structure(part, is_leaf).unflatten([leaf] * tree_structure(part, is_leaf).num_leaves)
+        for leaf, part in zip(leaves, parts, strict=True)
+    ]
+    return structure.unflatten(wide)
+
+
+def tree_flatten_with_path(
+    tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
+    """The leaves of a tree with the steps that lead to them, and its structure.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> leaves, _ = jax.tree.flatten_with_path({"a": [5]})
+    >>> leaves
+    [((DictKey(key='a'), SequenceKey(idx=0)), 5)]
+    """
+    return leaves_with_paths(tree, is_leaf, is_leaf_takes_path)
+
+
+def tree_leaves_with_path(
+    tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+) -> list[tuple[KeyPath, Any]]:
+    """The leaves of a tree with the steps that lead to them."""
+    return leaves_with_paths(tree, is_leaf, is_leaf_takes_path)[0]
+
+
+def tree_map_with_path(
+    f: Callable[..., Any],
+    tree: Any,
+    *rest: Any,
+    is_leaf: Callable[..., bool] | None = None,
+    is_leaf_takes_path: bool = False,
+) -> Any:
+    """As `tree_map`, of a function whose first argument is the path.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.tree.map_with_path(lambda path, x: jax.tree_util.keystr(path), {"a": [5, 6]})
+    {'a': ["['a'][0]", "['a'][1]"]}
+    """
+    found, structure = leaves_with_paths(tree, is_leaf, is_leaf_takes_path)
+    others = [structure.flatten_up_to(other) for other in rest]
+    return structure.unflatten(
+        [f(path, leaf, *parts) for (path, leaf), *parts in zip(found, *others, strict=True)]
+    )
+
+
+def keystr(keys: KeyPath, *, simple: bool = False, separator: str = "") -> str:
+    """A path as text: ``"[0]['a'].x"``.
+
+    Parameters
+    ----------
+    simple : bool
+        Only the names and numbers.
+    separator : str
+        Between the steps.
+    """
+    return separator.join(_simple(key) if simple else str(key) for key in keys)
+
+
+def _simple(key: Any) -> str:
+    return str(key[0]) if isinstance(key, tuple) else str(key)
+
+
+def all_leaves(iterable: Iterable[Any], is_leaf: Callable[[Any], bool] | None = None) -> bool:
+    """Whether all of these are leaves."""
+    return all(
+        kind_of(value) is None or (is_leaf is not None and is_leaf(value)) for value in iterable
+    )
+
+
+def is_tree_node(value: Any) -> bool:
+    """Whether `value` is a container."""
+    return kind_of(value) is not None
+
+
+def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
+    """The children and the metadata of a container.
+
+    Raises
+    ------
+    ValueError
+        If it is a leaf.
+    """
+    there = children_of(tree)
+    if there is None:
+        raise ValueError(f"can't tree-flatten type: {type(tree)}")
+    return there[0], there[1]
+
+
+def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
+    """The structures of the children."""
+    return treedef.children()
+
+
+def treedef_is_leaf(treedef: PyTreeDef) -> bool:
+    """Whether a structure is that of a leaf."""
+    return treedef.num_nodes == 1 and treedef.num_leaves == 1
+
+
+def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
+    """The structure of a tuple of trees of these structures."""
+    parts = tuple(treedefs)
+    return PyTreeDef(tuple, kind_of(()), None, parts)
+
+
+# -- registration ----------------------------------------------------------------------------------
+
+
+def register_pytree_node(
+    nodetype: type,
+    flatten_func: Callable[[Any], tuple[Iterable[Any], Any]],
+    unflatten_func: Callable[[Any, Any], Any],
+    flatten_with_keys_func: Callable[[Any], Any] | None = None,
+) -> None:
+    """Let instances of a class be containers.
+
+    Parameters
+    ----------
+    nodetype : type
+        The class.
+    flatten_func : callable
+        Gives the children of an instance, and its metadata, which can be hashed and compared.
+    unflatten_func : callable
+        Takes the metadata and the children, and gives an instance.
+    flatten_with_keys_func : callable, optional
+        As `flatten_func`, with pairs of a key and a child.
+
+    Raises
+    ------
+    TypeError
+        If the functions are none.
+    ValueError
+        If the class is registered already.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> class Pair:
+    ...     def __init__(self, a, b):
+    ...         self.a, self.b = a, b
+    >>> jax.tree_util.register_pytree_node(
+    ...     Pair, lambda pair: ((pair.a, pair.b), None), lambda _, parts: Pair(*parts)
+    ... )
+    >>> jax.tree.leaves(Pair(1, [2, 3]))
+    [1, 2, 3]
+    """
+    for name, function in (("flatten_func", flatten_func), ("unflatten_func", unflatten_func)):
+        if not callable(function):
+            raise TypeError(
+                f"register_node(): incompatible function arguments: {name} must be callable, not "
+                f"{function!r}"
+            )
+    if flatten_with_keys_func is None:
+        register(nodetype, flatten_func, unflatten_func)
+        return
+    with_keys = flatten_with_keys_func
+    register(
+        nodetype,
+        flatten_func,
+        unflatten_func,
+        lambda value, count: [key for key, _ in with_keys(value)[0]],
+    )
+
+
+def register_pytree_node_class(cls: Any) -> Any:
+    """A class with `tree_flatten` and a class method `tree_unflatten`, as a container: a decorator.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> @jax.tree_util.register_pytree_node_class
+    ... class Scaled:
+    ...     def __init__(self, x, name):
+    ...         self.x, self.name = x, name
+    ...     def tree_flatten(self):
+    ...         return (self.x,), self.name
+    ...     @classmethod
+    ...     def tree_unflatten(cls, name, children):
+    ...         return cls(*children, name)
+    >>> jax.tree.structure(Scaled(1.0, "half"))
+    PyTreeDef(CustomNode(Scaled[half], [*]))
+    """
+    register(cls, lambda value: value.tree_flatten(), cls.tree_unflatten)
+    return cls
+
+
+def register_pytree_with_keys(
+    nodetype: type,
+    flatten_with_keys: Callable[[Any], Any],
+    unflatten_func: Callable[[Any, Any], Any],
+    flatten_func: Callable[[Any], Any] | None = None,
+) -> None:
+    """As `register_pytree_node`, of a function that gives pairs of a key and a child."""
+
+    def apart(value: Any) -> tuple[Iterable[Any], Any]:
+        if flatten_func is not None:
+            children, data = flatten_func(value)
+            return children, data
+        pairs, data = flatten_with_keys(value)
+        return [child for _, child in pairs], data
+
+    register(
+        nodetype,
+        apart,
+        unflatten_func,
+        lambda value, count: [key for key, _ in flatten_with_keys(value)[0]],
+    )
+
+
+def register_pytree_with_keys_class(cls: Any) -> Any:
+    """A class with `tree_flatten_with_keys` and `tree_unflatten`, as a container: a decorator."""
+    register_pytree_with_keys(
+        cls,
+        lambda value: value.tree_flatten_with_keys(),
+        cls.tree_unflatten,
+        (lambda value: value.tree_flatten()) if hasattr(cls, "tree_flatten") else None,
+    )
+    return cls
+
+
+def register_dataclass(
+    nodetype: Any,
+    data_fields: Sequence[str] | None = None,
+    meta_fields: Sequence[str] | None = None,
+    drop_fields: Sequence[str] = (),
+) -> Any:
+    """A dataclass as a container; also a decorator.
+
+    Parameters
+    ----------
+    nodetype : type
+        The class.
+    data_fields, meta_fields : sequence of str, optional
+        Which fields are children, and which are metadata. By default, those whose ``metadata`` says
+        ``static=True`` are metadata.
+
+    Raises
+    ------
+    ValueError
+        If the fields are not those of the class.
+
+    Examples
+    --------
+    >>> import dataclasses
+    >>> from wengert.compat import jax
+    >>> @jax.tree_util.register_dataclass
+    ... @dataclasses.dataclass
+    ... class Layer:
+    ...     w: float
+    ...     name: str = dataclasses.field(default="", metadata={"static": True})
+    >>> jax.tree.map(lambda x: 2 * x, Layer(1.0, "first"))
+    Layer(w=2.0, name='first')
+    """
+    if (data_fields is None) != (meta_fields is None):
+        raise TypeError(
+            "register_dataclass: data_fields and meta_fields must both be specified when either "
+            "is specified"
+        )
+    if data_fields is None or meta_fields is None:
+        if not dataclasses.is_dataclass(nodetype):
+            raise TypeError(
+                "register_dataclass: data_fields and meta_fields are required when nodetype is "
+                f"not a dataclass. Got nodetype={nodetype}."
+            )
+        fields = [field for field in dataclasses.fields(nodetype) if field.init]
+        data_fields = [f.name for f in fields if not f.metadata.get("static", False)]
+        meta_fields = [f.name for f in fields if f.metadata.get("static", False)]
+    data, meta = tuple(data_fields), tuple(meta_fields)
+    if dataclasses.is_dataclass(nodetype):
+        known = {field.name for field in dataclasses.fields(nodetype) if field.init}
+        named = {*data, *meta}
+        missing = known - named - set(drop_fields)
+        if missing or named - known:
+            raise ValueError(
+                "data_fields and meta_fields must include all dataclass fields with init=True and "
+                f"only those: missing {sorted(missing)}, unexpected {sorted(named - known)}"
+            )
+
+    def together(metadata: Any, children: Any) -> Any:
+        return nodetype(
+            **dict(zip(meta, metadata, strict=True)), **dict(zip(data, children, strict=True))
+        )
+
+    register(
+        nodetype,
+        lambda value: (
+            [getattr(value, name) for name in data],
+            tuple(getattr(value, name) for name in meta),
+        ),
+        together,
+        lambda value, count: [GetAttrKey(name) for name in data],
+    )
+    return nodetype
+
+
+def register_static(cls: Any) -> Any:
+    """A class whose instances are containers without children: a decorator."""
+    register(cls, lambda value: ((), value), lambda data, parts: data)
+    return cls
+
+
+class Partial(functools.partial):
+    """`functools.partial` as a container: its arguments are the children.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.tree.leaves(jax.tree_util.Partial(max, 1, 2))
+    [1, 2]
+    """
+
+
+register_pytree_with_keys(
+    Partial,
+    lambda value: (
+        ((GetAttrKey("args"), value.args), (GetAttrKey("keywords"), value.keywords)),
+        value.func,
+    ),
+    lambda func, parts: Partial(func, *parts[0], **parts[1]),
+)

@@ -1,0 +1,433 @@
+"""Layer 9 · compat: JAX's pytrees: nested containers, taken apart and put together.
+
+NOTE [pytrees]
+Containers are lists, tuples, named tuples, dicts (by their sorted keys), OrderedDicts,
+defaultdicts, None (which holds nothing), and what is registered; everything else is a leaf. A
+`PyTreeDef` is the structure without the leaves. It keeps, for every container, its type, its
+*metadata* (the keys of a dict, what a registered class says of itself) and the structures of its
+children.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+__all__ = [
+    "LEAF",
+    "DictKey",
+    "FlattenedIndexKey",
+    "GetAttrKey",
+    "Kind",
+    "PyTreeDef",
+    "SequenceKey",
+    "children_of",
+    "kind_of",
+    "leaves_with_paths",
+    "register",
+    "tree_flatten",
+    "tree_leaves",
+    "tree_map",
+    "tree_structure",
+]
+
+
+class SequenceKey(NamedTuple):
+    """A step into a list or tuple."""
+
+    idx: int
+
+    def __str__(self) -> str:
+        return f"[{self.idx!r}]"
+
+
+class DictKey(NamedTuple):
+    """A step into a dict."""
+
+    key: Hashable
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+
+class GetAttrKey(NamedTuple):
+    """A step to an attribute."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+
+class FlattenedIndexKey(NamedTuple):
+    """A step into a container that does not name its parts."""
+
+    key: int
+
+    def __str__(self) -> str:
+        return f"[<flat index {self.key}>]"
+
+
+class Kind(NamedTuple):
+    """How the containers of one type are taken apart and put together.
+
+    Attributes
+    ----------
+    apart
+        Gives the children and the metadata.
+    together
+        Makes a container of the metadata and the children.
+    keys
+        Gives the steps to the children, from the container and their number.
+    """
+
+    apart: Callable[[Any], tuple[Iterable[Any], Any]]
+    together: Callable[[Any, Any], Any]
+    keys: Callable[[Any, int], list[Any]]
+
+
+def _indices(value: Any, count: int) -> list[Any]:
+    return [SequenceKey(i) for i in range(count)]
+
+
+def _flat_indices(value: Any, count: int) -> list[Any]:
+    return [FlattenedIndexKey(i) for i in range(count)]
+
+
+def _sorted_keys(value: Any) -> list[Any]:
+    try:
+        return sorted(value)
+    except TypeError as error:
+        raise ValueError(
+            "Comparator raised exception while sorting pytree dictionary keys: the keys of a dict "
+            f"must be of one type that can be sorted, not {list(value)}"
+        ) from error
+
+
+def _dict_apart(value: Any) -> tuple[Iterable[Any], Any]:
+    keys = tuple(_sorted_keys(value))
+    return [value[key] for key in keys], keys
+
+
+def _default_apart(value: Any) -> tuple[Iterable[Any], Any]:
+    children, keys = _dict_apart(value)
+    return children, (value.default_factory, keys)
+
+
+def _dict_keys(value: Any, count: int) -> list[Any]:
+    keys = list(value) if isinstance(value, OrderedDict) else _sorted_keys(value)
+    return [DictKey(key) for key in keys]
+
+
+def _attributes(value: Any, count: int) -> list[Any]:
+    return [GetAttrKey(name) for name in value._fields]
+
+
+_KINDS: dict[type, Kind] = {
+    type(None): Kind(lambda value: ((), None), lambda data, parts: None, _indices),
+    list: Kind(lambda value: (value, None), lambda data, parts: list(parts), _indices),
+    tuple: Kind(lambda value: (value, None), lambda data, parts: tuple(parts), _indices),
+    dict: Kind(_dict_apart, lambda data, parts: dict(zip(data, parts, strict=True)), _dict_keys),
+    OrderedDict: Kind(
+        lambda value: (list(value.values()), tuple(value)),
+        lambda data, parts: OrderedDict(zip(data, parts, strict=True)),
+        _dict_keys,
+    ),
+    defaultdict: Kind(
+        _default_apart,
+        lambda data, parts: defaultdict(data[0], zip(data[1], parts, strict=True)),
+        _dict_keys,
+    ),
+}
+_NAMED = Kind(lambda value: (value, type(value)), lambda data, parts: data(*parts), _attributes)
+
+
+def register(
+    cls: type,
+    apart: Callable[[Any], tuple[Iterable[Any], Any]],
+    together: Callable[[Any, Any], Any],
+    keys: Callable[[Any, int], list[Any]] = _flat_indices,
+) -> None:
+    """Let instances of a class be containers.
+
+    Raises
+    ------
+    ValueError
+        If the class is registered already.
+    """
+    if cls in _KINDS:
+        raise ValueError(f"Duplicate custom PyTreeDef type registration for {cls}.")
+    _KINDS[cls] = Kind(apart, together, keys)
+
+
+def kind_of(value: Any) -> Kind | None:
+    """How `value` is taken apart; None for a leaf."""
+    cls = value.__class__
+    found = _KINDS.get(cls)
+    if found is None and issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return _NAMED
+    return found
+
+
+def children_of(value: Any) -> tuple[list[Any], Any, Kind] | None:
+    """The children of a container, its metadata and its kind; None for a leaf."""
+    kind = kind_of(value)
+    if kind is None:
+        return None
+    children, data = kind.apart(value)
+    return list(children), data, kind
+
+
+class PyTreeDef:
+    """The structure of a tree: all but its leaves.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> structure = jax.tree.structure([1, {"b": 2, "a": (3,)}, None])
+    >>> structure
+    PyTreeDef([*, {'a': (*,), 'b': *}, None])
+    >>> jax.tree.unflatten(structure, "xyz")
+    ['x', {'a': ('y',), 'b': 'z'}, None]
+    """
+
+    __slots__ = ("_children", "_data", "_kind", "_type", "num_leaves", "num_nodes")
+
+    def __init__(
+        self, type_: Any, kind: Kind | None, data: Any, children: tuple[PyTreeDef, ...]
+    ) -> None:
+        self._type = type_
+        self._kind = kind
+        self._data = data
+        self._children = children
+        self.num_leaves: int = sum(c.num_leaves for c in children) if kind is not None else 1
+        self.num_nodes: int = 1 + sum(c.num_nodes for c in children)
+
+    def unflatten(self, leaves: Iterable[Any]) -> Any:
+        """The tree of this structure with these leaves.
+
+        Raises
+        ------
+        ValueError
+            If there are not as many as the structure has.
+        """
+        given = list(leaves)
+        if len(given) < self.num_leaves:
+            raise ValueError(
+                f"Too few leaves for PyTreeDef; expected {self.num_leaves}, got {len(given)}"
+            )
+        if len(given) > self.num_leaves:
+            raise ValueError(f"Too many leaves for PyTreeDef; expected {self.num_leaves}.")
+        return self._made(iter(given))
+
+    def _made(self, leaves: Iterator[Any]) -> Any:
+        if self._kind is None:
+            return next(leaves)
+        return self._kind.together(self._data, [child._made(leaves) for child in self._children])
+
+    def flatten_up_to(self, tree: Any, name: str = "tree") -> list[Any]:
+        """What stands in `tree`, which has this structure at least, where this one has leaves.
+
+        Raises
+        ------
+        ValueError
+            If `tree` has another structure.
+        """
+        found: list[Any] = []
+        self._matched(tree, name, found)
+        return found
+
+    def _matched(self, tree: Any, path: str, found: list[Any]) -> None:
+        if self._kind is None:
+            found.append(tree)
+            return
+        there = children_of(tree)
+        if there is None or tree.__class__ is not self._type:
+            raise ValueError(
+                f"pytree structure error: different types at key path\n    {path}\nAt that key "
+                "path, the prefix pytree has a subtree of type\n    "
+                f"{self._type}\nbut at the same key path the full pytree has a subtree of "
+                f"different type\n    {type(tree)}."
+            )
+        children, data, kind = there
+        if len(children) != len(self._children) and self._type in (list, tuple):
+            raise ValueError(
+                f"pytree structure error: different lengths of {self._type.__name__} at key path\n"
+                f"    {path}\nAt that key path, the prefix pytree has a subtree of type "
+                f"{self._type.__name__} of length {len(self._children)}, but the full pytree has "
+                f"a subtree of the same type but of length {len(children)}."
+            )
+        if data != self._data or len(children) != len(self._children):
+            raise ValueError(
+                f"pytree structure error: different pytree metadata at key path\n    {path}\nAt "
+                f"that key path, the prefix pytree has a subtree of type\n    {self._type}\nwith "
+                f"metadata\n    {self._data}\nbut at the same key path the full pytree has a "
+                f"subtree of the same type but with metadata\n    {data}"
+            )
+        steps = kind.keys(tree, len(children))
+        for child, part, step in zip(self._children, children, steps, strict=True):
+            child._matched(part, f"{path}{step}", found)
+
+    def children(self) -> list[PyTreeDef]:
+        """The structures of the children."""
+        return list(self._children)
+
+    def node_data(self) -> Any:
+        """The type and metadata of the container; None for a leaf."""
+        if self._kind is None:
+            return None
+        data = list(self._data) if self._type is dict else self._data
+        return self._type, data
+
+    def compose(self, inner: PyTreeDef) -> PyTreeDef:
+        """This structure with another one in the place of every leaf."""
+        if self._kind is None:
+            return inner
+        parts = tuple(child.compose(inner) for child in self._children)
+        return PyTreeDef(self._type, self._kind, self._data, parts)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PyTreeDef):
+            return NotImplemented
+        if self._type is not other._type or len(self._children) != len(other._children):
+            return False
+        return bool(self._data == other._data) and self._children == other._children
+
+    def __hash__(self) -> int:
+        return hash((self._type, len(self._children), self._children))
+
+    def _text(self) -> str:
+        if self._kind is None:
+            return "*"
+        parts = [child._text() for child in self._children]
+        if self._type is type(None):
+            return "None"
+        if self._type is list:
+            return f"[{', '.join(parts)}]"
+        if self._type is tuple:
+            return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+        if self._type is dict:
+            pairs = zip(self._data, parts, strict=True)
+            return f"{{{', '.join(f'{key!r}: {part}' for key, part in pairs)}}}"
+        name, data = self._type.__name__, self._data
+        if self._kind is _NAMED:
+            name, data = "namedtuple", self._type.__name__
+        return f"CustomNode({name}[{data}], [{', '.join(parts)}])"
+
+    def __repr__(self) -> str:
+        return f"PyTreeDef({self._text()})"
+
+
+LEAF = PyTreeDef(None, None, None, ())
+
+
+def tree_flatten(
+    tree: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> tuple[list[Any], PyTreeDef]:
+    """The leaves of a tree, and its structure.
+
+    Parameters
+    ----------
+    tree
+        Nested containers (see NOTE [pytrees]).
+    is_leaf : callable, optional
+        Whether a container counts as a leaf.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.tree.flatten([1, (2, None)])
+    ([1, 2], PyTreeDef([*, (*, None)]))
+    """
+    leaves: list[Any] = []
+    return leaves, _flattened(tree, is_leaf, leaves)
+
+
+def _flattened(tree: Any, is_leaf: Callable[[Any], bool] | None, leaves: list[Any]) -> PyTreeDef:
+    there = None if is_leaf is not None and is_leaf(tree) else children_of(tree)
+    if there is None:
+        leaves.append(tree)
+        return LEAF
+    children, data, kind = there
+    parts = tuple([_flattened(child, is_leaf, leaves) for child in children])
+    return PyTreeDef(tree.__class__, kind, data, parts)
+
+
+def tree_leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
+    """The leaves of a tree.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.tree.leaves({"b": 1, "a": [2, 3]})
+    [2, 3, 1]
+    """
+    return tree_flatten(tree, is_leaf)[0]
+
+
+def tree_structure(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> PyTreeDef:
+    """The structure of a tree.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.tree.structure([1, (2, None)])
+    PyTreeDef([*, (*, None)])
+    """
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_map(
+    f: Callable[..., Any],
+    tree: Any,
+    *rest: Any,
+    is_leaf: Callable[[Any], bool] | None = None,
+) -> Any:
+    """A tree of what a function gives for the leaves of a tree.
+
+    Parameters
+    ----------
+    f : callable
+        Takes a leaf of `tree`, and what stands in its place in each of `rest`.
+    tree, *rest
+        Trees; those of `rest` have the structure of `tree` at least.
+    is_leaf : callable, optional
+        Whether a container counts as a leaf.
+
+    Raises
+    ------
+    ValueError
+        If one of `rest` has another structure.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> jax.tree.map(lambda x, y: x + y, {"a": 1, "b": [2]}, {"a": 10, "b": [20]})
+    {'a': 11, 'b': [22]}
+    """
+    leaves, structure = tree_flatten(tree, is_leaf)
+    others = [structure.flatten_up_to(other, "tree_map tree") for other in rest]
+    return structure.unflatten([f(*parts) for parts in zip(leaves, *others, strict=True)])
+
+
+def leaves_with_paths(
+    tree: Any, is_leaf: Callable[..., bool] | None, with_path: bool
+) -> tuple[list[tuple[tuple[Any, ...], Any]], PyTreeDef]:
+    """The leaves with the steps that lead to them, and the structure."""
+    found: list[tuple[tuple[Any, ...], Any]] = []
+
+    def walk(value: Any, path: tuple[Any, ...]) -> PyTreeDef:
+        stop = False
+        if is_leaf is not None:
+            stop = is_leaf(path, value) if with_path else is_leaf(value)
+        there = None if stop else children_of(value)
+        if there is None:
+            found.append((path, value))
+            return LEAF
+        children, data, kind = there
+        steps = kind.keys(value, len(children))
+        parts = [walk(c, (*path, step)) for c, step in zip(children, steps, strict=True)]
+        return PyTreeDef(value.__class__, kind, data, tuple(parts))
+
+    return found, walk(tree, ())

@@ -1,0 +1,12 @@
+"""Layer 9 · compat: `jax.typing`: the types of what functions take."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wengert.compat.jax.array import Array
+
+__all__ = ["ArrayLike", "DTypeLike"]
+
+ArrayLike = Array | np.ndarray | np.bool_ | np.number | bool | int | float | complex
+DTypeLike = str | type | np.dtype

@@ -1,0 +1,213 @@
+"""Layer 9 · compat: ``x.at[index].set(y)`` and its like: new arrays with other elements.
+
+Importing this module puts `at` on the class.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.jax.array import Array, asarray, convert, made, result_type
+from wengert.compat.jax.indexing import Places, checked_mode
+from wengert.compat.jax.operators import power
+from wengert.ops.expand import broadcast_to
+from wengert.ops.like import ones_like
+from wengert.tape.record import T
+
+__all__ = ["Updates"]
+
+
+class Updates:
+    """``x.at``: takes an index."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __getitem__(self, index: Any) -> Update:
+        return Update(self.array, index)
+
+    def __repr__(self) -> str:
+        return f"_IndexUpdateHelper({self.array!r})"
+
+
+class Update:
+    """``x.at[index]``: its methods give new arrays.
+
+    All take ``mode``: what becomes of places that do not exist. By default `get` takes the nearest,
+    and the others drop what would be written there.
+
+    Examples
+    --------
+    >>> from wengert.compat import jax
+    >>> x = jax.numpy.zeros(3)
+    >>> x.at[jax.numpy.array([0, 0, 7])].add(1.0)
+    Array([2., 0., 0.], dtype=float32)
+    """
+
+    __slots__ = ("array", "index")
+
+    def __init__(self, array: Any, index: Any) -> None:
+        self.array = array
+        self.index = index
+
+    def __repr__(self) -> str:
+        return f"_IndexUpdateRef({self.array!r}, {self.index!r})"
+
+    def _places(self, mode: Any, default: str, wrap_negative: bool) -> Places:
+        shape = self.array.payload.shape
+        return Places(shape, self.index, checked_mode(mode, default), wrap_negative)
+
+    def get(
+        self,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
+        fill_value: Any = None,
+        wrap_negative_indices: bool = True,
+        out_sharding: Any = None,
+    ) -> Any:
+        """The elements there; with ``mode="fill"``, `fill_value` (NaN) where there is none."""
+        x = self.array
+        default = "clip" if fill_value is None else "fill"
+        places = self._places(mode, default, wrap_negative_indices)
+        if fill_value is None:
+            fill_value = _missing(x.payload.dtype)
+        result = places.of(x, fill_value)
+        result.__class__ = x.__class__
+        return result
+
+    def set(self, values: Any, **options: Any) -> Any:
+        """With `values` there; of elements named twice, one of them."""
+        return self._written(values, options, None)
+
+    def add(self, values: Any, **options: Any) -> Any:
+        """With `values` added there, once for each time that an element is named."""
+        x = self.array
+        if x.payload.dtype.kind == "b":
+            return self._written(values, options, T.bitwise_or)
+        places = self._located(options)
+        return _as(places.put(x, _fitting(values, x, places.shape), True), x)
+
+    def subtract(self, values: Any, **options: Any) -> Any:
+        """With `values` subtracted there."""
+        x, places = self.array, self._located(options)
+        return _as(places.put(x, T.neg(_fitting(values, x, places.shape)), True), x)
+
+    sub = subtract
+
+    def multiply(self, values: Any, **options: Any) -> Any:
+        """With the elements there multiplied by `values`."""
+        return self._written(values, options, T.mul)
+
+    mul = multiply
+
+    def divide(self, values: Any, **options: Any) -> Any:
+        """With the elements there divided by `values`."""
+        ones = _as(ones_like(self.array), self.array)
+        return self.array / Update(ones, self.index).multiply(values, **options)
+
+    def power(self, values: Any, **options: Any) -> Any:
+        """With the elements there raised to `values`."""
+        ones = _as(ones_like(self.array), self.array)
+        return power(self.array, Update(ones, self.index).multiply(values, **options))
+
+    def min(self, values: Any, **options: Any) -> Any:
+        """With `values` where they are less than the elements there."""
+        return self._written(values, options, T.minimum)
+
+    def max(self, values: Any, **options: Any) -> Any:
+        """With `values` where they are greater than the elements there."""
+        return self._written(values, options, T.maximum)
+
+    def apply(self, func: Callable[[Any], Any], **options: Any) -> Any:
+        """With what `func` gives for the elements there."""
+        return self._written(None, options, lambda there, _: func(made(there)))
+
+    def _located(self, options: dict[str, Any]) -> Places:
+        unknown = options.keys() - _OPTIONS
+        if unknown:
+            raise TypeError(
+                f"x.at[...] has no option {min(unknown)!r}: there are {', '.join(sorted(_OPTIONS))}"
+            )
+        return self._places(options.get("mode"), "fill", options.get("wrap_negative_indices", True))
+
+    def _written(
+        self, values: Any, options: dict[str, Any], rule: Callable[[Any, Any], Any] | None
+    ) -> Any:
+        """The array with what `rule` makes of the elements there and `values`, one by one."""
+        x = self.array
+        places = self._located(options)
+        if values is not None:
+            values = _fitting(values, x, places.shape)
+        done: Any = x
+        for part, chosen in places.rounds():
+            given = values if chosen is None or values is None else _chosen(values, chosen)
+            new = given if rule is None else convert(rule(part.of(done), given), x.payload.dtype)
+            done = _as(part.put(done, new), x)
+        return done
+
+
+_OPTIONS = frozenset(
+    ["indices_are_sorted", "unique_indices", "mode", "wrap_negative_indices", "out_sharding"]
+)
+
+
+def _as(result: Any, x: Any) -> Any:
+    """A result as an array of the class of `x`."""
+    result.__class__ = x.__class__
+    return result
+
+
+def _chosen(values: Any, mask: Any) -> Any:
+    return T.index(values, indices=(mask,))
+
+
+def _missing(dtype: np.dtype[Any]) -> Any:
+    """What stands for an element that does not exist."""
+    if dtype.kind in "fcV":
+        return np.nan
+    if dtype.kind == "i":
+        return np.iinfo(dtype).min
+    return np.iinfo(dtype).max if dtype.kind == "u" else True
+
+
+def _fitting(values: Any, x: Any, shape: tuple[int, ...]) -> Any:
+    """Values to be written, in the dtype of `x` and of the shape of the places."""
+    given = asarray(values)
+    dtype = x.payload.dtype
+    joined, weak = result_type(given, x)
+    fits = joined == dtype if not (weak and not x.weak_type) else dtype.kind == joined.kind
+    if not fits:
+        warnings.warn(
+            "scatter inputs have incompatible types: cannot safely cast value from "
+            f"dtype={given.payload.dtype} to dtype={dtype} with "
+            "jax_numpy_dtype_promotion=standard. In future JAX releases this will result in an "
+            f"error: convert it, with y.astype({dtype.name!r}).",
+            FutureWarning,
+            stacklevel=4,
+        )
+    given = convert(given, dtype)
+    try:
+        return broadcast_to(given, shape)
+    except RuntimeError:
+        raise ValueError(
+            "Incompatible types for broadcasting: input "
+            f"type={dtype.name}{list(given.payload.shape)} and requested "
+            f"type={dtype.name}{list(shape)}: the values do not fit the elements that the index "
+            "names"
+        ) from None
+
+
+def _at(self: Any) -> Updates:
+    """``x.at[index].set(y)``, ``add``, ``multiply``, ...: new arrays with other elements."""
+    return Updates(self)
+
+
+Array.at = property(_at)  # type: ignore[attr-defined]

@@ -1,0 +1,89 @@
+"""Layer 9 · compat: MXNet's autograd over this library: ``from wengert.compat import mxnet as mx``.
+
+>>> from wengert.compat.mxnet import autograd, np, npx
+>>> npx.set_np()
+>>> x = np.arange(4.0)
+>>> x.attach_grad()
+>>> with autograd.record():
+...     y = 2 * np.dot(x, x)
+>>> y.backward()
+>>> x.grad
+array([ 0.,  4.,  8., 12.])
+
+`np`, `npx`, `nd`, `autograd`, `gluon`, `init`, `random`, `metric` hold what programs about
+automatic differentiation use of MXNet 1.9, with its contract: only what is inside of ``record()``
+is recorded, gradients are written into arrays that ``attach_grad()`` made, and a graph is good for
+one pass.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from wengert.compat.mxnet.base import MXNetError as MXNetError
+from wengert.compat.mxnet.base import absent as _absent
+from wengert.compat.mxnet.context import Context as Context
+from wengert.compat.mxnet.context import cpu as cpu
+from wengert.compat.mxnet.context import cpu_pinned as cpu_pinned
+from wengert.compat.mxnet.context import current_context as current_context
+from wengert.compat.mxnet.context import gpu as gpu
+
+__version__ = "1.9.1"
+"""The version of MXNet whose contract is kept."""
+
+_MODULES = {
+    "autograd": "autograd",
+    "base": "base",
+    "context": "context",
+    "gluon": "gluon",
+    "init": "initializer",
+    "initializer": "initializer",
+    "lr_scheduler": "lr_scheduler",
+    "metric": "metric",
+    "nd": "ndarray",
+    "ndarray": "ndarray",
+    "np": "numpy",
+    "numpy": "numpy",
+    "npx": "numpy_extension",
+    "numpy_extension": "numpy_extension",
+    "operator": "operator",
+    "optimizer": "optimizer",
+    "random": "random",
+    "test_utils": "test_utils",
+    "util": "util",
+}
+_UTILITIES = ("is_np_array", "is_np_shape", "np_array", "np_shape", "use_np")
+_GRAPHS = "there are no symbols: functions of arrays are recorded as they run"
+_DATA = "read files with NumPy, and make arrays of them by mx.np.array"
+_CURES = {
+    "image": _DATA,
+    "img": _DATA,
+    "io": "use mx.gluon.data.DataLoader",
+    "kv": "there is one process and one device",
+    "kvstore": "there is one process and one device",
+    "mod": _GRAPHS,
+    "module": _GRAPHS,
+    "onnx": "models are Python functions here",
+    "profiler": "use cProfile",
+    "recordio": _DATA,
+    "sym": _GRAPHS,
+    "symbol": _GRAPHS,
+    "viz": "draw y by wengert.viz",
+    "visualization": "draw y by wengert.viz",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Modules are imported when they are first named."""
+    if name in _MODULES:
+        module = importlib.import_module(f"wengert.compat.mxnet.{_MODULES[name]}")
+        return globals().setdefault(name, module)
+    if name in _UTILITIES:
+        return getattr(importlib.import_module("wengert.compat.mxnet.util"), name)
+    raise _absent("wengert.compat.mxnet", name, _CURES)
+
+
+def __dir__() -> list[str]:
+    names = ("Context", "MXNetError", "cpu", "cpu_pinned", "current_context", "gpu")
+    return sorted({*_MODULES, *_UTILITIES, *names})

@@ -1,0 +1,410 @@
+"""Layer 9 · compat: `NDArray`, MXNet's array.
+
+NOTE [arrays of MXNet]
+An `NDArray` is a tensor of this library; what differs is when it is recorded (see NOTE [MXNet
+records on request]), where its gradient goes, dtypes, and how it prints. Operations are those of
+`wengert.numpy`; their results are plain arrays whose class is changed, and the tape never knows.
+``mxnet.np.ndarray`` is a subclass, as in MXNet, with NumPy's shapes and comparisons; an `NDArray`
+itself has at least one dimension, and compares to numbers.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert import numpy as wnp
+from wengert.compat.mxnet import backprop
+from wengert.compat.mxnet.base import MXNetError, converted, is_own, shown
+from wengert.compat.mxnet.context import Context, checked
+from wengert.compat.mxnet.results import (
+    CLASSES,
+    adopt,
+    computed,
+    holds_array,
+    index_of,
+    mark,
+    operand,
+    plain,
+)
+from wengert.compat.mxnet.state import RECORDING
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.cuts import note
+from wengert.tape.record import T
+from wengert.tensor.overrides import disabled_torch_function
+
+__all__ = ["NDArray"]
+
+_REQUESTS = ("null", "write", "add")
+
+
+class NDArray(wnp.ndarray):
+    """The array of ``mxnet.nd``: prints as such, has at least one dimension.
+
+    Examples
+    --------
+    >>> from wengert.compat.mxnet import autograd, nd
+    >>> x = nd.array([[1, 2], [3, 4]])
+    >>> x.attach_grad()
+    >>> with autograd.record():
+    ...     y = x * x
+    >>> y.backward()
+    >>> x.grad
+    [[2. 4.]
+     [6. 8.]]
+    <NDArray 2x2 @cpu(0)>
+    """
+
+    __slots__ = ()
+    __torch_function__ = disabled_torch_function
+    __hash__ = TensorBase.__hash__
+    __array_priority__ = 1000
+
+    # -- gradients --------------------------------------------------------------------------------
+
+    def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
+        """Make room for a gradient, at first zeros; the array becomes a variable.
+
+        What it was computed from is forgotten: no gradient flows further back.
+
+        Parameters
+        ----------
+        grad_req : {'write', 'add', 'null'}
+            Whether a backward pass replaces `grad`, adds to it, or leaves it alone.
+        stype : str, optional
+            Only ``"default"``: gradients are dense.
+
+        Raises
+        ------
+        KeyError
+            If `grad_req` is none of the three.
+
+        Examples
+        --------
+        >>> from wengert.compat.mxnet import np
+        >>> x = np.arange(3)
+        >>> x.attach_grad()
+        >>> x.grad
+        array([0., 0., 0.])
+        """
+        if grad_req not in _REQUESTS:
+            raise KeyError(f"{grad_req!r}: grad_req must be 'write', 'add' or 'null'")
+        if stype not in (None, "default"):
+            raise MXNetError(f"stype={stype!r}: gradients are dense here, leave stype out")
+        zeros = adopt(new_tensor(np.zeros_like(self.payload)), _class_of(self))
+        mark(self, zeros, grad_req)
+
+    def drop_grad(self) -> None:
+        """Let the gradient go: the array is a constant again."""
+        vars(self).pop("_grad_req", None)
+        self.edge = None
+        if self.ext is not None:
+            self.ext.grad = None
+
+    @property  # type: ignore[misc]
+    def grad(self) -> Any:
+        """The gradient's own array, the same one before and after a backward pass; or None."""
+        return None if self.ext is None else self.ext.grad
+
+    @property
+    def grad_req(self) -> str | None:
+        """What a backward pass does to `grad`; None where none is attached."""
+        request: str | None = vars(self).get("_grad_req")
+        return request
+
+    @property
+    def _fresh_grad(self) -> bool:
+        return bool(vars(self).get("_fresh_grad", False))
+
+    @_fresh_grad.setter
+    def _fresh_grad(self, value: Any) -> None:
+        vars(self)["_fresh_grad"] = bool(value)
+
+    def backward(  # type: ignore[override]
+        self, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True
+    ) -> None:
+        """Compute gradients of this array by all arrays with an attached gradient.
+
+        Parameters
+        ----------
+        out_grad : NDArray, optional
+            The gradient by this array, of its shape; default: ones, so that an array of several
+            elements counts as their sum.
+        retain_graph : bool
+            Keep the graph for another pass.
+        train_mode : bool
+            What `autograd.is_training` says meanwhile.
+
+        Raises
+        ------
+        MXNetError
+            If the array was not recorded, or its graph has been used up.
+        """
+        backprop.backward([self], [out_grad], retain_graph, train_mode)
+
+    def detach(self) -> Any:
+        """The same memory outside of the graph."""
+        if self.edge is not None:
+            note(".detach()", self)
+        return adopt(plain(self), _class_of(self))
+
+    # -- what arrays tell -------------------------------------------------------------------------
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's type of the elements."""
+        return self.payload.dtype.type
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The sizes of the dimensions."""
+        return tuple(self.payload.shape)
+
+    @property
+    def ctx(self) -> Context:
+        """Where the array lives: ``cpu(0)``."""
+        return Context("cpu")
+
+    context = ctx
+
+    @property
+    def stype(self) -> str:
+        """``"default"``: arrays are dense."""
+        return "default"
+
+    @property
+    def writable(self) -> bool:
+        """Whether the array may be written to."""
+        return True
+
+    def __repr__(self) -> str:
+        sizes = "x".join(map(str, self.shape))
+        return f"\n{self.array()}\n<{type(self).__name__} {sizes} @{self.ctx}>"
+
+    def __str__(self) -> str:
+        return self.__repr__()
+
+    def __format__(self, spec: str) -> str:
+        if not self.payload.ndim:
+            return format(self.payload.item(), spec)
+        return format(str(self), spec)
+
+    def __getattr__(self, name: str) -> Any:
+        cure = {"device": ": write x.ctx"}.get(name, "")
+        if name.endswith("_") and not name.startswith("_"):
+            cure = ": MXNet's arrays are written to by x[:] = ..., x += ..., and so on"
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{cure}")
+
+    def __dir__(self) -> list[str]:
+        # without PyTorch's methods that write, which are refused
+        return [n for n in object.__dir__(self) if n.startswith("_") or not n.endswith("_")]
+
+    def __len__(self) -> int:
+        if not self.payload.ndim:
+            raise TypeError("len() of unsized object")
+        return len(self.payload)
+
+    def __bool__(self) -> bool:
+        if self.payload.size == 1:
+            return bool(self.payload.item())
+        if not self.payload.size and type(self) is NDArray:
+            return False
+        raise ValueError(
+            f"The truth value of an {type(self).__name__} with multiple elements is ambiguous: "
+            "use (x > 0).sum() or x.asnumpy().any()."
+        )
+
+    def _scalar(self, kind: Any) -> Any:
+        if self.payload.size != 1:
+            raise TypeError(
+                "only size-1 arrays can be converted to Python scalars, and this one has shape "
+                f"{self.shape}"
+            )
+        return kind(self.payload.item())
+
+    def __float__(self) -> float:
+        return float(self._scalar(float))
+
+    def __int__(self) -> int:
+        return int(self._scalar(int))
+
+    def __index__(self) -> int:
+        return int(self._scalar(int))
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar(complex))
+
+    # -- leaving, copying -------------------------------------------------------------------------
+
+    def asnumpy(self) -> Any:
+        """A copy as an array of NumPy's; the gradient ends there."""
+        if self.edge is not None and RECORDING.get():
+            note(".asnumpy()", self)
+        return np.array(self.payload)
+
+    def numpy(self, **options: Any) -> Any:
+        """As `asnumpy`."""
+        return self.asnumpy()
+
+    def asscalar(self) -> Any:
+        """The only element, as a number."""
+        if self.payload.size != 1:
+            raise ValueError("The current array is not a scalar")
+        return self.asnumpy().reshape(-1)[0]
+
+    def item(self, *args: Any) -> Any:
+        """One element, as a Python number: the only one, or the one at an index."""
+        return self.asnumpy().item(*args)
+
+    def tolist(self) -> Any:
+        """The elements in nested lists."""
+        return self.payload.tolist()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if self.edge is not None and RECORDING.get():
+            return super().__array__(dtype)  # which raises, and says what to write
+        return self.asnumpy() if dtype is None else self.asnumpy().astype(dtype)
+
+    def as_np_ndarray(self) -> Any:
+        """The array as one of ``mxnet.np``, over the same memory; recorded."""
+        return adopt(T.alias(operand(self, writes=True)), CLASSES["np"])
+
+    def as_nd_ndarray(self) -> Any:
+        """The array as one of ``mxnet.nd``, over the same memory; recorded."""
+        if type(self) is NDArray:
+            return self
+        result = T.alias(operand(self, writes=True))
+        result.__class__ = NDArray
+        return result
+
+    def copy(self) -> Any:
+        """A copy; recorded."""
+        return adopt(T.clone(operand(self)), _class_of(self))
+
+    def copyto(self, other: Any) -> Any:
+        """Copy into another array, or to a context.
+
+        Raises
+        ------
+        TypeError
+            If `other` is neither an array nor a context.
+        """
+        if isinstance(other, NDArray):
+            if other is self:
+                warnings.warn("You are attempting to copy an array to itself", stacklevel=2)
+            else:
+                other[...] = self
+            return other
+        if not isinstance(other, Context):
+            raise TypeError(f"copyto does not support type {shown(other)}")
+        checked(other)
+        return self.copy()
+
+    def as_in_context(self, context: Any) -> Any:
+        """The array itself: there is one context that holds arrays."""
+        checked(context)
+        return self
+
+    as_in_ctx = as_in_context
+
+    def astype(self, dtype: Any, *args: Any, copy: bool = True, **more: Any) -> Any:
+        """The array in another dtype; recorded. With ``copy=False`` maybe the array itself."""
+        kind = np.dtype(dtype)
+        if not copy and kind == self.payload.dtype:
+            return self
+        return adopt(T.to_copy(operand(self), dtype=kind), _class_of(self))
+
+    def wait_to_read(self) -> None:
+        """Nothing: what an operation gives is there when it returns."""
+
+    wait_to_write = wait_to_read
+
+    def tostype(self, stype: str) -> Any:
+        """The array itself, for ``"default"``; others are not offered."""
+        if stype != "default":
+            raise MXNetError(f"tostype({stype!r}): arrays are dense here; see wengert.sparse")
+        return self
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return memo.setdefault(id(self), adopt(new_tensor(self.asnumpy()), _class_of(self)))
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return _rebuilt, (_class_of(self), self.asnumpy())
+
+    # -- elements ---------------------------------------------------------------------------------
+
+    def __getitem__(self, index: Any) -> Any:
+        """The elements that an index names, as an array."""
+        place = index_of(index)
+        if type(self) is NDArray:
+            place = _with_a_dimension(place, self.payload.shape)
+        given = (self, place)
+        return computed(_class_of(self), wnp.ndarray.__getitem__, given, {}, views=True)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Write to the elements that an index names; recorded inside of ``record()``."""
+        target = operand(self, writes=True)
+        if isinstance(value, list | tuple) and not holds_array(value):
+            value = np.asarray(value, self.payload.dtype)
+        try:
+            wnp.ndarray.__setitem__(target, index_of(index), operand(value))
+        except (RuntimeError, ValueError) as error:
+            if is_own(error):
+                raise converted(error) from error
+            raise
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.payload.ndim:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self)))
+
+    # -- NumPy ------------------------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """NumPy's own ufuncs give arrays of ours, and are recorded as operations are."""
+
+        def apply(*given: Any, **named: Any) -> Any:
+            return wnp.ndarray.__array_ufunc__(self, ufunc, method, *given, **named)
+
+        out = kwargs.pop("out", None)
+        if out is not None:
+            kwargs["out"] = out[0] if isinstance(out, tuple) else out
+        return computed(_class_of(self), apply, inputs, kwargs)
+
+    def __array_function__(
+        self, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        def apply(*given: Any, **named: Any) -> Any:
+            return wnp.ndarray.__array_function__(self, function, types, given, named)
+
+        return computed(_class_of(self), apply, args, kwargs)
+
+
+CLASSES["nd"] = NDArray
+
+
+def _with_a_dimension(index: Any, shape: tuple[int, ...]) -> Any:
+    """An index of one element as one of a view of shape (1,), which legacy arrays give."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if len(parts) != len(shape) or not all(isinstance(part, int) for part in parts):
+        return index
+    *front, last = parts
+    if not -shape[-1] <= last < shape[-1]:
+        return index  # which raises
+    return (*front, slice(last % shape[-1], last % shape[-1] + 1))
+
+
+def _class_of(array: Any) -> Any:
+    return array.__class__
+
+
+def _rebuilt(cls: type, array: Any) -> Any:
+    result = new_tensor(array)
+    result.__class__ = cls
+    return result

@@ -1,0 +1,426 @@
+"""Layer 9 · compat: ``mxnet.autograd``: what is recorded, backward passes, custom Functions.
+
+>>> from wengert.compat.mxnet import autograd, np
+>>> x = np.array([1.0, 2.0])
+>>> x.attach_grad()
+>>> with autograd.record():
+...     y = (x**2).sum()
+>>> y.backward()
+>>> x.grad
+array([2., 4.])
+"""
+
+from __future__ import annotations
+
+from contextvars import Token
+from typing import Any
+
+from wengert.autograd import Function as _TapeFunction
+from wengert.compat.mxnet import backprop
+from wengert.compat.mxnet.arrays import NDArray
+from wengert.compat.mxnet.base import MXNetError, absent, converted, is_own, shown
+from wengert.compat.mxnet.results import adopt, mark, operand
+from wengert.compat.mxnet.state import RECORDING, TRAINING
+from wengert.tape.base import TensorBase
+from wengert.tape.modes import no_grad
+
+__all__ = [
+    "Function",
+    "Recorded",
+    "backward",
+    "grad",
+    "is_recording",
+    "is_training",
+    "mark_variables",
+    "pause",
+    "predict_mode",
+    "record",
+    "set_recording",
+    "set_training",
+    "train_mode",
+]
+
+
+# -- modes -----------------------------------------------------------------------------------------
+
+
+class _Scope:
+    """Sets recording and training while it is entered; None leaves a mode as it is."""
+
+    def __init__(self, recording: bool | None, training: bool | None) -> None:
+        self._wanted = recording, training
+        self._entered: list[tuple[Token[bool] | None, Token[bool] | None]] = []
+
+    def __enter__(self) -> None:
+        recording, training = self._wanted
+        self._entered.append(
+            (
+                None if recording is None else RECORDING.set(recording),
+                None if training is None else TRAINING.set(training),
+            )
+        )
+
+    def __exit__(self, *exc: object) -> None:
+        recording, training = self._entered.pop()
+        if training is not None:
+            TRAINING.reset(training)
+        if recording is not None:
+            RECORDING.reset(recording)
+
+
+def record(train_mode: bool = True) -> Any:
+    """Record operations inside of a ``with`` statement.
+
+    Parameters
+    ----------
+    train_mode : bool
+        What `is_training` says there: dropout and batch normalisation ask it.
+
+    Examples
+    --------
+    >>> from wengert.compat.mxnet import autograd
+    >>> with autograd.record():
+    ...     autograd.is_recording(), autograd.is_training()
+    (True, True)
+    """
+    return _Scope(True, bool(train_mode))
+
+
+def pause(train_mode: bool = False) -> Any:
+    """Record nothing inside of a ``with`` statement: what is computed there is constant."""
+    return _Scope(False, bool(train_mode))
+
+
+def train_mode() -> Any:
+    """`is_training` is True inside of a ``with`` statement; recording stays as it is."""
+    return _Scope(None, True)
+
+
+def predict_mode() -> Any:
+    """`is_training` is False inside of a ``with`` statement; recording stays as it is."""
+    return _Scope(None, False)
+
+
+def is_recording() -> bool:
+    """Whether operations are recorded."""
+    return RECORDING.get()
+
+
+def is_training() -> bool:
+    """Whether layers behave as in training."""
+    return TRAINING.get()
+
+
+def set_recording(is_recording: bool) -> bool:
+    """Switch recording on or off, and say what it was before."""
+    before = RECORDING.get()
+    RECORDING.set(bool(is_recording))
+    return before
+
+
+def set_training(train_mode: bool) -> bool:
+    """Switch training on or off, and say what it was before."""
+    before = TRAINING.get()
+    TRAINING.set(bool(train_mode))
+    return before
+
+
+# -- gradients -------------------------------------------------------------------------------------
+
+
+def _listed(value: Any, name: str) -> list[Any]:
+    if isinstance(value, NDArray):
+        return [value]
+    if not isinstance(value, list | tuple):
+        raise TypeError(f"{name} must be an NDArray or a list of them, got {shown(value)}")
+    for i, part in enumerate(value):
+        if not isinstance(part, NDArray) and not (name == "head_grads" and part is None):
+            raise TypeError(f"{name}[{i}] must be an NDArray, got {shown(part)}")
+    return list(value)
+
+
+def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
+    """Attach arrays of one's own for the gradients (see `NDArray.attach_grad`).
+
+    Parameters
+    ----------
+    variables, gradients : NDArray or list of NDArray
+        As many of one as of the other, of the same shapes.
+    grad_reqs : str or list of str
+        ``"write"``, ``"add"`` or ``"null"``.
+
+    Raises
+    ------
+    MXNetError
+        If numbers or shapes differ. Nothing has changed then.
+
+    Examples
+    --------
+    >>> from wengert.compat.mxnet import autograd, nd
+    >>> x, dx = nd.ones(2), nd.zeros(2)
+    >>> autograd.mark_variables(x, dx)
+    >>> with autograd.record():
+    ...     y = 3 * x
+    >>> y.backward()
+    >>> dx.asnumpy()
+    array([3., 3.], dtype=float32)
+    """
+    arrays, buffers = _listed(variables, "variables"), _listed(gradients, "gradients")
+    requests = [grad_reqs] * len(arrays) if isinstance(grad_reqs, str) else list(grad_reqs)
+    if not len(arrays) == len(buffers) == len(requests):
+        raise MXNetError(
+            f"mark_variables: {len(arrays)} variables, {len(buffers)} gradients and "
+            f"{len(requests)} grad_reqs: they must be as many"
+        )
+    for i, (array, buffer, request) in enumerate(zip(arrays, buffers, requests, strict=True)):
+        if request not in ("null", "write", "add"):
+            raise KeyError(f"{request!r}: grad_reqs must be 'write', 'add' or 'null'")
+        if array.shape != buffer.shape:
+            raise MXNetError(
+                f"mark_variables: variables[{i}] has shape {array.shape}, and gradients[{i}] has "
+                f"shape {buffer.shape}"
+            )
+    for array, buffer, request in zip(arrays, buffers, requests, strict=True):
+        mark(array, buffer, request)
+
+
+def _heads(heads: Any, head_grads: Any) -> tuple[list[Any], list[Any]]:
+    arrays = _listed(heads, "heads")
+    if head_grads is None:
+        return arrays, [None] * len(arrays)
+    grads = _listed(head_grads, "head_grads")
+    if len(grads) != len(arrays):
+        raise AssertionError("heads and head_grads must be lists of the same length")
+    return arrays, grads
+
+
+def backward(
+    heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True
+) -> None:
+    """Compute the gradients of arrays by all arrays with an attached gradient.
+
+    Parameters
+    ----------
+    heads : NDArray or list of NDArray
+        What was recorded; several count as their sum.
+    head_grads : NDArray or list of NDArray or None
+        The gradients by `heads`; default: ones.
+    retain_graph : bool
+        Keep the graph for another pass. Without it the arrays in the graph are constants
+        afterwards.
+    train_mode : bool
+        What `is_training` says meanwhile.
+
+    Raises
+    ------
+    MXNetError
+        If one of `heads` was not recorded, or its graph has been used up. No gradient has changed.
+    """
+    arrays, grads = _heads(heads, head_grads)
+    backprop.backward(arrays, grads, retain_graph, train_mode)
+
+
+def grad(
+    heads: Any,
+    variables: Any,
+    head_grads: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    train_mode: bool = True,
+) -> list[Any]:
+    """The gradients of arrays by some arrays, as new arrays; attached gradients stay as they are.
+
+    Parameters
+    ----------
+    heads : NDArray or list of NDArray
+    variables : NDArray or list of NDArray
+        Arrays with an attached gradient, or recorded ones.
+    head_grads : NDArray or list of NDArray or None
+    retain_graph : bool, optional
+        Default: the value of `create_graph`.
+    create_graph : bool
+        Record the pass itself, so that its results can be differentiated: every operation here can.
+    train_mode : bool
+
+    Returns
+    -------
+    list of NDArray
+        Also for a single variable, as in MXNet.
+
+    Raises
+    ------
+    MXNetError
+        If one of `heads` was not recorded, or a variable is not reached.
+
+    Examples
+    --------
+    >>> from wengert.compat.mxnet import autograd, np
+    >>> x = np.array([1.0, 2.0])
+    >>> x.attach_grad()
+    >>> with autograd.record():
+    ...     (dx,) = autograd.grad(x**3, x, create_graph=True)
+    >>> dx.backward()
+    >>> x.grad
+    array([ 6., 12.])
+    """
+    arrays, grads = _heads(heads, head_grads)
+    sources = _listed(variables, "variables")
+    if not sources:
+        raise AssertionError("variables cannot be an empty list.")
+    keep = create_graph if retain_graph is None else retain_graph
+    for i, source in enumerate(sources):
+        if source.edge is None:
+            raise _unreachable(i, "it has no attached gradient, and was not recorded")
+    found = backprop.gradients(arrays, sources, grads, keep, create_graph, train_mode)
+    for i, g in enumerate(found):
+        if g is None:
+            raise _unreachable(i, "the heads were computed without it, or outside of record()")
+    return [adopt(g, type(source)) for g, source in zip(found, sources, strict=True)]
+
+
+def _unreachable(index: int, why: str) -> MXNetError:
+    return MXNetError(
+        "Check failed: output_grads.find(xs[i].node.get()) != output_grads.end(): Cannot "
+        f"differentiate with respect to the {index + 1}-th variable because it is unreachable from "
+        f"the outputs. (variables[{index}]: {why}.)"
+    )
+
+
+# -- custom Functions ------------------------------------------------------------------------------
+
+
+class Recorded(_TapeFunction):
+    """What records a `Function`; each class of these has a subclass of its own, with its name."""
+
+    @staticmethod
+    def forward(ctx: Any, function: Any, *inputs: Any) -> Any:
+        """Compute by the instance's `forward`."""
+        ctx.instance = function
+        outputs = function.forward(*inputs)
+        ctx.save_for_backward(*function._saved)
+        function._saved = None
+        function._ctx = ctx
+        return outputs
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        """The gradients by the instance's `backward`."""
+        function = ctx.instance
+        cls = function._class
+        function._ctx = ctx
+        grads = function.backward(*[adopt(g, cls) for g in cotangents])
+        if isinstance(grads, TensorBase):
+            grads = (grads,)
+        name = type(function).__name__
+        if len(grads) != function._count:
+            raise AssertionError(
+                f"{name}.backward must return exactly the same number of NDArrays as the number of "
+                f"NDArrays arguments to forward. Expecting {function._count} got {len(grads)}"
+            )
+        for g in grads:
+            if g is not None and not isinstance(g, TensorBase):
+                raise AssertionError(
+                    f"autograd.Function.backward must return NDArrays, not {type(g)}"
+                )
+        return (None, *grads)
+
+
+class Function:
+    """An operation with a derivative of one's own.
+
+    A subclass says in `forward` how to compute, on arrays, without recording; in `backward` what
+    the gradients by the arguments are, given those by the results. An instance is called once.
+
+    Examples
+    --------
+    >>> from wengert.compat.mxnet import autograd, np
+    >>> class Sigmoid(autograd.Function):
+    ...     def forward(self, x):
+    ...         y = 1 / (1 + np.exp(-x))
+    ...         self.save_for_backward(y)
+    ...         return y
+    ...     def backward(self, dy):
+    ...         (y,) = self.saved_tensors
+    ...         return dy * y * (1 - y)
+    >>> x = np.array([0.0])
+    >>> x.attach_grad()
+    >>> with autograd.record():
+    ...     y = Sigmoid()(x)
+    >>> y.backward()
+    >>> x.grad
+    array([0.25])
+    """
+
+    _recorder: Any = Recorded
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._recorder = type(cls.__name__, (Recorded,), {})
+
+    _used = False
+    _saved: Any = ()
+    _ctx: Any = None
+    _class: Any = NDArray
+    _count = 0
+
+    def forward(self, *inputs: Any) -> Any:
+        """Compute the results; to be defined by a subclass."""
+        raise NotImplementedError
+
+    def backward(self, *output_grads: Any) -> Any:
+        """The gradients by the arguments of `forward`; to be defined by a subclass."""
+        raise NotImplementedError
+
+    def save_for_backward(self, *args: Any) -> None:
+        """Keep arrays for `backward`, which finds them in `saved_tensors`."""
+        self._saved = args
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What `save_for_backward` was given."""
+        if self._saved is not None:
+            return tuple(self._saved)
+        return tuple(self._shown(value) for value in self._ctx.saved_tensors)
+
+    def _shown(self, value: Any) -> Any:
+        if not isinstance(value, TensorBase) or isinstance(value, NDArray):
+            return value
+        return adopt(value, self._class)
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Compute `forward` on arrays; recorded as one operation inside of ``record()``."""
+        if self._used:
+            raise AssertionError(
+                "Each Function instance can only be called once. Please create another instance."
+            )
+        self._used = True
+        self._count = len(inputs)
+        self._class = next((type(x) for x in inputs if isinstance(x, NDArray)), NDArray)
+        recording = RECORDING.set(False)
+        try:
+            if not recording.old_value:
+                with no_grad():
+                    return self.forward(*inputs)
+            given = [_outside(x) for x in inputs]
+            result = type(self)._recorder.apply(self, *given)
+        except (RuntimeError, ValueError) as error:
+            if is_own(error):
+                raise converted(error) from error
+            raise
+        finally:
+            RECORDING.reset(recording)
+        return adopt(result, self._class)
+
+
+def _outside(value: Any) -> Any:
+    """An argument as an operation outside of the Function would get it."""
+    token = RECORDING.set(True)
+    try:
+        return operand(value, writes=True)
+    finally:
+        RECORDING.reset(token)
+
+
+def __getattr__(name: str) -> Any:
+    cures = {"get_symbol": "draw the graph with wengert.viz, or look at y.grad_fn"}
+    raise absent("wengert.compat.mxnet.autograd", name, cures)

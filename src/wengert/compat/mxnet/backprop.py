@@ -1,0 +1,148 @@
+"""Layer 9 · compat: MXNet's backward pass: gradients into the arrays attached for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.mxnet.base import MXNetError, converted, is_own, shown
+from wengert.compat.mxnet.state import CLEARED, RECORDING, TRAINING, cleared, node_of
+from wengert.tape.backward import run_grad
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.node import Unrecorded, edge_of
+
+__all__ = ["backward", "gradients"]
+
+_UNRECORDED = (
+    "Check failed: !AGInfo: :IsNone(*i): Cannot differentiate node because it is not in a "
+    "computational graph. You need to set is_recording to true or use autograd.record() to save "
+    "computational graphs for backward. If you want to differentiate the same graph twice, you "
+    "need to pass retain_graph=True to backward."
+)
+
+
+def _unrecorded(head: Any, index: int) -> MXNetError:
+    what = f"heads[{index}] is an array of shape {tuple(head.payload.shape)}"
+    if head.edge is not None and cleared(head.edge):
+        why = (
+            "whose graph an earlier backward pass has used up: pass retain_graph=True there, or "
+            "record it again"
+        )
+    elif head.payload.dtype.kind not in "fc":
+        why = f"of dtype {head.payload.dtype}, which has no gradient: compute it in floats"
+    else:
+        why = (
+            "that was computed outside of autograd.record(), or from no array with an attached "
+            "gradient: call x.attach_grad(), then compute it inside `with autograd.record():`"
+        )
+    return MXNetError(f"{_UNRECORDED} ({what} {why}.)")
+
+
+def _walked(heads: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """The leaves and the nodes that lead to `heads`."""
+    leaves: dict[Any, None] = {}
+    nodes: dict[Any, None] = {}
+    stack = [node_of(edge_of(head)) for head in heads]
+    while stack:
+        node = stack.pop()
+        if node.seq > 0:
+            leaves[node] = None
+        elif node not in nodes:
+            nodes[node] = None
+            stack += [node_of(edge) for edge in node.edges if edge is not None]
+    return list(leaves), list(nodes)
+
+
+def _seed(head: Any, given: Any, index: int) -> Any:
+    payload = head.payload
+    if given is None:
+        return new_tensor(np.ones_like(payload))
+    if not isinstance(given, TensorBase):
+        raise TypeError(f"head_grads[{index}] must be an NDArray or None, got {shown(given)}")
+    if given.payload.shape != payload.shape:
+        raise MXNetError(
+            f"Shape inconsistent: head_grads[{index}] has shape {tuple(given.payload.shape)}, and "
+            f"the array that it belongs to has shape {tuple(payload.shape)}"
+        )
+    return given
+
+
+def _checked(heads: Sequence[Any], grads: Sequence[Any]) -> list[Any]:
+    for i, head in enumerate(heads):
+        if not isinstance(head, TensorBase):
+            raise TypeError(f"heads[{i}] must be an NDArray, got {shown(head)}")
+        if head.edge is None or head.edge.__class__ is Unrecorded or cleared(head.edge):
+            raise _unrecorded(head, i)
+    return [_seed(head, g, i) for i, (head, g) in enumerate(zip(heads, grads, strict=True))]
+
+
+def _run(
+    heads: Sequence[Any],
+    sources: Sequence[Any],
+    seeds: Sequence[Any],
+    keep: bool,
+    create_graph: bool,
+    train_mode: bool,
+) -> list[Any]:
+    before = RECORDING.set(create_graph), TRAINING.set(bool(train_mode))
+    try:
+        return run_grad(heads, sources, seeds, keep, create_graph)
+    except (RuntimeError, ValueError) as error:
+        if is_own(error):
+            raise converted(error) from error
+        raise
+    finally:
+        RECORDING.reset(before[0])
+        TRAINING.reset(before[1])
+
+
+def gradients(
+    heads: Sequence[Any],
+    sources: Sequence[Any],
+    grads: Sequence[Any],
+    retain_graph: bool,
+    create_graph: bool,
+    train_mode: bool,
+) -> list[Any]:
+    """The gradients of `heads` by `sources`, as plain tensors; None where no path leads."""
+    seeds = _checked(heads, grads)
+    _, nodes = _walked(heads)
+    found = _run(heads, sources, seeds, bool(retain_graph), bool(create_graph), train_mode)
+    if not retain_graph:
+        CLEARED.update(nodes)
+    return found
+
+
+def backward(
+    heads: Sequence[Any], grads: Sequence[Any], retain_graph: bool, train_mode: bool
+) -> None:
+    """Write or add the gradients of `heads` to those that are attached."""
+    seeds = _checked(heads, grads)
+    leaves, nodes = _walked(heads)
+    found = _run(heads, leaves, seeds, bool(retain_graph), False, train_mode)
+    if not retain_graph:
+        CLEARED.update(nodes)
+    for leaf, g in zip(leaves, found, strict=True):
+        if g is not None:
+            _deliver(leaf, g.payload)
+
+
+def _deliver(leaf: Any, g: Any) -> None:
+    request = vars(leaf).get("_grad_req", "add")
+    if request == "null":
+        return
+    buffer = None if leaf.ext is None else leaf.ext.grad
+    if buffer is None:
+        leaf.extra().grad = new_tensor(g)
+        return
+    memory = buffer.array()
+    cell = buffer.share_version()
+    cell[0] += 1
+    cell[1] = "backward"
+    if request == "add":
+        np.add(memory, g, memory)
+    else:
+        np.copyto(memory, g)
+    vars(leaf)["_fresh_grad"] = True

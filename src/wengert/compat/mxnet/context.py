@@ -1,0 +1,129 @@
+"""Layer 9 · compat: MXNet's contexts; the memory of every array is the CPU's."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Any
+
+from wengert.compat.mxnet.base import MXNetError, shown
+
+__all__ = ["Context", "checked", "cpu", "cpu_pinned", "current_context", "gpu", "num_gpus"]
+
+_ENTERED: ContextVar[tuple[Context, ...]] = ContextVar("wengert_mxnet_context", default=())
+
+
+class Context:
+    """Where arrays live: ``cpu(0)``. Others can be named, and refuse to hold an array.
+
+    Parameters
+    ----------
+    device_type : str or Context
+        ``"cpu"``, ``"gpu"``, ``"cpu_pinned"`` or ``"cpu_shared"``.
+    device_id : int
+
+    Examples
+    --------
+    >>> from wengert.compat import mxnet as mx
+    >>> mx.Context("cpu", 0) == mx.cpu()
+    True
+    >>> with mx.cpu():
+    ...     mx.current_context()
+    cpu(0)
+    """
+
+    devtype2num = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}  # noqa: RUF012
+
+    def __init__(self, device_type: Any, device_id: int = 0) -> None:
+        if isinstance(device_type, Context):
+            device_type, device_id = device_type.device_type, device_type.device_id
+        self.device_typeid = self.devtype2num[device_type]
+        self.device_type: str = device_type
+        self.device_id = device_id
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Context)
+            and self.device_type == other.device_type
+            and self.device_id == other.device_id
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.device_type, self.device_id))
+
+    def __repr__(self) -> str:
+        return f"{self.device_type}({self.device_id})"
+
+    def __enter__(self) -> Context:
+        _ENTERED.set((*_ENTERED.get(), self))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _ENTERED.set(_ENTERED.get()[:-1])
+
+    def empty_cache(self) -> None:
+        """Nothing: memory is NumPy's to keep."""
+
+
+def cpu(device_id: int = 0) -> Context:
+    """The context of the CPU.
+
+    Examples
+    --------
+    >>> from wengert.compat import mxnet as mx
+    >>> mx.cpu()
+    cpu(0)
+    """
+    return Context("cpu", device_id)
+
+
+def cpu_pinned(device_id: int = 0) -> Context:
+    """The context of pinned memory, which is memory like any other here."""
+    return Context("cpu_pinned", device_id)
+
+
+def gpu(device_id: int = 0) -> Context:
+    """The name of a GPU; an array on it raises `MXNetError`, as in an MXNet without CUDA.
+
+    Examples
+    --------
+    >>> from wengert.compat import mxnet as mx
+    >>> mx.gpu(1), mx.context.num_gpus()
+    (gpu(1), 0)
+    """
+    return Context("gpu", device_id)
+
+
+def num_gpus() -> int:
+    """The number of GPUs: 0."""
+    return 0
+
+
+def current_context() -> Context:
+    """The context that was entered last, ``cpu(0)`` outside of all."""
+    entered = _ENTERED.get()
+    return entered[-1] if entered else Context("cpu")
+
+
+def checked(ctx: Any) -> None:
+    """Raise if `ctx` is no place for an array.
+
+    Raises
+    ------
+    MXNetError
+        If it is a GPU.
+    TypeError
+        If it is no context.
+    """
+    if ctx is None:
+        ctx = current_context()
+    elif isinstance(ctx, list | tuple) and ctx:
+        for one in ctx:
+            checked(one)
+        return
+    if not isinstance(ctx, Context):
+        raise TypeError(f"ctx must be a Context such as mx.cpu(), got {shown(ctx)}")
+    if ctx.device_type == "gpu":
+        raise MXNetError(
+            f"GPU support is disabled: arrays of wengert live in the CPU's memory, and {ctx} was "
+            "asked for. Use mx.cpu(), or choose by mx.context.num_gpus(), which is 0."
+        )

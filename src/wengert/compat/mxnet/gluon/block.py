@@ -1,0 +1,209 @@
+"""Layer 9 · compat: gluon's blocks: what has parameters and computes by them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from typing import Any
+
+from wengert.compat.mxnet import ndarray as legacy
+from wengert.compat.mxnet import storage
+from wengert.compat.mxnet.context import checked
+from wengert.compat.mxnet.gluon.parameter import (
+    DeferredInitializationError,
+    Parameter,
+    ParameterDict,
+    fill,
+)
+from wengert.compat.mxnet.neural import Deferred
+from wengert.compat.mxnet.results import CLASSES
+
+__all__ = ["Block", "HybridBlock"]
+
+_SCOPE: ContextVar[Any] = ContextVar("wengert_gluon_scope", default=None)
+_COUNTS: dict[str, int] = {}
+"""How many blocks of each kind there are outside of all scopes."""
+
+
+def _counted(counts: dict[str, int], kind: str) -> str:
+    number = counts.get(kind, 0)
+    counts[kind] = number + 1
+    return f"{kind}{number}_"
+
+
+class Block:
+    """What has parameters and children, and computes by them: a subclass defines `forward`.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        What the names of its parameters begin with; default: the class's name and a number.
+    params : ParameterDict, optional
+        Parameters to share with another block: ``other.params``.
+
+    Examples
+    --------
+    >>> from wengert.compat.mxnet import np, npx
+    >>> from wengert.compat.mxnet.gluon import nn
+    >>> npx.set_np()
+    >>> class Centred(nn.Block):
+    ...     def forward(self, x):
+    ...         return x - x.mean()
+    >>> Centred()(np.array([1.0, 3.0]))
+    array([-1.,  1.])
+    """
+
+    def __init__(self, prefix: str | None = None, params: Any = None) -> None:
+        outer = _SCOPE.get()
+        kind = type(self).__name__.lower()
+        if prefix is None:
+            prefix = _counted(_COUNTS if outer is None else outer._counts, kind)
+        self._prefix = prefix if outer is None else outer._prefix + prefix
+        self._counts: dict[str, int] = {}
+        self._children: dict[str, Block] = {}
+        self._reg_params: dict[str, Parameter] = {}
+        shared = params
+        self._params = ParameterDict(self._prefix if shared is None else shared.prefix, shared)
+        self._hooks: list[Callable[..., Any]] = []
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Block):
+            self.register_child(value, name)
+        elif isinstance(value, Parameter):
+            self._reg_params[name] = value
+        super().__setattr__(name, value)
+
+    def __repr__(self) -> str:
+        lines = [f"  ({name}): {_indented(child)}" for name, child in self._children.items()]
+        return f"{type(self).__name__}(\n" + "\n".join(lines) + "\n)"
+
+    @property
+    def prefix(self) -> str:
+        """What the names of its parameters begin with."""
+        return self._prefix
+
+    @property
+    def name(self) -> str:
+        """The prefix without its last underscore."""
+        return self._prefix.removesuffix("_")
+
+    @property
+    def params(self) -> ParameterDict:
+        """Its own parameters, without those of its children."""
+        return self._params
+
+    @contextlib.contextmanager
+    def name_scope(self) -> Iterator[Block]:
+        """Inside of the ``with`` statement new blocks are named after this one, too."""
+        token = _SCOPE.set(self)
+        try:
+            yield self
+        finally:
+            _SCOPE.reset(token)
+
+    def register_child(self, block: Block, name: str | None = None) -> None:
+        """Make `block` a child, whose parameters count as this one's."""
+        self._children[str(len(self._children)) if name is None else name] = block
+
+    def register_forward_hook(self, hook: Callable[..., Any]) -> None:
+        """Call ``hook(block, inputs, output)`` after each `forward`."""
+        self._hooks.append(hook)
+
+    def collect_params(self, select: str | None = None) -> ParameterDict:
+        """All parameters, those of children too, or those whose names match `select`."""
+        found = ParameterDict(self._params.prefix)
+        own = {**self._params._params, **{p.name: p for p in self._reg_params.values()}}
+        found.update(own)
+        for child in self._children.values():
+            for name, param in child.collect_params().items():
+                if name not in found:
+                    found.update({name: param})
+        return found if select is None else found.select(select)
+
+    def _by_structure(self, prefix: str = "") -> dict[str, Parameter]:
+        """Parameters by where they are: ``0.weight``."""
+        found = {prefix + name: param for name, param in self._reg_params.items()}
+        for name, child in self._children.items():
+            found |= child._by_structure(f"{prefix}{name}.")
+        return found
+
+    def initialize(
+        self, init: Any = None, ctx: Any = None, verbose: bool = False, force_reinit: bool = False
+    ) -> None:
+        """Initialize all parameters (see `Parameter.initialize`)."""
+        self.collect_params().initialize(init, ctx, verbose, force_reinit)
+
+    def apply(self, fn: Callable[[Block], Any]) -> Block:
+        """Call ``fn(block)`` on all children and on this one."""
+        for child in self._children.values():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def hybridize(self, active: bool = True, **options: Any) -> None:
+        """Nothing: blocks compute as they are written."""
+
+    def cast(self, dtype: Any) -> None:
+        """Change the dtype of all parameters."""
+        for param in self.collect_params().values():
+            param.cast(dtype)
+
+    def save_parameters(self, filename: str, deduplicate: bool = False) -> None:
+        """Write all arrays into a file (of NumPy's: ``.npz``)."""
+        storage.save(filename, {name: p.data() for name, p in self._by_structure().items()})
+
+    def load_parameters(self, filename: str, ctx: Any = None, **options: Any) -> None:
+        """Read what `save_parameters` of a block of the same structure wrote."""
+        checked(ctx)
+        fill(self._by_structure(), storage.load(filename, CLASSES["nd"]), filename, **options)
+
+    def __call__(self, *args: Any) -> Any:
+        """Compute by `forward`."""
+        result = self.forward(*args)
+        for hook in self._hooks:
+            hook(self, args, result)
+        return result
+
+    def forward(self, *args: Any) -> Any:
+        """Compute; to be defined by a subclass."""
+        raise NotImplementedError(f"{type(self).__name__} must define forward(self, x)")
+
+
+class HybridBlock(Block):
+    """A block that may define ``hybrid_forward(F, x, **params)`` in the place of `forward`.
+
+    `F` is ``mxnet.nd``, with `np` and `npx`; parameters that are attributes come as arrays.
+    """
+
+    def infer_shape(self, *args: Any) -> None:
+        """Tell parameters what the arguments say about their shapes."""
+
+    def export(self, path: str, epoch: int = 0) -> None:
+        """Not offered: a block is a Python function."""
+        raise NotImplementedError("export: models are Python functions here; save_parameters")
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """Compute by ``hybrid_forward``."""
+        try:
+            params = {name: param.data() for name, param in self._reg_params.items()}
+        except DeferredInitializationError:
+            self.infer_shape(x, *args)
+            for param in self._reg_params.values():
+                if param._known():
+                    param.finish()
+            params = {
+                name: param.data() if param._known() else Deferred(param)
+                for name, param in self._reg_params.items()
+            }
+        return self.hybrid_forward(legacy, x, *args, **params)
+
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **params: Any) -> Any:
+        """Compute; to be defined by a subclass."""
+        raise NotImplementedError(
+            f"{type(self).__name__} must define hybrid_forward(self, F, x) or forward(self, x)"
+        )
+
+
+def _indented(block: Any) -> str:
+    return repr(block).replace("\n", "\n  ")

@@ -1,0 +1,220 @@
+"""Layer 9 · compat: ``gluon.data``: data sets, and their batches.
+
+>>> from wengert.compat.mxnet import gluon, np, npx
+>>> npx.set_np()
+>>> data = gluon.data.ArrayDataset(np.arange(6).reshape(3, 2), np.arange(3))
+>>> for X, y in gluon.data.DataLoader(data, batch_size=2):
+...     print(X.shape, y)
+(2, 2) [0. 1.]
+(1, 2) [2.]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.mxnet.arrays import NDArray
+from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.numpy.creation import made
+from wengert.compat.mxnet.results import CLASSES
+from wengert.compat.mxnet.state import NUMPY
+from wengert.numpy import random as _random
+
+__all__ = [
+    "ArrayDataset",
+    "BatchSampler",
+    "DataLoader",
+    "Dataset",
+    "RandomSampler",
+    "SequentialSampler",
+    "SimpleDataset",
+]
+
+
+class Dataset:
+    """What has a length and examples: a subclass defines ``__len__`` and ``__getitem__``."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def __getitem__(self, idx: Any) -> Any:
+        raise NotImplementedError
+
+    def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
+        """The data set of ``fn(*example)``."""
+        return _Transformed(self, fn)
+
+    def transform_first(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
+        """The data set with `fn` applied to the first part of each example."""
+        return _Transformed(self, lambda first, *rest: (fn(first), *rest) if rest else fn(first))
+
+
+class _Transformed(Dataset):
+    def __init__(self, data: Dataset, fn: Callable[..., Any]) -> None:
+        self._data, self._fn = data, fn
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __getitem__(self, idx: Any) -> Any:
+        example = self._data[idx]
+        return self._fn(*example) if isinstance(example, tuple) else self._fn(example)
+
+
+class SimpleDataset(Dataset):
+    """A list, as a data set."""
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __getitem__(self, idx: Any) -> Any:
+        return self._data[idx]
+
+
+class ArrayDataset(Dataset):
+    """Arrays or lists of one length; an example has a part of each.
+
+    Raises
+    ------
+    AssertionError
+        If the lengths differ.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        if not args:
+            raise AssertionError("Needs at least 1 arrays")
+        self._length = len(args[0])
+        self._data = []
+        for i, data in enumerate(args):
+            if len(data) != self._length:
+                raise AssertionError(
+                    f"All arrays must have the same length; array[0] has length {self._length} "
+                    f"while array[{i}] has {len(data)}."
+                )
+            flat = isinstance(data, NDArray) and len(data.shape) == 1
+            self._data.append(data.asnumpy() if flat else data)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, idx: Any) -> Any:
+        if len(self._data) == 1:
+            return self._data[0][idx]
+        return tuple(data[idx] for data in self._data)
+
+
+class SequentialSampler:
+    """The numbers below `length`, in order."""
+
+    def __init__(self, length: int, start: int = 0) -> None:
+        self._start, self._length = start, length
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self._start, self._start + self._length))
+
+    def __len__(self) -> int:
+        return self._length
+
+
+class RandomSampler(SequentialSampler):
+    """The numbers below `length`, in random order."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(_random.permutation(self._length).payload.tolist())
+
+
+class BatchSampler:
+    """Lists of `batch_size` positions; `last_batch` is ``"keep"`` or ``"discard"``."""
+
+    def __init__(self, sampler: Any, batch_size: int, last_batch: str = "keep") -> None:
+        if last_batch not in ("keep", "discard"):
+            raise ValueError(
+                f"last_batch must be one of 'keep' or 'discard' ('rollover' is not offered), but "
+                f"got {last_batch}"
+            )
+        self._sampler, self._size, self._last = sampler, batch_size, last_batch
+
+    def __iter__(self) -> Iterator[list[int]]:
+        batch: list[int] = []
+        for i in self._sampler:
+            batch.append(i)
+            if len(batch) == self._size:
+                yield batch
+                batch = []
+        if batch and self._last == "keep":
+            yield batch
+
+    def __len__(self) -> int:
+        whole, rest = divmod(len(self._sampler), self._size)
+        return whole + (rest > 0 and self._last == "keep")
+
+
+def default_batchify_fn(data: Any) -> Any:
+    """Examples as one array, or a list of arrays."""
+    first = data[0]
+    if isinstance(first, tuple):
+        return [default_batchify_fn(part) for part in zip(*data, strict=True)]
+    cls = CLASSES["np"] if NUMPY.get()[1] else CLASSES["nd"]
+    if isinstance(first, NDArray):
+        return made(np.stack([np.asarray(x.payload) for x in data]), type(first))
+    values = np.asarray(data)
+    return made(values, cls)
+
+
+class DataLoader:
+    """Batches of a data set, anew for each loop.
+
+    Parameters
+    ----------
+    dataset : Dataset or array
+    batch_size : int
+    shuffle : bool
+    sampler, batch_sampler : iterable, optional
+        Positions, or lists of them.
+    last_batch : {'keep', 'discard'}
+    batchify_fn : callable, optional
+        Makes a batch of a list of examples.
+    num_workers : int
+        Has no effect: batches are made in this process.
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int | None = None,
+        shuffle: bool = False,
+        sampler: Any = None,
+        last_batch: str | None = None,
+        batch_sampler: Any = None,
+        batchify_fn: Callable[..., Any] | None = None,
+        num_workers: int = 0,
+        **memory: Any,
+    ) -> None:
+        if batch_sampler is None:
+            if batch_size is None:
+                raise ValueError("batch_size must be specified unless batch_sampler is specified")
+            if sampler is None:
+                sampler = (RandomSampler if shuffle else SequentialSampler)(len(dataset))
+            elif shuffle:
+                raise ValueError("shuffle must not be specified if sampler is specified")
+            batch_sampler = BatchSampler(sampler, batch_size, last_batch or "keep")
+        self._dataset, self._batches = dataset, batch_sampler
+        self._batchify = default_batchify_fn if batchify_fn is None else batchify_fn
+
+    def __iter__(self) -> Iterator[Any]:
+        for batch in self._batches:
+            yield self._batchify([self._dataset[i] for i in batch])
+
+    def __len__(self) -> int:
+        return len(self._batches)
+
+
+def __getattr__(name: str) -> Any:
+    cures = {"vision": "read images with another library: nothing is downloaded here"}
+    raise absent("wengert.compat.mxnet.gluon.data", name, cures)

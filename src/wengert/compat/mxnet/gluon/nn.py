@@ -1,0 +1,108 @@
+"""Layer 9 · compat: ``gluon.nn``: layers.
+
+>>> from wengert.compat.mxnet import np, npx
+>>> from wengert.compat.mxnet.gluon import nn
+>>> npx.set_np()
+>>> net = nn.HybridSequential()
+>>> net.add(nn.Dense(3, activation="relu"), nn.Dense(1))
+>>> net.initialize()
+>>> net(np.ones((2, 4))).shape
+(2, 1)
+>>> net
+HybridSequential(
+  (0): Dense(4 -> 3, Activation(relu))
+  (1): Dense(3 -> 1, linear)
+)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.gluon.basic_layers import (
+    ELU,
+    GELU,
+    SELU,
+    Activation,
+    BatchNorm,
+    Dense,
+    Dropout,
+    Embedding,
+    Flatten,
+    HybridLambda,
+    HybridSequential,
+    Lambda,
+    LayerNorm,
+    LeakyReLU,
+    PReLU,
+    Sequential,
+    Swish,
+)
+from wengert.compat.mxnet.gluon.block import Block, HybridBlock
+from wengert.compat.mxnet.gluon.conv_layers import (
+    AvgPool1D,
+    AvgPool2D,
+    AvgPool3D,
+    Conv1D,
+    Conv1DTranspose,
+    Conv2D,
+    Conv2DTranspose,
+    Conv3D,
+    Conv3DTranspose,
+    GlobalAvgPool1D,
+    GlobalAvgPool2D,
+    GlobalAvgPool3D,
+    GlobalMaxPool1D,
+    GlobalMaxPool2D,
+    GlobalMaxPool3D,
+    MaxPool1D,
+    MaxPool2D,
+    MaxPool3D,
+)
+
+__all__ = [
+    "ELU",
+    "GELU",
+    "SELU",
+    "Activation",
+    "AvgPool1D",
+    "AvgPool2D",
+    "AvgPool3D",
+    "BatchNorm",
+    "Block",
+    "Conv1D",
+    "Conv1DTranspose",
+    "Conv2D",
+    "Conv2DTranspose",
+    "Conv3D",
+    "Conv3DTranspose",
+    "Dense",
+    "Dropout",
+    "Embedding",
+    "Flatten",
+    "GlobalAvgPool1D",
+    "GlobalAvgPool2D",
+    "GlobalAvgPool3D",
+    "GlobalMaxPool1D",
+    "GlobalMaxPool2D",
+    "GlobalMaxPool3D",
+    "HybridBlock",
+    "HybridLambda",
+    "HybridSequential",
+    "Lambda",
+    "LayerNorm",
+    "LeakyReLU",
+    "MaxPool1D",
+    "MaxPool2D",
+    "MaxPool3D",
+    "PReLU",
+    "Sequential",
+    "Swish",
+]
+
+
+def __getattr__(name: str) -> Any:
+    names = ("GroupNorm", "InstanceNorm", "SyncBatchNorm", "ReflectionPad2D", "SymbolBlock")
+    cure = "write it as a Block of operations of mx.np"
+    raise absent("wengert.compat.mxnet.gluon.nn", name, dict.fromkeys(names, cure))

@@ -1,0 +1,398 @@
+"""Layer 9 · compat: parameters of gluon's blocks, whose shape may be known later only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.mxnet import initializer, storage
+from wengert.compat.mxnet.base import MXNetError
+from wengert.compat.mxnet.context import Context, checked
+from wengert.compat.mxnet.numpy.creation import made
+from wengert.compat.mxnet.results import CLASSES, mark
+from wengert.compat.mxnet.state import NUMPY
+
+__all__ = ["Constant", "DeferredInitializationError", "Parameter", "ParameterDict"]
+
+_DEFERRED = (
+    "Parameter '{}' has not been initialized yet because initialization was deferred. Actual "
+    "initialization happens during the first forward pass. Please pass one batch of data through "
+    "the network before accessing Parameters. You can also avoid deferred initialization by "
+    "specifying in_units, num_features, etc., for network layers."
+)
+_MISSING = (
+    "Parameter '{}' has not been initialized. Note that you should initialize parameters and "
+    "create Trainer with Block.collect_params() instead of Block.params because the later does not "
+    "include Parameters of nested child Blocks"
+)
+
+
+class DeferredInitializationError(MXNetError):
+    """What a parameter raises whose shape is not known yet."""
+
+
+class Parameter:
+    """An array that is trained, with its gradient.
+
+    Parameters
+    ----------
+    name : str
+    grad_req : {'write', 'add', 'null'}
+    shape : tuple of int, optional
+        Sizes that are not known yet are 0 or -1.
+    dtype : dtype
+    lr_mult, wd_mult : float
+        Factors of the learning rate and of the weight decay.
+    init : Initializer or str, optional
+        How to start; default: what `initialize` is given.
+
+    Examples
+    --------
+    >>> from wengert.compat.mxnet import gluon, init
+    >>> p = gluon.Parameter("w", shape=(2,))
+    >>> p.initialize(init.One())
+    >>> p.data().asnumpy()
+    array([1., 1.], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        name: str,
+        grad_req: str = "write",
+        shape: Any = None,
+        dtype: Any = np.float32,
+        lr_mult: float = 1.0,
+        wd_mult: float = 1.0,
+        init: Any = None,
+        allow_deferred_init: bool = False,
+        differentiable: bool = True,
+        **more: Any,
+    ) -> None:
+        self.name = name
+        self._grad_req = grad_req if differentiable else "null"
+        self._shape = (
+            (shape,) if isinstance(shape, int) else None if shape is None else tuple(shape)
+        )
+        self.dtype = np.dtype(dtype)
+        self.lr_mult, self.wd_mult = lr_mult, wd_mult
+        self.init = init
+        self._data: Any = None
+        self._pending: Any = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__} {self.name} (shape={self.shape}, dtype={self.dtype})"
+
+    @property
+    def shape(self) -> Any:
+        """The shape; sizes that are not known yet are -1."""
+        if self._shape is None:
+            return None
+        return tuple(size if size > 0 else -1 for size in self._shape)
+
+    @shape.setter
+    def shape(self, value: Any) -> None:
+        known = self._shape or tuple(value)
+        fits = len(known) == len(value) and all(
+            a <= 0 or a == b for a, b in zip(known, value, strict=True)
+        )
+        if not fits:
+            raise AssertionError(
+                f"Expected shape {tuple(value)} is incompatible with given shape {self.shape}."
+            )
+        self._shape = tuple(value)
+
+    @property
+    def grad_req(self) -> str:
+        """What a backward pass does to the gradient."""
+        return self._grad_req
+
+    @grad_req.setter
+    def grad_req(self, request: str) -> None:
+        if request not in ("write", "add", "null"):
+            raise AssertionError(
+                f"grad_req must be one of 'write', 'add', or 'null', not {request}"
+            )
+        self._grad_req = request
+        if self._data is not None:
+            self._attach()
+
+    def _known(self) -> bool:
+        return self._shape is not None and all(size > 0 for size in self._shape)
+
+    def initialize(
+        self,
+        init: Any = None,
+        ctx: Any = None,
+        default_init: Any = None,
+        force_reinit: bool = False,
+    ) -> None:
+        """Fill the array, or as soon as its shape is known.
+
+        Parameters
+        ----------
+        init : Initializer or str, optional
+            Default: the parameter's own, or `default_init`.
+        force_reinit : bool
+            Start anew, if it has been initialized.
+        """
+        checked(ctx)
+        if self._data is not None and not force_reinit:
+            return
+        default = initializer.Uniform() if default_init is None else default_init
+        given = init if init is not None else self.init
+        self._data = None
+        self._pending = default if given is None else given
+        if self._known():
+            self.finish()
+
+    def finish(self, shape: Any = None) -> None:
+        """Fill the array, if that was put off; `shape` is what has become known of it."""
+        if shape is not None and self._data is None:
+            self.shape = shape
+        if self._data is not None or self._pending is None:
+            return
+        chosen = initializer.create(self._pending)
+        cls = CLASSES["np"] if NUMPY.get()[1] else CLASSES["nd"]
+        data = made(np.zeros(self._shape or (), self.dtype), cls)
+        fill = getattr(chosen, "_init_weight", chosen)
+        fill(initializer.InitDesc(self.name), data)
+        self._pending = None
+        self._data = data
+        self._attach()
+
+    def _attach(self) -> None:
+        if self._grad_req == "null":
+            self._data.drop_grad()
+            return
+        zeros = made(np.zeros(self._data.shape, self.dtype), type(self._data))
+        mark(self._data, zeros, self._grad_req)
+
+    def _present(self) -> Any:
+        if self._data is not None:
+            return self._data
+        if self._pending is not None:
+            raise DeferredInitializationError(_DEFERRED.format(self.name))
+        raise RuntimeError(_MISSING.format(self.name))
+
+    def data(self, ctx: Any = None) -> Any:
+        """The array."""
+        return self._present()
+
+    def list_data(self) -> list[Any]:
+        """The array, in a list."""
+        return [self._present()]
+
+    def grad(self, ctx: Any = None) -> Any:
+        """The array of the gradient."""
+        if self._present().grad is None:
+            raise RuntimeError(
+                f"Cannot get gradient array for Parameter '{self.name}' because grad_req='null'"
+            )
+        return self._data.grad
+
+    def list_grad(self) -> list[Any]:
+        """The array of the gradient, in a list."""
+        return [self.grad()]
+
+    def list_ctx(self) -> list[Context]:
+        """Where the array lives."""
+        self._present()
+        return [Context("cpu")]
+
+    def set_data(self, data: Any) -> None:
+        """Write other values into the array."""
+        values = data.asnumpy() if hasattr(data, "asnumpy") else np.asarray(data)
+        self.shape = values.shape
+        if self._data is None:
+            if self._pending is None:
+                raise AssertionError(f"Parameter '{self.name}' has not been initialized")
+            self.finish()
+        self._data[...] = made(values.astype(self.dtype), type(self._data))
+
+    def zero_grad(self) -> None:
+        """Set the gradient to zeros."""
+        if self._data is not None and self._data.grad is not None:
+            self._data.grad[...] = 0
+
+    def reset_ctx(self, ctx: Any) -> None:
+        """Nothing: there is one context that holds arrays."""
+        checked(ctx)
+
+    def cast(self, dtype: Any) -> None:
+        """Change the dtype of the array and of its gradient."""
+        self.dtype = np.dtype(dtype)
+        if self._data is not None:
+            self._data = self._data.detach().astype(self.dtype)
+            self._attach()
+
+
+class Constant(Parameter):
+    """A parameter that is not trained.
+
+    Parameters
+    ----------
+    name : str
+    value : array_like
+    """
+
+    def __init__(self, name: str, value: Any) -> None:
+        values = value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value, np.float32)
+        super().__init__(
+            name, "null", values.shape, values.dtype, init=initializer.Constant(values)
+        )
+        self.value = value
+
+
+class ParameterDict:
+    """Parameters by their names, in order.
+
+    Parameters
+    ----------
+    prefix : str
+        Put before the names that `get` is given.
+    shared : ParameterDict, optional
+        Where `get` looks first.
+    """
+
+    def __init__(self, prefix: str = "", shared: Any = None) -> None:
+        self._prefix = prefix
+        self._params: dict[str, Parameter] = {}
+        self._shared = shared
+
+    @property
+    def prefix(self) -> str:
+        """What the names that `get` makes begin with."""
+        return self._prefix
+
+    def __repr__(self) -> str:
+        lines = "".join(f"  {param!r}\n" for param in self._params.values())
+        return f"{self._prefix} (\n{lines})"
+
+    def __getitem__(self, key: str) -> Parameter:
+        return self._params[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._params)
+
+    def __len__(self) -> int:
+        return len(self._params)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._params
+
+    def items(self) -> Any:
+        """Names and parameters."""
+        return self._params.items()
+
+    def keys(self) -> Any:
+        """The names."""
+        return self._params.keys()
+
+    def values(self) -> Any:
+        """The parameters."""
+        return self._params.values()
+
+    def get(self, name: str, **kwargs: Any) -> Parameter:
+        """The parameter ``prefix + name``, made on first use with the arguments of `Parameter`."""
+        full = self._prefix + name
+        found = self._params.get(full)
+        if found is None and self._shared is not None:
+            found = self._shared._params.get(full) or self._shared._params.get(
+                self._shared.prefix + name
+            )
+            if found is not None:
+                self._params[full] = found
+        if found is None:
+            found = self._params[full] = Parameter(full, **kwargs)
+        elif kwargs.get("shape") is not None and found._shape is not None:
+            sizes = zip(np.atleast_1d(kwargs["shape"]), found._shape, strict=True)
+            if any(a > 0 and b > 0 and a != b for a, b in sizes):
+                raise AssertionError(
+                    f"Cannot retrieve Parameter '{full}' because desired attribute does not match "
+                    f"with stored for attribute 'shape': desired '{kwargs['shape']}' vs stored "
+                    f"'{found.shape}'."
+                )
+        return found
+
+    def get_constant(self, name: str, value: Any = None) -> Parameter:
+        """The constant ``prefix + name``, made on first use."""
+        full = self._prefix + name
+        if full not in self._params:
+            self._params[full] = Constant(full, value)
+        return self._params[full]
+
+    def update(self, other: Any) -> None:
+        """Take the parameters of `other`, too."""
+        for name, param in other.items():
+            if self._params.setdefault(name, param) is not param:
+                raise AssertionError(
+                    "Cannot update self with other because they have different Parameters with the "
+                    f"same name '{name}'"
+                )
+
+    def select(self, pattern: str) -> ParameterDict:
+        """The parameters whose names match a regular expression."""
+        chosen = ParameterDict(self._prefix)
+        chosen._params = {n: p for n, p in self._params.items() if re.match(pattern, n)}
+        return chosen
+
+    def initialize(
+        self, init: Any = None, ctx: Any = None, verbose: bool = False, force_reinit: bool = False
+    ) -> None:
+        """Initialize all parameters (see `Parameter.initialize`)."""
+        checked(ctx)
+        for param in self._params.values():
+            param.initialize(None, ctx, init, force_reinit)
+
+    def zero_grad(self) -> None:
+        """Set all gradients to zeros."""
+        for param in self._params.values():
+            param.zero_grad()
+
+    def reset_ctx(self, ctx: Any) -> None:
+        """Nothing: there is one context that holds arrays."""
+        checked(ctx)
+
+    def setattr(self, name: str, value: Any) -> None:
+        """Set an attribute of all parameters: ``setattr('grad_req', 'null')``."""
+        for param in self._params.values():
+            setattr(param, name, value)
+
+    def save(self, filename: str, strip_prefix: str = "") -> None:
+        """Write all arrays into a file (of NumPy's: ``.npz``)."""
+        arrays = {n.removeprefix(strip_prefix): p.data() for n, p in self._params.items()}
+        storage.save(filename, arrays)
+
+    def load(self, filename: str, ctx: Any = None, **options: Any) -> None:
+        """Read what `save` wrote."""
+        checked(ctx)
+        prefix = options.get("restore_prefix", "")
+        loaded = storage.load(filename, CLASSES["nd"])
+        fill(self._params, {prefix + n: v for n, v in loaded.items()}, filename, **options)
+
+
+def fill(params: dict[str, Parameter], arrays: Any, filename: str, **options: Any) -> None:
+    """Set parameters to arrays from a file.
+
+    Raises
+    ------
+    AssertionError
+        If one is missing, or is left over; nothing has changed then.
+    """
+    missing = sorted(set(params) - set(arrays))
+    surplus = sorted(set(arrays) - set(params))
+    if missing and not options.get("allow_missing"):
+        raise AssertionError(f"Parameter '{missing[0]}' is missing in file '{filename}'")
+    if surplus and not options.get("ignore_extra"):
+        raise AssertionError(
+            f"Parameter '{surplus[0]}' loaded from file '{filename}' is not present in this "
+            "ParameterDict"
+        )
+    for name, param in params.items():
+        if name in arrays:
+            if param._data is None and param._pending is None:
+                param._pending = "zeros"
+            param.set_data(arrays[name])

@@ -1,0 +1,45 @@
+"""Layer 9 · compat: ``gluon.utils``."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.mxnet.arrays import NDArray
+from wengert.compat.mxnet.context import checked
+from wengert.compat.mxnet.numpy.creation import made
+
+__all__ = ["clip_global_norm", "split_and_load", "split_data"]
+
+
+def split_data(data: Any, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> Any:
+    """`data` in `num_slice` parts along `batch_axis`."""
+    size = data.shape[batch_axis]
+    if even_split and size % num_slice:
+        raise ValueError(
+            f"data with shape {data.shape} cannot be evenly split into {num_slice} slices along "
+            f"axis {batch_axis}. Use a batch size that's multiple of {num_slice} or set "
+            "even_split=False to allow uneven partitioning of data."
+        )
+    step = -(-size // num_slice)
+    before = (slice(None),) * batch_axis
+    return [data[(*before, slice(i, i + step))] for i in range(0, size, step)]
+
+
+def split_and_load(data: Any, ctx_list: Any, batch_axis: int = 0, even_split: bool = True) -> Any:
+    """`data` in as many parts as there are contexts."""
+    checked(ctx_list)
+    array = data if isinstance(data, NDArray) else made(np.asarray(data))
+    return split_data(array, len(ctx_list), batch_axis, even_split)
+
+
+def clip_global_norm(arrays: Any, max_norm: float, check_isfinite: bool = True) -> float:
+    """Scale arrays in place so that their common norm is at most `max_norm`; the norm before."""
+    norm = math.sqrt(sum(float((np.asarray(a.payload, np.float64) ** 2).sum()) for a in arrays))
+    scale = max_norm / (norm + 1e-8)
+    if scale < 1.0:
+        for array in arrays:
+            array[...] = array * scale
+    return norm

@@ -1,0 +1,261 @@
+"""Layer 9 · compat: ``mxnet.init``: how parameters start.
+
+>>> from wengert.compat.mxnet import init
+>>> init.create("zeros")
+Zero()
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.mxnet.base import absent
+from wengert.numpy import random as _random
+
+__all__ = [
+    "Constant",
+    "InitDesc",
+    "Initializer",
+    "MSRAPrelu",
+    "Normal",
+    "One",
+    "Orthogonal",
+    "Uniform",
+    "Xavier",
+    "Zero",
+    "create",
+    "register",
+]
+
+_REGISTRY: dict[str, Any] = {}
+
+
+class InitDesc(str):
+    """The name of a parameter, with attributes."""
+
+    attrs: dict[str, Any]
+
+    def __new__(cls, name: str, attrs: Any = None, global_init: Any = None) -> Any:
+        """A name with attributes."""
+        made = super().__new__(cls, name)
+        made.attrs = attrs or {}
+        return made
+
+
+def register(cls: Any) -> Any:
+    """Let `create` find a class by its name in lower case; a decorator."""
+    _REGISTRY[cls.__name__.lower()] = cls
+    return cls
+
+
+class Initializer:
+    """What fills arrays of parameters; a subclass defines ``_init_weight(name, arr)``.
+
+    Examples
+    --------
+    >>> from wengert.compat.mxnet import init, np
+    >>> class Twos(init.Initializer):
+    ...     def _init_weight(self, name, arr):
+    ...         arr[:] = 2
+    >>> x = np.zeros(2)
+    >>> Twos()("dense0_weight", x)
+    >>> x
+    array([2., 2.])
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        self._kwargs = kwargs
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self._kwargs.items())
+        return f"{type(self).__name__}({given})"
+
+    def __call__(self, desc: str, arr: Any) -> None:
+        """Fill `arr`, by what the end of its name says it is."""
+        name = str(desc)
+        if name.endswith(("bias", "beta", "running_mean", "moving_mean")):
+            self._init_zero(desc, arr)
+        elif name.endswith(("gamma", "running_var", "moving_var")):
+            self._init_one(desc, arr)
+        else:
+            self._init_weight(desc, arr)
+
+    def _init_zero(self, name: str, arr: Any) -> None:
+        arr[:] = 0.0
+
+    def _init_one(self, name: str, arr: Any) -> None:
+        arr[:] = 1.0
+
+    def _init_weight(self, name: str, arr: Any) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must define _init_weight(name, arr)")
+
+
+@register
+class Zero(Initializer):
+    """Zeros."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def _init_weight(self, name: str, arr: Any) -> None:
+        arr[:] = 0.0
+
+
+@register
+class One(Initializer):
+    """Ones."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def _init_weight(self, name: str, arr: Any) -> None:
+        arr[:] = 1.0
+
+
+@register
+class Constant(Initializer):
+    """One value, or the values of an array.
+
+    Parameters
+    ----------
+    value : float or array_like
+    """
+
+    def __init__(self, value: Any = 0.0) -> None:
+        super().__init__(value=value)
+        self.value = value
+
+    def _init_weight(self, name: str, arr: Any) -> None:
+        arr[:] = self.value
+
+
+@register
+class Uniform(Initializer):
+    """Uniform between ``-scale`` and `scale`.
+
+    Parameters
+    ----------
+    scale : float
+    """
+
+    def __init__(self, scale: float = 0.07) -> None:
+        super().__init__(scale=scale)
+        self.scale = scale
+
+    def _init_weight(self, name: str, arr: Any) -> None:
+        arr[:] = _drawn("uniform", -self.scale, self.scale, arr.shape)
+
+
+@register
+class Normal(Initializer):
+    """Normal with mean 0.
+
+    Parameters
+    ----------
+    sigma : float
+        The standard deviation.
+    """
+
+    def __init__(self, sigma: float = 0.01) -> None:
+        super().__init__(sigma=sigma)
+        self.sigma = sigma
+
+    def _init_weight(self, name: str, arr: Any) -> None:
+        arr[:] = _drawn("normal", 0.0, self.sigma, arr.shape)
+
+
+@register
+class Xavier(Initializer):
+    """Numbers whose size keeps that of signals (Glorot and Bengio 2010).
+
+    Parameters
+    ----------
+    rnd_type : {'uniform', 'gaussian'}
+    factor_type : {'avg', 'in', 'out'}
+        What the variance is divided by: the number of inputs, of outputs, or their mean.
+    magnitude : float
+    """
+
+    def __init__(
+        self, rnd_type: str = "uniform", factor_type: str = "avg", magnitude: float = 3
+    ) -> None:
+        super().__init__(rnd_type=rnd_type, factor_type=factor_type, magnitude=magnitude)
+        self.rnd_type = rnd_type
+        self.factor_type = factor_type
+        self.magnitude = float(magnitude)
+
+    def _init_weight(self, name: str, arr: Any) -> None:
+        shape = arr.shape
+        if len(shape) < 2:
+            raise ValueError(
+                f"Xavier initializer cannot be applied to vector {name}. It requires at least 2D."
+            )
+        window = math.prod(shape[2:])
+        fan_in, fan_out = shape[1] * window, shape[0] * window
+        factors = {"avg": (fan_in + fan_out) / 2.0, "in": fan_in, "out": fan_out}
+        if self.factor_type not in factors:
+            raise ValueError("Incorrect factor type: it is 'avg', 'in' or 'out'")
+        scale = math.sqrt(self.magnitude / factors[self.factor_type])
+        if self.rnd_type == "uniform":
+            arr[:] = _drawn("uniform", -scale, scale, shape)
+        elif self.rnd_type == "gaussian":
+            arr[:] = _drawn("normal", 0.0, scale, shape)
+        else:
+            raise ValueError("Unknown random type: it is 'uniform' or 'gaussian'")
+
+
+@register
+class MSRAPrelu(Xavier):
+    """Xavier for rectifiers whose slope below 0 is `slope` (He and others 2015)."""
+
+    def __init__(self, factor_type: str = "avg", slope: float = 0.25) -> None:
+        super().__init__("gaussian", factor_type, 2.0 / (1 + slope**2))
+        self._kwargs = {"factor_type": factor_type, "slope": slope}
+
+
+@register
+class Orthogonal(Initializer):
+    """A matrix of orthogonal rows or columns (Saxe and others 2013)."""
+
+    def __init__(self, scale: float = 1.414, rand_type: str = "uniform") -> None:
+        super().__init__(scale=scale, rand_type=rand_type)
+        self.scale, self.rand_type = scale, rand_type
+
+    def _init_weight(self, name: str, arr: Any) -> None:
+        rows, columns = arr.shape[0], math.prod(arr.shape[1:])
+        bounds = (-1.0, 1.0) if self.rand_type == "uniform" else (0.0, 1.0)
+        kind = "uniform" if self.rand_type == "uniform" else "normal"
+        u, _, v = np.linalg.svd(_drawn(kind, *bounds, (rows, columns)), full_matrices=False)
+        chosen = u if u.shape == (rows, columns) else v
+        arr[:] = (self.scale * chosen).reshape(arr.shape)
+
+
+def _drawn(name: str, a: float, b: float, shape: Any) -> Any:
+    return np.asarray(getattr(_random, name)(a, b, shape).payload)
+
+
+_REGISTRY |= {"zeros": Zero, "ones": One, "gaussian": Normal}
+
+
+def create(init: Any, **kwargs: Any) -> Any:
+    """An initializer from its name, or itself.
+
+    Raises
+    ------
+    ValueError
+        If there is none of this name.
+    """
+    if not isinstance(init, str):
+        return init
+    if init.lower() not in _REGISTRY:
+        known = ", ".join(sorted(_REGISTRY))
+        raise ValueError(f"Cannot find initializer {init}: there are {known}")
+    return _REGISTRY[init.lower()](**kwargs)
+
+
+def __getattr__(name: str) -> Any:
+    cures = dict.fromkeys(("Bilinear", "LSTMBias", "Mixed", "Load"), "subclass init.Initializer")
+    raise absent("wengert.compat.mxnet.init", name, cures)

@@ -1,0 +1,64 @@
+"""Layer 9 · compat: ``mxnet.nd``: the legacy arrays, and their functions.
+
+>>> from wengert.compat.mxnet import autograd, nd
+>>> x = nd.array([[1, 2], [3, 4]])
+>>> x.attach_grad()
+>>> with autograd.record():
+...     y = (x * x).sum()
+>>> y.backward()
+>>> x.grad.asnumpy()
+array([[2., 4.],
+       [6., 8.]], dtype=float32)
+
+Arrays have a dimension at least, and compare to 1 and 0. Operations of ``mxnet.np`` that these
+names stand for are computed alike.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from wengert.compat.mxnet.arrays import NDArray as NDArray
+from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.ndarray import creation as _creation
+from wengert.compat.mxnet.ndarray import functions as _functions
+from wengert.compat.mxnet.ndarray import methods as _methods
+from wengert.compat.mxnet.numpy_extension import waitall as waitall
+
+_MODULES = frozenset({"contrib", "linalg", "random"})
+_INSTALLED = _methods.INSTALLED  # importing it has given the arrays their methods
+_CURES = {
+    "RNN": "write the recurrence as a loop",
+    "sparse": "arrays are dense here; see wengert.sparse",
+    "image": "read images with another library, and make arrays of them by nd.array",
+    "sgd_update": "use gluon.Trainer, or write x[:] = x - lr * x.grad",
+    "CTCLoss": "use wengert.nn.functional.ctc_loss",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Functions are made when they are first named."""
+    if name in ("np", "npx"):  # what a hybrid block finds in its F
+        return importlib.import_module(
+            "wengert.compat.mxnet." + {"np": "numpy", "npx": "numpy_extension"}[name]
+        )
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name == "Custom":
+        return importlib.import_module("wengert.compat.mxnet.operator").Custom
+    if name in _creation.CREATORS:
+        return globals().setdefault(name, _creation.CREATORS[name])
+    if name in ("normal", "shuffle", "uniform") or name.startswith("random_"):
+        random = importlib.import_module(f"{__name__}.random")
+        return getattr(random, name.removeprefix("random_"))
+    found = _functions.function_of(name)
+    if found is None:
+        raise absent("wengert.compat.mxnet.nd", name, _CURES)
+    return globals().setdefault(name, found)
+
+
+def __dir__() -> list[str]:
+    return sorted(
+        {"Custom", "NDArray", "waitall", *_MODULES, *_creation.CREATORS, *_functions.names()}
+    )

@@ -1,0 +1,137 @@
+"""Layer 9 · compat: functions of ``mxnet.nd`` that make arrays; their default is float32."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.mxnet import storage
+from wengert.compat.mxnet.arrays import NDArray
+from wengert.compat.mxnet.base import shown
+from wengert.compat.mxnet.context import checked
+from wengert.compat.mxnet.numpy.creation import filled, made
+from wengert.tape.base import TensorBase
+
+__all__ = ["CREATORS", "array"]
+
+
+def array(source_array: Any, ctx: Any = None, dtype: Any = None) -> Any:
+    """An array of numbers, lists, or another array, in memory of its own.
+
+    Parameters
+    ----------
+    source_array : array_like
+    ctx : Context, optional
+    dtype : dtype, optional
+        Default: float32, of another `NDArray` its own.
+
+    Raises
+    ------
+    TypeError
+        If it holds anything but numbers.
+
+    Examples
+    --------
+    >>> from wengert.compat.mxnet import nd
+    >>> nd.array([[1, 2]]).shape
+    (1, 2)
+    """
+    checked(ctx)
+    if isinstance(source_array, TensorBase):
+        kind = source_array.payload.dtype if dtype is None else dtype
+        return made(np.array(source_array.payload, kind), NDArray)
+    parts = source_array
+    if isinstance(parts, list | tuple) and any(isinstance(p, TensorBase) for p in parts):
+        parts = [p.asnumpy() if isinstance(p, NDArray) else p for p in parts]
+    values = np.asarray(parts)
+    if values.dtype.kind not in "biufc":
+        raise TypeError(f"source_array must be array like object, got {shown(source_array)}")
+    return made(values.astype(np.float32 if dtype is None else dtype), NDArray)
+
+
+def _filled(name: str) -> Callable[..., Any]:
+    below = getattr(np, name)
+
+    def make(shape: Any, ctx: Any = None, dtype: Any = None, **kwargs: Any) -> Any:
+        checked(ctx)
+        result = filled(below(shape, dtype or np.float32), name, NDArray)
+        return _into(kwargs.get("out"), result)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"NumPy's `{name}`, of float32 where no dtype is asked for."
+    return make
+
+
+def _into(out: Any, result: Any) -> Any:
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def full(shape: Any, val: Any, ctx: Any = None, dtype: Any = np.float32, out: Any = None) -> Any:
+    """An array of one value."""
+    checked(ctx)
+    return _into(out, filled(np.full(shape, val, dtype), "full", NDArray))
+
+
+def arange(
+    start: float,
+    stop: float | None = None,
+    step: float = 1.0,
+    repeat: int = 1,
+    infer_range: Any = None,
+    ctx: Any = None,
+    dtype: Any = np.float32,
+) -> Any:
+    """Numbers from `start` (or 0) up to `stop` (or `start`), each `repeat` times.
+
+    Examples
+    --------
+    >>> from wengert.compat.mxnet import nd
+    >>> nd.arange(2, 6, step=2, repeat=2).asnumpy()
+    array([2., 2., 4., 4.], dtype=float32)
+    """
+    checked(ctx)
+    values = np.arange(start, stop, step) if stop is not None else np.arange(0, start, step)
+    return made(np.repeat(values, repeat).astype(dtype), NDArray)
+
+
+def linspace(
+    start: float, stop: float, num: int, endpoint: bool = True, ctx: Any = None, dtype: Any = None
+) -> Any:
+    """`num` numbers from `start` to `stop`."""
+    checked(ctx)
+    return made(np.linspace(start, stop, num, endpoint).astype(dtype or np.float32), NDArray)
+
+
+def eye(N: int, M: int = 0, k: int = 0, ctx: Any = None, dtype: Any = None) -> Any:
+    """Ones on a diagonal."""
+    checked(ctx)
+    return made(np.eye(N, M or None, k, dtype or np.float32), NDArray)
+
+
+def save(fname: str, data: Any) -> None:
+    """Write an array, or a list or dictionary of arrays, into a file (of NumPy's: ``.npz``)."""
+    storage.save(fname, data)
+
+
+def load(fname: str) -> Any:
+    """What `save` wrote."""
+    return storage.load(fname, NDArray)
+
+
+CREATORS: dict[str, Callable[..., Any]] = {
+    "arange": arange,
+    "array": array,
+    "eye": eye,
+    "from_numpy": array,
+    "full": full,
+    "linspace": linspace,
+    "load": load,
+    "save": save,
+    **{name: _filled(name) for name in ("empty", "ones", "zeros")},
+}
+"""The functions by their names."""

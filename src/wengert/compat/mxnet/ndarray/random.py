@@ -1,0 +1,71 @@
+"""Layer 9 · compat: ``mxnet.nd.random``, and ``mxnet.random``, which is the same with `seed`.
+
+>>> from wengert.compat.mxnet import nd
+>>> nd.random.uniform(0, 1, shape=(2, 3)).shape
+(2, 3)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.mxnet.arrays import NDArray
+from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.context import checked
+from wengert.compat.mxnet.numpy.creation import made
+from wengert.compat.mxnet.sampling import drawing
+from wengert.numpy import random as _random
+
+__all__ = ["multinomial", "randint", "randn", "shuffle"]
+
+_DISTRIBUTIONS = {
+    "exponential": ("exponential", ("scale=1",)),
+    "gamma": ("gamma", ("alpha=1", "beta=1")),
+    "normal": ("normal", ("loc=0", "scale=1")),
+    "poisson": ("poisson", ("lam=1",)),
+    "uniform": ("uniform", ("low=0", "high=1")),
+}
+
+
+def randint(
+    low: int, high: int, shape: Any = (1,), dtype: Any = None, ctx: Any = None, out: Any = None
+) -> Any:
+    """Whole numbers from `low` up to and without `high`."""
+    checked(ctx)
+    return made(np.asarray(_random.randint(low, high, shape).payload, dtype or np.int32), NDArray)
+
+
+def randn(*shape: int, loc: float = 0.0, scale: float = 1.0, **kwargs: Any) -> Any:
+    """Normal numbers, in the shape of the arguments."""
+    return __getattr__("normal")(loc, scale, shape or (1,), **kwargs)
+
+
+def multinomial(data: Any, shape: Any = 1, get_prob: bool = False, dtype: Any = "int32") -> Any:
+    """Outcomes drawn with the probabilities in `data`, or in each of its rows."""
+    chances = np.asarray(data.payload, np.float64)
+    chances = chances / chances.sum(-1, keepdims=True)
+    sizes = () if shape == 1 else tuple(np.ravel(shape).tolist())
+    rows = chances.reshape(-1, chances.shape[-1])
+    drawn = [_random.choice(rows.shape[1], sizes or None, True, row).payload for row in rows]
+    result = np.stack([np.asarray(row) for row in drawn]).reshape(chances.shape[:-1] + sizes)
+    return made(result.astype(dtype), NDArray)
+
+
+def shuffle(data: Any, **kwargs: Any) -> Any:
+    """The rows of an array in random order, as a new array."""
+    order = _random.permutation(len(data)).payload
+    return data[order]
+
+
+def __getattr__(name: str) -> Any:
+    """Distributions are made when they are first named."""
+    if name not in _DISTRIBUTIONS:
+        raise absent("wengert.compat.mxnet.nd.random", name, {"seed": "write mx.random.seed(...)"})
+    numpys, parameters = _DISTRIBUTIONS[name]
+    return globals().setdefault(name, drawing(numpys, parameters, lambda: NDArray, "shape"))
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_DISTRIBUTIONS])

@@ -1,0 +1,451 @@
+"""Layer 9 · compat: MXNet's functions of neural networks, on tensors, with MXNet's arguments.
+
+``mxnet.npx`` and ``mxnet.nd`` show them under their names; what they compute is that of
+`wengert.nn.functional`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import special
+from wengert.compat.mxnet.base import MXNetError
+from wengert.compat.mxnet.state import TRAINING
+from wengert.nn import functional as F
+from wengert.numpy.arrays import array_of
+from wengert.ops.gather import gather
+from wengert.ops.index import getitem
+from wengert.ops.matmul import matmul
+from wengert.ops.permute import movedim
+from wengert.ops.select import where
+from wengert.ops.shape import reshape as reshaped
+from wengert.ops.shape import squeeze
+from wengert.ops.sorting import topk as largest
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.record import T
+
+__all__ = ["FUNCTIONS", "Deferred", "known"]
+
+
+class Deferred:
+    """Stands for a parameter whose shape is not known: a function that knows it finds it out."""
+
+    def __init__(self, parameter: Any) -> None:
+        self.parameter = parameter
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.parameter.data(), name)  # which raises, and says what to do
+
+
+def known(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments of a function, with parameters whose shapes follow from the first of them."""
+    if not any(isinstance(value, Deferred) for value in args):
+        return args
+    x = args[0].shape
+    for value in args[1:]:
+        if not isinstance(value, Deferred):
+            continue
+        have = value.parameter.shape
+        if name == "fully_connected" and len(have) == 2:
+            flat = kwargs.get("flatten", True)
+            value.parameter.finish((have[0], math.prod(x[1:]) if flat else x[-1]))
+        elif name == "convolution" and len(have) > 2:
+            value.parameter.finish((have[0], x[1] // kwargs.get("num_group", 1), *have[2:]))
+    return tuple(v.parameter.data() if isinstance(v, Deferred) else v for v in args)
+
+
+def _whole(x: Any) -> Any:
+    """Positions, which are floats in MXNet, as whole numbers."""
+    array = x.payload if isinstance(x, TensorBase) else np.asarray(x)
+    return new_tensor(np.asarray(array).astype(np.int64))
+
+
+def relu(data: Any) -> Any:
+    """max(data, 0)."""
+    return F.relu(data)
+
+
+def sigmoid(data: Any) -> Any:
+    """1 / (1 + exp(-data))."""
+    return F.sigmoid(data)
+
+
+def _valid(data: Any, length: Any, axis: int) -> Any:
+    """Where positions along `axis` are below `length`."""
+    places = np.arange(data.payload.shape[axis])
+    limit = np.expand_dims(np.asarray(length.payload), axis if axis >= 0 else -1)
+    while limit.ndim < data.payload.ndim:
+        limit = np.expand_dims(limit, -2)
+    return new_tensor(places < limit)
+
+
+def softmax(
+    data: Any,
+    length: Any = None,
+    axis: int = -1,
+    temperature: float | None = None,
+    use_length: bool = False,
+    dtype: Any = None,
+) -> Any:
+    """exp(data) divided by its sum along `axis`; beyond `length` 0, if that is to be used."""
+    x = data if temperature in (None, 1.0) else data / temperature
+    if use_length or (length is not None and isinstance(length, TensorBase)):
+        valid = _valid(x, length, axis)
+        x = where(valid, x, new_tensor(np.asarray(-np.inf, x.payload.dtype)))
+        result = where(valid, F.softmax(x, dim=axis), new_tensor(np.zeros((), x.payload.dtype)))
+    else:
+        result = F.softmax(x, dim=axis)
+    return result if dtype is None else T.to_copy(result, dtype=np.dtype(dtype))
+
+
+def log_softmax(
+    data: Any,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: Any = None,
+    use_length: bool = False,
+) -> Any:
+    """The logarithm of `softmax`."""
+    x = data if temperature in (None, 1.0) else data / temperature
+    result = F.log_softmax(x, dim=axis)
+    return result if dtype is None else T.to_copy(result, dtype=np.dtype(dtype))
+
+
+def softmin(data: Any, axis: int = -1) -> Any:
+    """`softmax` of -data."""
+    return F.softmin(data, dim=axis)
+
+
+def topk(
+    data: Any,
+    axis: int | None = -1,
+    k: int = 1,
+    ret_typ: str = "indices",
+    is_ascend: bool = False,
+    dtype: Any = "float32",
+) -> Any:
+    """The `k` largest elements along `axis`, or where they are."""
+    if axis is None:
+        data, axis = reshaped(data, (data.payload.size,)), 0
+    found = largest(data, k, axis, not is_ascend)
+    places = new_tensor(found.indices.payload.astype(dtype))
+    if ret_typ == "indices":
+        return places
+    if ret_typ == "value":
+        return found.values
+    if ret_typ == "both":
+        return [found.values, places]
+    if ret_typ == "mask":
+        mask = np.zeros(data.payload.shape, data.payload.dtype)
+        np.put_along_axis(mask, found.indices.payload, 1, axis)
+        return new_tensor(mask)
+    raise MXNetError(f"topk: ret_typ must be 'indices', 'value', 'both' or 'mask', got {ret_typ!r}")
+
+
+def pick(data: Any, index: Any, axis: int = -1, mode: str = "clip", keepdims: bool = False) -> Any:
+    """From each row of `data` the element that `index` names."""
+    places = np.asarray(_whole(index).payload)
+    count = data.payload.shape[axis]
+    places = places % count if mode == "wrap" else places.clip(0, count - 1)
+    if places.ndim < data.payload.ndim:
+        places = np.expand_dims(places, axis)
+    picked = gather(data, axis, new_tensor(places))
+    return picked if keepdims else squeeze(picked, axis)
+
+
+def one_hot(
+    data: Any,
+    depth: int,
+    on_value: float = 1.0,
+    off_value: float = 0.0,
+    dtype: Any = "float32",
+) -> Any:
+    """`on_value` where the last position is that which `data` names, `off_value` elsewhere."""
+    places = np.asarray(_whole(data).payload)
+    hot = np.where(places[..., None] == np.arange(depth), on_value, off_value)
+    return new_tensor(hot.astype(dtype))
+
+
+def batch_dot(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+    """The matrix products of two stacks of matrices."""
+    a = movedim(a, -1, -2) if transpose_a else a
+    return matmul(a, movedim(b, -1, -2) if transpose_b else b)
+
+
+_ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
+    "gelu": F.gelu,
+    "log_sigmoid": F.logsigmoid,
+    "mish": F.mish,
+    "relu": F.relu,
+    "sigmoid": F.sigmoid,
+    "softrelu": F.softplus,
+    "softsign": F.softsign,
+    "tanh": F.tanh,
+}
+
+
+def activation(data: Any, act_type: str) -> Any:
+    """The function that `act_type` names: relu, sigmoid, tanh, softrelu or softsign."""
+    if act_type not in _ACTIVATIONS:
+        known = ", ".join(sorted(_ACTIVATIONS))
+        raise MXNetError(f"Invalid Input: '{act_type}', valid values are: {known}")
+    return _ACTIVATIONS[act_type](data)
+
+
+def leaky_relu(
+    data: Any, gamma: Any = None, act_type: str = "leaky", slope: float = 0.25, **bounds: float
+) -> Any:
+    """Functions that are the identity above 0: leaky, prelu, elu, selu, gelu."""
+    if act_type == "leaky":
+        return F.leaky_relu(data, slope)
+    if act_type == "prelu":
+        return F.prelu(data, gamma)
+    if act_type == "elu":
+        return F.elu(data, slope)
+    if act_type in ("selu", "gelu"):
+        return getattr(F, act_type)(data)
+    raise MXNetError(
+        f"Invalid Input: '{act_type}', valid values are: leaky, prelu, elu, selu, gelu"
+    )
+
+
+def fully_connected(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    num_hidden: int | None = None,
+    no_bias: bool = False,
+    flatten: bool = True,
+) -> Any:
+    """``x @ weight.T + bias``; with `flatten` of all dimensions of `x` but the first."""
+    count = weight.payload.shape[0]
+    if num_hidden is not None and num_hidden != count:
+        raise MXNetError(
+            f"Shape inconsistent: num_hidden={num_hidden}, and weight has {count} rows"
+        )
+    if flatten and x.payload.ndim != 2:
+        x = reshaped(x, (x.payload.shape[0], math.prod(x.payload.shape[1:])))
+    if x.payload.shape[-1] != weight.payload.shape[-1]:
+        raise MXNetError(
+            f"Shape inconsistent, Provided = {[*weight.payload.shape]}, inferred shape="
+            f"({count},{x.payload.shape[-1]}): x has {x.payload.shape[-1]} features"
+        )
+    return F.linear(x, weight, None if no_bias else bias)
+
+
+def _convolutions(data: Any, transposed: bool) -> Any:
+    d = data.payload.ndim - 2
+    if d not in (1, 2, 3):
+        raise MXNetError(f"convolution: data has {d + 2} dimensions; 3, 4 and 5 are convolved")
+    return getattr(F, f"conv_transpose{d}d" if transposed else f"conv{d}d")
+
+
+def convolution(
+    data: Any,
+    weight: Any,
+    bias: Any = None,
+    kernel: Any = None,
+    stride: Any = (),
+    dilate: Any = (),
+    pad: Any = (),
+    num_filter: int | None = None,
+    num_group: int = 1,
+    no_bias: bool = False,
+    layout: str | None = None,
+    **tuning: Any,
+) -> Any:
+    """Convolution of (batch, channel, ...) with (filter, channel, ...) kernels, in 1 to 3 dims."""
+    return _convolutions(data, False)(
+        data, weight, None if no_bias else bias, stride or 1, pad or 0, dilate or 1, num_group
+    )
+
+
+def deconvolution(
+    data: Any,
+    weight: Any,
+    bias: Any = None,
+    kernel: Any = None,
+    stride: Any = (),
+    dilate: Any = (),
+    pad: Any = (),
+    adj: Any = (),
+    num_filter: int | None = None,
+    num_group: int = 1,
+    no_bias: bool = True,
+    **tuning: Any,
+) -> Any:
+    """The transpose of `convolution`."""
+    bias = None if no_bias else bias
+    convolve = _convolutions(data, True)
+    return convolve(data, weight, bias, stride or 1, pad or 0, adj or 0, num_group, dilate or 1)
+
+
+def pooling(
+    data: Any,
+    kernel: Any = (),
+    pool_type: str = "max",
+    global_pool: bool = False,
+    stride: Any = (),
+    pad: Any = (),
+    pooling_convention: str = "valid",
+    count_include_pad: bool = True,
+    **tuning: Any,
+) -> Any:
+    """The largest, or the mean, of windows of the last dimensions."""
+    d = data.payload.ndim - 2
+    if global_pool:
+        kernel, stride, pad = tuple(data.payload.shape[2:]), (), ()
+    ceil = pooling_convention == "full"
+    stride, pad = stride or (1,) * d, pad or 0
+    if pool_type == "max":
+        return getattr(F, f"max_pool{d}d")(data, kernel, stride, pad, 1, ceil)
+    if pool_type in ("avg", "sum"):
+        mean = getattr(F, f"avg_pool{d}d")(data, kernel, stride, pad, ceil, count_include_pad)
+        return mean * math.prod(kernel) if pool_type == "sum" else mean
+    raise MXNetError(f"Invalid Input: '{pool_type}', valid values are: avg, max, sum")
+
+
+def batch_norm(
+    x: Any,
+    gamma: Any,
+    beta: Any,
+    running_mean: Any,
+    running_var: Any,
+    eps: float = 1e-3,
+    momentum: float = 0.9,
+    fix_gamma: bool = True,
+    use_global_stats: bool = False,
+    output_mean_var: bool = False,
+    axis: int = 1,
+    **tuning: Any,
+) -> Any:
+    """Batch normalisation along `axis`; in training the running statistics are written to."""
+    order = None
+    if axis not in (1, 1 - x.payload.ndim):
+        x = movedim(x, axis, 1)
+        order = axis
+    scale = new_tensor(np.ones_like(gamma.payload)) if fix_gamma else gamma
+    training = TRAINING.get() and not use_global_stats
+    result = F.batch_norm(
+        x, None if training else running_mean, None if training else running_var, scale, beta,
+        training, 0.0, eps,
+    )  # fmt: skip
+    if training:
+        _note_statistics(x.payload, running_mean, running_var, momentum)
+    return result if order is None else movedim(result, 1, order)
+
+
+def _note_statistics(x: Any, mean: Any, var: Any, momentum: float) -> None:
+    """Blend the statistics of a batch into the running ones, the variance as MXNet has it."""
+    axes = (0, *range(2, x.ndim))
+    for running, now in ((mean, x.mean(axes)), (var, x.var(axes))):
+        array_of(running)[...] = momentum * running.payload + (1 - momentum) * now
+
+
+def layer_norm(data: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5) -> Any:
+    """Normalisation along `axis`, scaled by `gamma` and moved by `beta`."""
+    if axis not in (-1, data.payload.ndim - 1):
+        moved = layer_norm(movedim(data, axis, -1), gamma, beta, -1, eps)
+        return movedim(moved, -1, axis)
+    return F.layer_norm(data, data.payload.shape[-1:], gamma, beta, eps)
+
+
+def embedding(
+    data: Any,
+    weight: Any,
+    input_dim: int | None = None,
+    output_dim: int | None = None,
+    dtype: Any = "float32",
+    sparse_grad: bool = False,
+) -> Any:
+    """The rows of `weight` that `data` names; positions beyond it count as the last."""
+    places = _whole(data).payload.clip(0, weight.payload.shape[0] - 1)
+    return F.embedding(new_tensor(places), weight)
+
+
+def dropout(
+    data: Any, p: float = 0.5, mode: str = "training", axes: Any = (), cudnn_off: bool = True
+) -> Any:
+    """Elements set to 0 with probability `p` in training, the others scaled up.
+
+    With `axes` whole slices: the choice is the same along these.
+    """
+    if not (TRAINING.get() or mode == "always") or not p:
+        return data
+    if not axes:
+        return F.dropout(data, p, True)
+    sizes = [1 if i in axes else size for i, size in enumerate(data.payload.shape)]
+    ones = new_tensor(np.ones(sizes, data.payload.dtype))
+    return data * F.dropout(ones, p, True)
+
+
+def smooth_l1(data: Any, scalar: float = 1.0) -> Any:
+    """A parabola where ``|data| < 1 / scalar**2``, and a straight line beyond."""
+    square = scalar * scalar
+    size = T.abs(data)
+    near = new_tensor(np.asarray(size.payload < 1 / square))
+    return where(near, 0.5 * square * data * data, size - 0.5 / square)
+
+
+def gamma(data: Any) -> Any:
+    """The gamma function."""
+    sign = np.where(data.payload > 0, 1, 1 - 2 * (np.floor(data.payload) % 2))
+    return new_tensor(sign.astype(data.payload.dtype)) * T.exp(special.gammaln(data))
+
+
+def sequence_mask(
+    data: Any,
+    sequence_length: Any = None,
+    use_sequence_length: bool = False,
+    value: float = 0.0,
+    axis: int = 0,
+) -> Any:
+    """`data` with `value` beyond each sequence's length; sequences run along `axis`."""
+    if not use_sequence_length or sequence_length is None:
+        return data
+    places = np.arange(data.payload.shape[axis])
+    lengths = np.asarray(sequence_length.payload)
+    valid = places[:, None] < lengths if axis == 0 else places < lengths[:, None]
+    valid = valid.reshape(valid.shape + (1,) * (data.payload.ndim - 2))
+    beyond = new_tensor(np.asarray(value, data.payload.dtype))
+    return where(new_tensor(np.broadcast_to(valid, data.payload.shape)), data, beyond)
+
+
+def reshape_like(lhs: Any, rhs: Any) -> Any:
+    """`lhs` in the shape of `rhs`."""
+    return reshaped(lhs, tuple(rhs.payload.shape))
+
+
+def arange_like(data: Any, start: float = 0.0, step: float = 1.0, axis: int | None = None) -> Any:
+    """Numbers from `start` on, as many as `data` has elements, or along `axis`."""
+    shape = data.payload.shape if axis is None else (data.payload.shape[axis],)
+    count = np.arange(math.prod(shape)).reshape(shape)
+    return new_tensor((start + step * count).astype(data.payload.dtype))
+
+
+def gather_nd(data: Any, indices: Any) -> Any:
+    """The elements at the positions in the columns of `indices`."""
+    places = np.asarray(_whole(indices).payload)
+    return getitem(data, tuple(new_tensor(row) for row in places))
+
+
+def stop_gradient(data: Any) -> Any:
+    """`data`, through which no gradient flows."""
+    return new_tensor(np.array(data.payload))
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (
+        activation, arange_like, batch_dot, batch_norm, convolution, deconvolution, dropout,
+        embedding, fully_connected, gamma, gather_nd, layer_norm, leaky_relu, log_softmax, one_hot,
+        pick, pooling, relu, reshape_like, sequence_mask, sigmoid, smooth_l1, softmax, softmin,
+        stop_gradient, topk,
+    )
+}  # fmt: skip
+FUNCTIONS |= {name: getattr(special, name) for name in ("erf", "erfinv", "gammaln")}
+"""The functions by the names of ``mxnet.npx``."""

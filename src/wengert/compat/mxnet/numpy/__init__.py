@@ -1,0 +1,84 @@
+"""Layer 9 · compat: ``mxnet.np``: NumPy's names over arrays that `autograd` records.
+
+>>> from wengert.compat.mxnet import autograd, np, npx
+>>> npx.set_np()
+>>> x = np.array([1.0, 2.0])
+>>> x.attach_grad()
+>>> with autograd.record():
+...     y = np.sqrt(x) * x
+>>> y.backward()
+>>> x.grad
+array([1.5      , 2.1213202])
+
+Every function of NumPy that `wengert.numpy` has is here, with MXNet's dtypes: float32 by default,
+float64 of float64 only, whole numbers and numbers stay whole.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as _np
+
+from wengert import numpy as _wnp
+from wengert.compat.mxnet.base import absent as _absent
+from wengert.compat.mxnet.numpy.arrays import ndarray as ndarray
+from wengert.compat.mxnet.numpy.creation import CREATORS as _CREATORS
+from wengert.compat.mxnet.numpy.functions import _SPELLED
+from wengert.compat.mxnet.numpy.functions import function_of as _function_of
+
+_MODULES = frozenset({"linalg", "random"})
+_SAME_NAMES = """
+    bool_ dtype e euler_gamma finfo float16 float32 float64 iinfo inf int16 int32 int64 int8 nan
+    newaxis pi promote_types set_printoptions uint16 uint32 uint64 uint8
+    """
+_SAME = frozenset(_SAME_NAMES.split())
+_CONSTANTS: dict[str, Any] = {
+    "NAN": _np.nan,
+    "NINF": -_np.inf,
+    "NZERO": -0.0,
+    "NaN": _np.nan,
+    "PINF": _np.inf,
+    "PZERO": 0.0,
+    "bool": bool,
+}
+_CURES = {
+    "fallback": "NumPy's functions are here under their own names",
+    "mirr": "numpy_financial has it",
+    "npv": "numpy_financial has it",
+    "ppmt": "numpy_financial has it",
+    "pv": "numpy_financial has it",
+    "rate": "numpy_financial has it",
+    "set_printoptions": "write numpy.set_printoptions(...)",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Functions are made when they are first named."""
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    found: Any
+    if name in _CREATORS:
+        found = _CREATORS[name]
+    elif name in _CONSTANTS:
+        found = _CONSTANTS[name]
+    elif name in _SAME:
+        found = getattr(_np, name)
+    elif name.startswith("__") or not _is_function(name):
+        raise _absent("wengert.compat.mxnet.np", name, _CURES)
+    else:
+        found = _function_of(name)
+    return globals().setdefault(name, found)
+
+
+def _is_function(name: str) -> bool:
+    try:
+        return callable(getattr(_wnp, _SPELLED.get(name, name))) and name != "ufunc"
+    except AttributeError:
+        return False
+
+
+def __dir__() -> list[str]:
+    functions = {name for name in (*dir(_wnp), *_SPELLED) if _is_function(name)}
+    return sorted({"ndarray", *functions, *_MODULES, *_CREATORS, *_CONSTANTS, *_SAME})

@@ -1,0 +1,90 @@
+"""Layer 9 · compat: ``mxnet.np.ndarray``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.mxnet import operators
+from wengert.compat.mxnet.arrays import NDArray
+from wengert.compat.mxnet.numpy.functions import function_of
+from wengert.compat.mxnet.results import CLASSES, default_float
+
+__all__ = ["ndarray"]
+
+
+class ndarray(NDArray):
+    """The array of ``mxnet.np``: NumPy's shapes and functions, float32 by default.
+
+    Examples
+    --------
+    >>> from wengert.compat.mxnet import autograd, np, npx
+    >>> npx.set_np()
+    >>> x = np.arange(4.0)
+    >>> x.attach_grad()
+    >>> with autograd.record():
+    ...     y = 2 * np.dot(x, x)
+    >>> y.backward()
+    >>> x.grad
+    array([ 0.,  4.,  8., 12.])
+    """
+
+    __slots__ = ()
+    __module__ = "wengert.compat.mxnet.numpy"
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's dtype of the elements."""
+        return self.payload.dtype
+
+    def __repr__(self) -> str:
+        text = repr(np.asarray(self.payload))
+        kind = self.payload.dtype
+        shown = "dtype=" in text
+        if shown and kind == default_float():
+            return text[: text.rindex(",")] + ")"
+        if not shown and kind not in (default_float(), np.dtype(bool)):
+            return f"{text[:-1]}, dtype={kind})"
+        return text
+
+    def __str__(self) -> str:
+        return str(np.asarray(self.payload))
+
+    def asscalar(self) -> Any:
+        """Not offered by arrays of ``mxnet.np``: write `item`."""
+        raise AttributeError("mxnet.numpy.ndarray object has no attribute asscalar: write x.item()")
+
+    def as_np_ndarray(self) -> Any:
+        """The array itself."""
+        return self
+
+
+_METHODS = """
+    all any argmax argmin argsort clip cumsum diagonal dot max mean min nonzero prod ravel repeat
+    round squeeze std sum swapaxes take trace transpose var
+    """
+
+
+def _method(name: str) -> Callable[..., Any]:
+    function = function_of(name)
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(self, *args, **kwargs)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"As ``mxnet.np.{name}``, of this array."
+    return method
+
+
+def _transpose(self: Any, *axes: Any) -> Any:
+    """The array with its axes in the order of `axes`, or reversed."""
+    order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+    return function_of("transpose")(self, order or None)
+
+
+CLASSES["np"] = ndarray
+operators.install_methods(ndarray)  # in front of those that the legacy array gets
+operators.install(ndarray, {name: _method(name) for name in _METHODS.split()})
+operators.install(ndarray, {"transpose": _transpose})

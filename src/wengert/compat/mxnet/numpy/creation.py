@@ -1,0 +1,193 @@
+"""Layer 9 · compat: functions of ``mxnet.np`` that make arrays; float32 is their default."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import numpy as wnp
+from wengert.compat.mxnet.context import checked
+from wengert.compat.mxnet.results import CLASSES, adopt, computed, default_float, default_int
+from wengert.tape.base import TensorBase, new_tensor
+
+__all__ = ["CREATORS", "filled", "made", "numbers"]
+
+
+def made(array: Any, cls: type | None = None) -> Any:
+    """An array of NumPy's that nobody else holds, as one of class `cls`."""
+    return adopt(new_tensor(np.asarray(array)), CLASSES["np"] if cls is None else cls)
+
+
+def filled(array: Any, name: str, cls: type | None = None) -> Any:
+    """As `made`, of an array that is there to be written to."""
+    result = made(array, cls)
+    result.vc = [1, name]
+    return result
+
+
+def numbers(value: Any, dtype: Any) -> Any:
+    """Numbers, lists and NumPy's arrays as an array; the default of a list is float32."""
+    if dtype is None and not isinstance(value, np.ndarray | np.generic):
+        array = np.asarray(value)
+        if array.dtype.kind not in "biufc":
+            raise TypeError("source_array must be array like object of numbers")
+        # of booleans, too
+        kind = default_float() if array.dtype.kind in "fc" else default_int()
+        return array.astype(array.dtype if array.dtype.kind == "c" else kind)
+    return np.array(value, dtype)
+
+
+def array(object: Any, dtype: Any = None, ctx: Any = None) -> Any:
+    """An array of numbers, lists, arrays, or lists of arrays, in memory of its own.
+
+    Parameters
+    ----------
+    object : array_like
+    dtype : dtype, optional
+        Default: that of an array; float32 for numbers and lists, also of whole numbers.
+    ctx : Context, optional
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> from wengert.compat.mxnet import np
+    >>> np.array([1, 2])
+    array([1., 2.])
+    >>> np.array([1, 2], dtype="int32")
+    array([1, 2], dtype=int32)
+    """
+    checked(ctx)
+    if isinstance(object, TensorBase):
+        result = computed(CLASSES["np"], wnp.array, (object,), {})
+        return result if dtype is None else result.astype(dtype)
+    if isinstance(object, list | tuple) and _arrays(object):
+        result = computed(CLASSES["np"], wnp.array, (object,), {})
+        return result if dtype is None else result.astype(dtype)
+    return made(numbers(object, dtype))
+
+
+def _arrays(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_arrays, value))
+    return isinstance(value, TensorBase)
+
+
+def _of_default(name: str) -> Callable[..., Any]:
+    """NumPy's function, with float32 where its dtype is left open."""
+    below = getattr(np, name)
+
+    def make(*args: Any, ctx: Any = None, dtype: Any = None, **kwargs: Any) -> Any:
+        checked(ctx)
+        given = [np.asarray(a.payload) if isinstance(a, TensorBase) else a for a in args]
+        if dtype is None and name in _WITH_DTYPE and len(given) > _WITH_DTYPE[name]:
+            dtype = given.pop(_WITH_DTYPE[name])
+        whole = name == "arange" and not any(isinstance(a, float) for a in given)
+        kind = (default_int() if whole else default_float()) if dtype is None else dtype
+        if name == "logspace" or name == "linspace":
+            result = below(*given, **kwargs)
+            if isinstance(result, tuple):
+                return made(result[0].astype(kind)), result[1]
+            return made(result.astype(kind))
+        result = below(*given, dtype=kind, **kwargs)
+        return filled(result, name) if name in ("empty", "ones", "zeros") else made(result)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"NumPy's `{name}`, of float32 where no dtype is asked for (see `numpy.{name}`)."
+    return make
+
+
+_WITH_DTYPE = {"zeros": 1, "ones": 1, "empty": 1, "arange": 3, "identity": 1}
+"""Where a dtype stands among the positions."""
+
+
+def full(
+    shape: Any,
+    fill_value: Any,
+    order: str = "C",
+    ctx: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+) -> Any:
+    """An array of one value, which may be an array, to which the gradient flows.
+
+    Examples
+    --------
+    >>> from wengert.compat.mxnet import np
+    >>> np.full((2,), 3)
+    array([3., 3.])
+    """
+    checked(ctx)
+    if isinstance(fill_value, TensorBase):
+        result = computed(CLASSES["np"], wnp.full, (shape, fill_value), {})
+        result = result if dtype is None else result.astype(dtype)
+    elif dtype is None:
+        kind = np.dtype(bool) if isinstance(fill_value, bool) else default_float()
+        result = filled(np.full(shape, fill_value, kind), "full")
+    else:
+        result = filled(np.full(shape, fill_value, dtype), "full")
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def _like(name: str) -> Callable[..., Any]:
+    below = getattr(np, name)
+
+    def make(a: Any, *args: Any, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
+        checked(ctx)
+        plain = [np.asarray(v.payload) if isinstance(v, TensorBase) else v for v in (a, *args)]
+        kwargs.pop("order", None)
+        return filled(below(*plain, **kwargs), name)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"NumPy's `{name}`: shape and dtype of another array (see `numpy.{name}`)."
+    return make
+
+
+def _plain(name: str) -> Callable[..., Any]:
+    """NumPy's function of whole numbers, with the dtype that it gives."""
+    below = getattr(np, name)
+
+    def make(*args: Any, ctx: Any = None, **kwargs: Any) -> Any:
+        checked(ctx)
+        result = below(
+            *[np.asarray(a.payload) if isinstance(a, TensorBase) else a for a in args], **kwargs
+        )
+        if isinstance(result, tuple):
+            return tuple(map(made, result))
+        if result.dtype == np.float64 and "dtype" not in kwargs:
+            result = result.astype(default_float())
+        return made(result)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"NumPy's `{name}`, as an array of MXNet's (see `numpy.{name}`)."
+    return make
+
+
+CREATORS: dict[str, Callable[..., Any]] = {
+    "array": array,
+    "full": full,
+    **{
+        n: _of_default(n)
+        for n in [
+            "arange",
+            "empty",
+            "eye",
+            "identity",
+            "linspace",
+            "logspace",
+            "ones",
+            "tri",
+            "zeros",
+        ]
+    },
+    **{n: _like(n) for n in ["empty_like", "full_like", "ones_like", "zeros_like"]},
+    **{n: _plain(n) for n in ["blackman", "hamming", "hanning", "bartlett", "kaiser", "indices"]},
+}
+"""The functions by their names."""

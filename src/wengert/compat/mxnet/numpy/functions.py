@@ -1,0 +1,137 @@
+"""Layer 9 · compat: the functions of ``mxnet.np``: NumPy's, with MXNet's dtypes."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import numpy as wnp
+from wengert.compat.mxnet.arrays import NDArray
+from wengert.compat.mxnet.operators import whole_number
+from wengert.compat.mxnet.results import CLASSES, computed
+from wengert.compat.mxnet.state import RECORDING
+from wengert.tape.base import TensorBase
+
+__all__ = ["TIED", "function_of"]
+
+_UNARY = """
+    arccos arccosh arcsin arcsinh arctan arctanh cbrt cos cosh deg2rad degrees exp expm1 log log10
+    log1p log2 rad2deg radians reciprocal sin sinh sqrt tan tanh
+    """
+_OF_FLOATS = frozenset(_UNARY.split())
+"""Functions that give fractions: of whole numbers MXNet keeps the whole part only."""
+_OF_TWO = frozenset(
+    [
+        "add",
+        "subtract",
+        "multiply",
+        "mod",
+        "remainder",
+        "power",
+        "maximum",
+        "minimum",
+        "fmod",
+        "floor_divide",
+    ]
+)
+_KEEPING = frozenset({"sum", "prod", "cumsum", "nansum", "nanprod"})
+"""Sums, which have the dtype of what is summed (of booleans: int64)."""
+_NEAR = frozenset({"allclose", "array_equal", "array_equiv", "may_share_memory", "shares_memory"})
+"""Functions that answer with a Python boolean."""
+_SPELLED = {
+    "abs": "absolute",
+    "alltrue": "all",
+    "bitwise_not": "invert",
+    "fix": "trunc",
+    "product": "prod",
+    "round_": "round",
+    "sometrue": "any",
+    "true_divide": "divide",
+}
+
+
+def _kept(result: Any, given: tuple[Any, ...], name: str) -> Any:
+    """The result in the dtype of the argument, where that is of whole numbers."""
+    x = given[0] if given else None
+    if not isinstance(x, TensorBase) or x.payload.dtype.kind not in "iu":
+        return result
+    if not isinstance(result, NDArray) or result.payload.dtype == x.payload.dtype:
+        return result
+    if name in _OF_FLOATS:
+        warnings.warn(
+            f"np.{name} of an array of {x.payload.dtype}: as in MXNet the result has that dtype, "
+            f"too, and no fractions. Write np.{name}(x.astype('float32')) if they are meant.",
+            stacklevel=3,
+        )
+    return result.astype(x.payload.dtype)
+
+
+def _first(compare: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    """`plain`, with the whole gradient for the first argument where both are equal, as in MXNet."""
+
+    def choose(a: Any, b: Any, **kwargs: Any) -> Any:
+        if kwargs or not RECORDING.get():
+            return plain(a, b, **kwargs)
+        first = np.asarray(compare(_values(a), _values(b))) | np.isnan(_values(a))
+        return wnp.where(first, a, b)
+
+    return choose
+
+
+def _values(x: Any) -> Any:
+    return x.payload if isinstance(x, TensorBase) else x
+
+
+TIED = {
+    "maximum": _first(np.greater_equal, wnp.maximum),
+    "minimum": _first(np.less_equal, wnp.minimum),
+}
+"""Functions of two arguments that may be equal."""
+
+
+@functools.cache
+def function_of(name: str) -> Callable[..., Any]:
+    """The function of ``mxnet.np`` that is called `name`.
+
+    Raises
+    ------
+    AttributeError
+        If ``wengert.numpy`` has none.
+    """
+    below: Any = wnp
+    for part in _SPELLED.get(name, name).split("."):
+        below = getattr(below, part)
+    below = TIED.get(name, below)
+    short = name.rpartition(".")[2]
+    ufunc = isinstance(getattr(np, short, None), np.ufunc)
+    keeps = name in _OF_FLOATS or name in _KEEPING
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        kwargs.pop("ctx", None)
+        if ufunc and not any(isinstance(value, TensorBase | np.ndarray | list) for value in args):
+            return getattr(np, short)(*args, **kwargs).item()  # of numbers alone, a number
+        if name in _OF_TWO and len(args) == 2:
+            a, b = args
+            if isinstance(a, TensorBase):
+                b = whole_number(a, b)
+            elif isinstance(b, TensorBase):
+                a = whole_number(b, a)
+            args = (a, b)
+        result = computed(CLASSES["np"], below, args, kwargs)
+        if name in _NEAR:
+            return bool(result)
+        if keeps and kwargs.get("dtype") is None and kwargs.get("out") is None:
+            return _kept(result, args, name)
+        return result
+
+    function.__name__ = function.__qualname__ = short
+    function.__module__ = f"wengert.compat.mxnet.np.{name}".rpartition(".")[0]
+    function.__doc__ = (
+        f"NumPy's `{short}` on arrays of MXNet's, recorded inside of ``autograd.record()``.\n\n"
+        f"float32 stays float32, and float64 comes of float64 only. See `numpy.{name}`."
+    )
+    return function

@@ -1,0 +1,95 @@
+"""Layer 9 · compat: ``mxnet.np.random``.
+
+>>> from wengert.compat.mxnet import np
+>>> np.random.seed(0)
+>>> np.random.normal(size=(2, 3)).dtype
+dtype('float32')
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.context import checked
+from wengert.compat.mxnet.numpy.creation import made
+from wengert.compat.mxnet.results import CLASSES, computed
+from wengert.compat.mxnet.sampling import drawing
+from wengert.compat.mxnet.sampling import seed as seed
+from wengert.numpy import random as _random
+from wengert.tape.base import TensorBase
+
+__all__ = ["choice", "multinomial", "permutation", "rand", "randint", "randn", "seed", "shuffle"]
+
+_DISTRIBUTIONS = {
+    "beta": ("a", "b"),
+    "chisquare": ("df",),
+    "exponential": ("scale=1",),
+    "gamma": ("shape", "scale=1"),
+    "gumbel": ("loc=0", "scale=1"),
+    "laplace": ("loc=0", "scale=1"),
+    "logistic": ("loc=0", "scale=1"),
+    "lognormal": ("mean=0", "sigma=1"),
+    "multivariate_normal": ("mean", "cov"),
+    "normal": ("loc=0", "scale=1"),
+    "pareto": ("a",),
+    "power": ("a",),
+    "rayleigh": ("scale=1",),
+    "uniform": ("low=0", "high=1"),
+    "weibull": ("a",),
+}
+
+
+def randint(
+    low: int, high: int | None = None, size: Any = None, dtype: Any = None, ctx: Any = None
+) -> Any:
+    """Whole numbers from `low` (or 0) up to and without `high` (or `low`)."""
+    checked(ctx)
+    return made(np.asarray(_random.randint(low, high, size).payload, dtype or np.int64))
+
+
+def rand(*size: int) -> Any:
+    """Numbers between 0 and 1, in the shape of the arguments."""
+    return __getattr__("uniform")(size=size)
+
+
+def randn(*size: int) -> Any:
+    """Standard normal numbers, in the shape of the arguments."""
+    return __getattr__("normal")(size=size)
+
+
+def choice(a: Any, size: Any = None, replace: bool = True, p: Any = None, ctx: Any = None) -> Any:
+    """Elements of `a`, or whole numbers below it, at random."""
+    checked(ctx)
+    return computed(CLASSES["np"], _random.choice, (a, size, replace, p), {})
+
+
+def permutation(x: Any) -> Any:
+    """The rows of an array, or the whole numbers below `x`, in random order."""
+    return computed(CLASSES["np"], _random.permutation, (x,), {})
+
+
+def multinomial(n: int, pvals: Any, size: Any = None) -> Any:
+    """How often each outcome comes in `n` draws."""
+    chances = np.asarray(pvals.payload) if isinstance(pvals, TensorBase) else pvals
+    return made(_random.multinomial(n, chances, size).payload)
+
+
+def shuffle(x: Any) -> None:
+    """Put the rows of an array in random order, in place."""
+    order = _random.permutation(len(x)).payload
+    x[...] = x[order]
+
+
+def __getattr__(name: str) -> Any:
+    """Distributions are made when they are first named."""
+    if name not in _DISTRIBUTIONS:
+        raise absent("wengert.compat.mxnet.np.random", name, {})
+    draw = drawing(name, _DISTRIBUTIONS[name], lambda: CLASSES["np"], "size")
+    return globals().setdefault(name, draw)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_DISTRIBUTIONS])

@@ -1,0 +1,103 @@
+"""Layer 9 · compat: ``mxnet.npx``: what neural networks need beside NumPy's functions.
+
+>>> from wengert.compat.mxnet import np, npx
+>>> npx.set_np()
+>>> npx.relu(np.array([-1.0, 2.0]))
+array([0., 2.])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.mxnet import storage
+from wengert.compat.mxnet.base import absent
+from wengert.compat.mxnet.context import Context as Context
+from wengert.compat.mxnet.context import cpu as cpu
+from wengert.compat.mxnet.context import cpu_pinned as cpu_pinned
+from wengert.compat.mxnet.context import current_context as current_context
+from wengert.compat.mxnet.context import gpu as gpu
+from wengert.compat.mxnet.context import num_gpus as num_gpus
+from wengert.compat.mxnet.neural import FUNCTIONS, known
+from wengert.compat.mxnet.numpy import random as random
+from wengert.compat.mxnet.results import CLASSES, computed
+from wengert.compat.mxnet.util import is_np_array as is_np_array
+from wengert.compat.mxnet.util import is_np_shape as is_np_shape
+from wengert.compat.mxnet.util import reset_np as reset_np
+from wengert.compat.mxnet.util import set_np as set_np
+from wengert.compat.mxnet.util import use_np as use_np
+
+__all__ = ["cast", "load", "nonzero", "reshape", "save", "seed", "waitall"]
+
+seed = random.seed
+
+
+def save(file: str, arr: Any) -> None:
+    """Write an array, or a list or dictionary of arrays, into a file (of NumPy's: ``.npz``)."""
+    storage.save(file, arr)
+
+
+def load(file: str) -> Any:
+    """What `save` wrote."""
+    return storage.load(file, CLASSES["np"])
+
+
+def waitall() -> None:
+    """Nothing: what an operation gives is there when it returns."""
+
+
+def cast(data: Any, dtype: Any) -> Any:
+    """`data` in another dtype; recorded."""
+    return data.astype(dtype)
+
+
+def reshape(a: Any, newshape: Any, reverse: bool = False, order: str = "C") -> Any:
+    """`a` in another shape; -2 copies a size, and -1 is what is left."""
+    sizes = (newshape,) if isinstance(newshape, int) else tuple(newshape)
+    shape = tuple(a.shape[i] if size == -2 else size for i, size in enumerate(sizes))
+    return a.reshape(shape)
+
+
+def nonzero(a: Any) -> Any:
+    """The positions of elements that are not 0, a row for each."""
+    result = np.argwhere(a.asnumpy())
+    return computed(CLASSES["np"], lambda: result, (), {})
+
+
+def _shown(name: str) -> Callable[..., Any]:
+    below = FUNCTIONS[name]
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return computed(CLASSES["np"], below, known(name, args, kwargs), kwargs)
+
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "wengert.compat.mxnet.npx"
+    function.__doc__ = (below.__doc__ or "").partition("\n\n")[0]
+    return function
+
+
+_CURES = {
+    "image": "read images with another library, and make arrays of them by np.array",
+    "rnn": "write the recurrence as a loop",
+    "foreach": "write a loop",
+    "while_loop": "write a loop",
+    "cond": "write an if statement",
+    "roi_pooling": "write it by slices and max",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Functions are made when they are first named."""
+    if name not in FUNCTIONS:
+        raise absent("wengert.compat.mxnet.npx", name, _CURES)
+    return globals().setdefault(name, _shown(name))
+
+
+def __dir__() -> list[str]:
+    names = (
+        "Context cpu current_context gpu num_gpus is_np_array is_np_shape random reset_np set_np"
+    )
+    return sorted([*__all__, *names.split(), "use_np", *FUNCTIONS])

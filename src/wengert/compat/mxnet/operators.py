@@ -1,0 +1,256 @@
+"""Layer 9 · compat: the operators and methods of MXNet's arrays, put on its classes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import numpy as wnp
+from wengert.compat.mxnet.arrays import NDArray
+from wengert.compat.mxnet.base import MXNetError, converted, is_own
+from wengert.compat.mxnet.results import adopt, computed, operand
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.record import T
+from wengert.tensor.numpy_common import is_weak
+from wengert.tensor.tensor import Tensor
+
+__all__ = ["COMPARISONS", "install", "install_methods", "whole_number"]
+
+_ARITHMETIC = {
+    "add": ("add", "add"),
+    "sub": ("subtract", "sub"),
+    "mul": ("multiply", "mul"),
+    "truediv": ("true_divide", "div"),
+    "pow": ("power", "pow"),
+    "mod": ("remainder", None),
+    "floordiv": ("floor_divide", None),
+    "and": ("bitwise_and", None),
+    "or": ("bitwise_or", None),
+    "xor": ("bitwise_xor", None),
+}
+"""Operators: NumPy's function, and the primitive for floats of one dtype."""
+COMPARISONS = {
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+}
+
+
+def whole_number(array: Any, number: Any) -> Any:
+    """`number` as it meets an array of whole numbers: without its fraction, as in MXNet."""
+    if number.__class__ is not float or array.payload.dtype.kind not in "iu":
+        return number
+    if number != int(number):
+        warnings.warn(
+            f"an array of {array.payload.dtype} and the number {number}: as in MXNet the array's "
+            f"dtype stays, so the number counts as {int(number)}. Write x.astype('float32') if "
+            "fractions are meant.",
+            stacklevel=4,
+        )
+    return int(number)
+
+
+def _understood(other: Any) -> bool:
+    return isinstance(other, TensorBase | np.ndarray | np.generic | list) or is_weak(other)
+
+
+def _alike(kind: Any, other: Any) -> bool:
+    """Whether the tensors' own operator takes `other` beside floats of dtype `kind`."""
+    cls = other.__class__
+    if cls is float or cls is int:
+        return True
+    return isinstance(other, TensorBase) and other.payload.dtype is kind
+
+
+def _winner(array: Any, other: Any) -> type:
+    """The class of a result: of the two, that of ``mxnet.np``."""
+    mine: type = array.__class__
+    if mine is NDArray and isinstance(other, NDArray):
+        return type(other)
+    return mine
+
+
+def _quick(name: str, a: Any, b: Any) -> Any:
+    try:
+        return getattr(Tensor, name)(operand(a), operand(b))
+    except RuntimeError as error:
+        shapes = [list(x.payload.shape) for x in (a, b) if isinstance(x, TensorBase)]
+        try:
+            np.broadcast_shapes(*shapes)
+        except ValueError:
+            raise MXNetError(
+                "Check failed: l == 1 || r == 1: operands could not be broadcast together with "
+                f"shapes {shapes[0]} {shapes[1]}"
+            ) from None
+        raise converted(error) from error
+
+
+def _arithmetic(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    numpys, prim = _ARITHMETIC[symbol]
+    name = f"__{symbol}__"
+
+    def forward(self: Any, other: Any) -> Any:
+        kind = self.payload.dtype
+        if prim is not None and kind.kind == "f" and _alike(kind, other):
+            return adopt(_quick(name, self, other), _winner(self, other))
+        if not _understood(other):
+            return NotImplemented
+        if symbol != "truediv":
+            other = whole_number(self, other)
+        result = computed(_winner(self, other), getattr(wnp, numpys), (self, other), {})
+        if symbol == "truediv" and kind.kind in "iu" and type(result) is NDArray:
+            return result.astype(kind)  # the legacy quotient of whole numbers is one
+        return result
+
+    def backward(self: Any, other: Any) -> Any:
+        kind = self.payload.dtype
+        if prim is not None and kind.kind == "f" and other.__class__ in (float, int):
+            # not PyTorch's, which divides by way of the reciprocal
+            result = getattr(T, prim)(new_tensor(kind.type(other)), operand(self))
+            return adopt(result, self.__class__)
+        if not _understood(other):
+            return NotImplemented
+        if symbol != "truediv":
+            other = whole_number(self, other)
+        return computed(_winner(self, other), getattr(wnp, numpys), (other, self), {})
+
+    forward.__name__ = forward.__qualname__ = name
+    backward.__name__ = backward.__qualname__ = f"__r{symbol}__"
+    return forward, backward
+
+
+def _in_place(symbol: str) -> Callable[..., Any]:
+    name = f"__i{symbol}__"
+
+    def operator(self: Any, other: Any) -> Any:
+        if not _understood(other):
+            return NotImplemented
+        other = whole_number(self, other)
+        try:
+            getattr(wnp.ndarray, name)(operand(self, writes=True), operand(other))
+        except (RuntimeError, ValueError) as error:
+            if is_own(error):
+                raise converted(error) from error
+            raise
+        return self
+
+    operator.__name__ = operator.__qualname__ = name
+    return operator
+
+
+def _comparison(symbol: str) -> Callable[..., Any]:
+    numpys = COMPARISONS[symbol]
+
+    def operator(self: Any, other: Any) -> Any:
+        if not _understood(other):
+            return NotImplemented
+        cls = _winner(self, other)
+        result = computed(cls, getattr(wnp, numpys), (self, other), {})
+        # the legacy array knows no truth, only 1 and 0
+        return result.astype(self.payload.dtype) if cls is NDArray else result
+
+    operator.__name__ = operator.__qualname__ = f"__{symbol}__"
+    return operator
+
+
+def _unary(name: str, numpys: str) -> Callable[..., Any]:
+    def operator(self: Any) -> Any:
+        return computed(self.__class__, getattr(wnp, numpys), (self,), {})
+
+    operator.__name__ = operator.__qualname__ = name
+    return operator
+
+
+def _matmul(self: Any, other: Any) -> Any:
+    if not isinstance(other, TensorBase | np.ndarray):
+        return NotImplemented
+    return computed(_winner(self, other), wnp.matmul, (self, other), {})
+
+
+def _rmatmul(self: Any, other: Any) -> Any:
+    if not isinstance(other, TensorBase | np.ndarray):
+        return NotImplemented
+    return computed(_winner(self, other), wnp.matmul, (other, self), {})
+
+
+def _install_operators() -> None:
+    for symbol in _ARITHMETIC:
+        forward, backward = _arithmetic(symbol)
+        setattr(NDArray, f"__{symbol}__", forward)
+        setattr(NDArray, f"__r{symbol}__", backward)
+        setattr(NDArray, f"__i{symbol}__", _in_place(symbol))
+    for symbol in COMPARISONS:
+        setattr(NDArray, f"__{symbol}__", _comparison(symbol))
+    for name, numpys in (("neg", "negative"), ("abs", "absolute"), ("invert", "invert")):
+        setattr(NDArray, f"__{name}__", _unary(f"__{name}__", numpys))
+    NDArray.__matmul__ = _matmul  # type: ignore[method-assign]
+    NDArray.__rmatmul__ = _rmatmul  # type: ignore[method-assign]
+    setattr(NDArray, "__imatmul__", _in_place("matmul"))  # noqa: B010
+
+
+# -- methods of the arrays below -------------------------------------------------------------------
+
+_TENSORS = """
+    data_ptr element_size get_device is_leaf ndimension register_hook requires_grad_ retain_grad
+    register_post_accumulate_grad_hook tobytes tofile dump dumps
+    """
+_LEFT = frozenset(vars(NDArray)) | frozenset(_TENSORS.split())
+_PROPERTIES = ("H", "T", "flat", "imag", "mH", "mT", "real")
+_WRITERS = frozenset({"fill", "partition", "put", "sort"})
+
+
+def _method(name: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return computed(self.__class__, getattr(wnp.ndarray, name), (self, *args), kwargs)
+
+    def writer(self: Any, *args: Any, **kwargs: Any) -> None:
+        getattr(wnp.ndarray, name)(operand(self, writes=True), *map(operand, args), **kwargs)
+
+    made = writer if name in _WRITERS else method
+    made.__name__ = made.__qualname__ = name
+    made.__doc__ = f"As `wengert.numpy.ndarray.{name}`, of an array of MXNet's."
+    return made
+
+
+def _property(name: str) -> property:
+    below = getattr(wnp.ndarray, name)
+
+    def get(self: Any) -> Any:
+        """As the property of `wengert.numpy.ndarray`, recorded as MXNet records."""
+        return computed(self.__class__, below.fget, (self,), {})
+
+    return property(get)
+
+
+def _hidden(self: Any) -> Any:
+    """PyTorch's methods that write are not there; the class's ``__getattr__`` says so."""
+    raise AttributeError
+
+
+def install_methods(cls: type) -> None:
+    """Put the methods of ``wengert.numpy``'s arrays on a class, recorded as MXNet records."""
+    for name in dir(wnp.ndarray):
+        if name.startswith("_") or name in _LEFT or hasattr(TensorBase, name):
+            continue
+        if name in _PROPERTIES:
+            setattr(cls, name, _property(name))
+        elif name.endswith("_"):
+            setattr(cls, name, property(_hidden))
+        elif callable(getattr(wnp.ndarray, name)):
+            setattr(cls, name, _method(name))
+
+
+def install(cls: type, methods: dict[str, Callable[..., Any]]) -> None:
+    """Put functions of an array on a class as methods."""
+    for name, function in methods.items():
+        setattr(cls, name, function)
+
+
+_install_operators()
+install_methods(NDArray)

@@ -1,0 +1,214 @@
+"""Layer 9 · compat: how operations are computed on MXNet's arrays.
+
+NOTE [dtypes of MXNet]
+The default is float32, of whole numbers too. A number never changes the dtype of an array. float64
+comes of float64 only, so what NumPy computes in float64 from integers (means, quotients, mixtures
+with float32) becomes float32.
+
+NOTE [memory of MXNet]
+The result of an operation has memory of its own, also where NumPy would give a view: of `reshape`,
+`transpose`, ... Only an index, ``x[1:3]``, gives a view, and only where the elements lie one after
+another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import numpy as wnp
+from wengert.compat.mxnet.base import converted, is_own
+from wengert.compat.mxnet.state import NUMPY, RECORDING, cleared
+from wengert.ops.shape import reshape as reshaped
+from wengert.tape.base import LEAF, Extra, TensorBase, new_tensor
+from wengert.tape.node import Unrecorded
+from wengert.tape.record import T
+
+__all__ = [
+    "CLASSES",
+    "adopt",
+    "computed",
+    "default_float",
+    "default_int",
+    "holds_array",
+    "index_of",
+    "mark",
+    "operand",
+    "plain",
+]
+
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+CLASSES: dict[str, type] = {}
+"""The class of results by the namespace of an operation, ``nd`` and ``np``."""
+
+
+def default_float() -> Any:
+    """The dtype of fractions, unless one is asked for."""
+    return _FLOAT64 if NUMPY.get()[2] else _FLOAT32
+
+
+def default_int() -> Any:
+    """The dtype of whole numbers, unless one is asked for."""
+    return np.dtype(np.int64) if NUMPY.get()[2] else _FLOAT32
+
+
+# -- operands and results --------------------------------------------------------------------------
+
+
+def plain(value: Any) -> Any:
+    """A stand-in for an array: over the same memory, and without its history."""
+    alias = object.__new__(wnp.ndarray)
+    alias.payload = value.array()
+    alias.edge = None
+    alias.vc = value.share_version()
+    alias.ext = None
+    return alias
+
+
+def _written(value: Any) -> bool:
+    """Whether an array must be copied before anything is kept of it.
+
+    See NOTE [written arrays] in `wengert.numpy.arrays`.
+    """
+    if value.vc.__class__ is not list or not value.vc[0]:
+        return False
+    base = None if value.ext is None else value.ext.base
+    return value.edge is not LEAF if base is None else base.edge is not LEAF
+
+
+def operand(value: Any, writes: bool = False) -> Any:
+    """What an operation gets for an argument: see NOTE [MXNet records on request].
+
+    Parameters
+    ----------
+    writes
+        Whether the operation writes to the argument, so that a copy would not do.
+    """
+    if isinstance(value, TensorBase):
+        edge = value.edge
+        if edge is None:
+            return value
+        if not RECORDING.get() or edge.__class__ is Unrecorded or cleared(edge):
+            return plain(value)
+        if not writes and value.vc is not None and _written(value):
+            return T.clone(value)
+        return value
+    cls = value.__class__
+    if cls is list or cls is tuple:
+        return cls([operand(part) for part in value]) if holds_array(value) else value
+    if isinstance(value, np.generic) and value.dtype.kind in "biufc":
+        return value.item()  # in MXNet a number is a number, whoever made it
+    return value
+
+
+def holds_array(value: Any) -> bool:
+    """Whether an array is among the elements of a nested list."""
+    return any(
+        isinstance(part, TensorBase) or (isinstance(part, list | tuple) and holds_array(part))
+        for part in value
+    )
+
+
+def _wide(value: Any) -> bool:
+    """Whether float64 is among the arguments."""
+    if isinstance(value, TensorBase):
+        return bool(value.payload.dtype == _FLOAT64)
+    if isinstance(value, np.ndarray):
+        return bool(value.dtype == _FLOAT64)
+    return isinstance(value, list | tuple) and any(map(_wide, value))
+
+
+def adopt(result: Any, cls: type, narrow: bool = False) -> Any:
+    """The result of an operation, as an array of class `cls`; in tuples and lists, too."""
+    kind = result.__class__
+    if kind is wnp.ndarray or kind is TensorBase.cls:
+        if narrow and result.payload.dtype == _FLOAT64:
+            result = T.to_copy(result, dtype=default_float())
+        if cls is CLASSES["nd"] and not result.payload.ndim:
+            result = reshaped(result, (1,))
+        result.__class__ = cls
+        return result
+    if isinstance(result, list | tuple):
+        # a plain tuple, also for one with names
+        return (list if kind is list else tuple)(adopt(part, cls, narrow) for part in result)
+    if isinstance(result, np.ndarray) and result.dtype.kind in "biufc":
+        return adopt(new_tensor(result), cls, narrow)
+    return result
+
+
+def _own(result: Any, views: bool) -> Any:
+    """The result in memory of its own (see NOTE [memory of MXNet])."""
+    if isinstance(result, TensorBase):
+        ext = result.ext
+        if ext is None or ext.base is None or (views and result.payload.flags.c_contiguous):
+            return result
+        return T.clone(result)
+    if isinstance(result, list | tuple):
+        return (list if isinstance(result, list) else tuple)(_own(part, views) for part in result)
+    return result
+
+
+def computed(
+    cls: type,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    views: bool = False,
+) -> Any:
+    """``function(*args, **kwargs)`` as an operation of MXNet's, with a result of class `cls`.
+
+    With `views` the result may share memory with an argument.
+
+    Raises
+    ------
+    MXNetError
+        If shapes do not fit, or the tape refuses.
+    """
+    given = [operand(value) for value in args]
+    named = {name: operand(value) for name, value in kwargs.items()} if kwargs else {}
+    out = kwargs.get("out") if kwargs else None
+    if out is not None:
+        named["out"] = operand(out, writes=True)
+    try:
+        result = function(*given, **named)
+    except (RuntimeError, ValueError) as error:
+        if is_own(error):
+            raise converted(error) from error
+        raise
+    if out is not None:
+        return out
+    for before, now in zip(args, given, strict=True):
+        if result is now and isinstance(now, TensorBase):
+            return before  # a method that gives its own array
+    result = _own(result, views)
+    narrow = not (any(map(_wide, args)) or (kwargs and any(map(_wide, kwargs.values()))))
+    return adopt(result, cls, narrow)
+
+
+def index_of(index: Any) -> Any:
+    """An index with arrays of NumPy's for ours; positions may be floats, as all numbers are."""
+    if isinstance(index, TensorBase):
+        places = index.array()
+        return places.astype(np.int64) if places.dtype.kind == "f" else places
+    if index.__class__ is tuple or (index.__class__ is list and holds_array(index)):
+        return type(index)([index_of(part) for part in index])
+    if isinstance(index, np.ndarray | np.generic) and index.dtype.kind == "f":
+        return index.astype(np.int64)
+    return index
+
+
+def mark(array: Any, gradient: Any, request: str) -> None:
+    """Make `array` a variable whose gradient goes into `gradient`."""
+    ext = array.ext
+    base = None if ext is None else ext.base
+    if base is not None and base.ext is not None and base.ext.views:
+        # no longer remade when its base is written to
+        base.ext.views = [ref for ref in base.ext.views if ref() is not array]
+    array.share_version()
+    array.ext = Extra()
+    array.ext.grad = gradient
+    array.edge = LEAF if array.payload.dtype.kind in "fc" else None
+    vars(array)["_grad_req"] = request
+    vars(array)["_fresh_grad"] = False

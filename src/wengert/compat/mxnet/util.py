@@ -1,0 +1,123 @@
+"""Layer 9 · compat: MXNet's switches between the legacy arrays and NumPy's."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+from wengert.compat.mxnet.state import NUMPY
+
+__all__ = [
+    "is_np_array",
+    "is_np_default_dtype",
+    "is_np_shape",
+    "np_array",
+    "np_shape",
+    "reset_np",
+    "set_np",
+    "set_np_shape",
+    "use_np",
+]
+
+
+def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
+    """Choose ``mxnet.np``: what `gluon` computes with, and with `dtype` NumPy's own defaults.
+
+    Raises
+    ------
+    ValueError
+        If `array` is asked for without `shape`.
+
+    Examples
+    --------
+    >>> from wengert.compat.mxnet import np, npx
+    >>> npx.set_np(dtype=True)
+    >>> np.array([1.5])
+    array([1.5])
+    >>> np.array([1.5]).dtype
+    dtype('float64')
+    >>> npx.set_np()
+    """
+    if array and not shape:
+        raise ValueError("NumPy Shape semantics is required in using NumPy array semantics.")
+    NUMPY.set((bool(shape), bool(array), bool(dtype)))
+
+
+def reset_np() -> None:
+    """Go back to the legacy arrays."""
+    NUMPY.set((False, False, False))
+
+
+def is_np_shape() -> bool:
+    """Whether NumPy's shapes were chosen."""
+    return NUMPY.get()[0]
+
+
+def is_np_array() -> bool:
+    """Whether ``mxnet.np`` was chosen."""
+    return NUMPY.get()[1]
+
+
+def is_np_default_dtype() -> bool:
+    """Whether NumPy's default dtypes were chosen."""
+    return NUMPY.get()[2]
+
+
+def set_np_shape(active: bool) -> bool:
+    """Choose NumPy's shapes or not, and say what was chosen before."""
+    before = NUMPY.get()
+    NUMPY.set((bool(active), *before[1:]))
+    return before[0]
+
+
+@contextlib.contextmanager
+def np_shape(active: bool = True) -> Iterator[None]:
+    """As `set_np_shape`, inside of a ``with`` statement."""
+    token = NUMPY.set((bool(active), *NUMPY.get()[1:]))
+    try:
+        yield
+    finally:
+        NUMPY.reset(token)
+
+
+@contextlib.contextmanager
+def np_array(active: bool = True) -> Iterator[None]:
+    """Choose ``mxnet.np`` or not, inside of a ``with`` statement."""
+    shape, _, dtype = NUMPY.get()
+    token = NUMPY.set((shape or bool(active), bool(active), dtype))
+    try:
+        yield
+    finally:
+        NUMPY.reset(token)
+
+
+_METHODS = ("__init__", "forward", "hybrid_forward")
+
+
+def use_np(function: Any) -> Any:
+    """Decorate a function, or a block, that runs as after `set_np`.
+
+    Examples
+    --------
+    >>> from wengert.compat.mxnet import npx
+    >>> npx.reset_np()
+    >>> @npx.use_np
+    ... def chosen():
+    ...     return npx.is_np_array()
+    >>> chosen(), npx.is_np_array()
+    (True, False)
+    """
+    if isinstance(function, type):
+        for name in _METHODS:
+            if name in vars(function):
+                setattr(function, name, use_np(vars(function)[name]))
+        return function
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with np_array():
+            return function(*args, **kwargs)
+
+    return call

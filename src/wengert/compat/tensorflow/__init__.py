@@ -1,0 +1,247 @@
+"""Layer 9 · compat: TensorFlow's idiom: eager tensors, variables and gradient tapes.
+
+Programs for TensorFlow 2 run after a change of their import line. Operations run at once; tapes
+record what TensorFlow's tapes record, dtypes do not mix, and errors are of TensorFlow's classes.
+What differs is told in ``docs/tensorflow.md``.
+
+Examples
+--------
+>>> import wengert.compat.tensorflow as tf
+>>> x = tf.Variable(3.0)
+>>> with tf.GradientTape() as tape:
+...     y = x**2
+>>> tape.gradient(y, x)
+<tf.Tensor: shape=(), dtype=float32, numpy=6.0>
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from wengert.compat.tensorflow import accumulator as autodiff
+from wengert.compat.tensorflow import errors, nest
+from wengert.compat.tensorflow.conversion import (
+    IndexedSlices,
+    TensorSpec,
+    constant,
+    convert_to_tensor,
+    get_static_value,
+    identity,
+    is_tensor,
+    stop_gradient,
+)
+from wengert.compat.tensorflow.custom import (
+    RegisterGradient,
+    custom_gradient,
+    grad_pass_through,
+    gradients,
+    hessians,
+    no_gradient,
+    recompute_grad,
+)
+from wengert.compat.tensorflow.dtypes import (
+    DTYPES,
+    DType,
+    as_dtype,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from wengert.compat.tensorflow.ends import UnconnectedGradients
+from wengert.compat.tensorflow.environment import (
+    control_dependencies,
+    device,
+    get_logger,
+    init_scope,
+)
+from wengert.compat.tensorflow.function import (
+    executing_eagerly,
+    function,
+    inside_function,
+    numpy_function,
+    py_function,
+)
+from wengert.compat.tensorflow.module import Module
+from wengert.compat.tensorflow.names import name_scope
+from wengert.compat.tensorflow.replicas import VariableAggregation, VariableSynchronization
+from wengert.compat.tensorflow.shapes import TensorShape
+from wengert.compat.tensorflow.tape import GradientTape
+from wengert.compat.tensorflow.tensor import Tensor
+from wengert.compat.tensorflow.variable import Variable
+
+__all__ = [
+    "DType",
+    "GradientTape",
+    "IndexedSlices",
+    "Module",
+    "NotDifferentiable",
+    "RegisterGradient",
+    "Tensor",
+    "TensorShape",
+    "TensorSpec",
+    "UnconnectedGradients",
+    "Variable",
+    "VariableAggregation",
+    "VariableSynchronization",
+    "as_dtype",
+    "autodiff",
+    "complex128",
+    "complex64",
+    "constant",
+    "control_dependencies",
+    "convert_to_tensor",
+    "custom_gradient",
+    "device",
+    "double",
+    "errors",
+    "executing_eagerly",
+    "float16",
+    "float32",
+    "float64",
+    "function",
+    "get_logger",
+    "get_static_value",
+    "grad_pass_through",
+    "gradients",
+    "half",
+    "hessians",
+    "identity",
+    "init_scope",
+    "inside_function",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "is_tensor",
+    "name_scope",
+    "nest",
+    "newaxis",
+    "no_gradient",
+    "numpy_function",
+    "py_function",
+    "recompute_grad",
+    "stop_gradient",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uint8",
+]
+
+__version__ = "2.21.0"
+"""The version of TensorFlow whose behaviour is followed."""
+
+double, half = float64, float16
+newaxis = None
+NotDifferentiable = no_gradient
+
+_CONTROL = (
+    "case",
+    "cond",
+    "foldl",
+    "foldr",
+    "map_fn",
+    "scan",
+    "switch_case",
+    "vectorized_map",
+    "while_loop",
+)
+_ASSERTIONS = ("Assert", "assert_equal", "assert_greater", "assert_less", "assert_rank")
+_ELSEWHERE = {
+    **dict.fromkeys(_CONTROL, "control"),
+    **dict.fromkeys(_ASSERTIONS, "debugging"),
+    "TensorArray": "array",
+    "print": "printing",
+}
+"""Names that are defined in a module which is imported when one of them is used first."""
+_MODULES = (
+    "bitwise",
+    "config",
+    "data",
+    "debugging",
+    "initializers",
+    "keras",
+    "linalg",
+    "losses",
+    "math",
+    "metrics",
+    "nn",
+    "optimizers",
+    "random",
+    "signal",
+)
+_TYPES = {"bool": "bool", "bfloat16": "bfloat16"}
+_INSTEAD = {
+    "Graph": "operations run at once: leave it out",
+    "Operation": "operations run at once: there are no graphs",
+    "RaggedTensor": "pad the rows to one length",
+    "SparseTensor": "use tf.constant with the zeros in it, or wengert.sparse",
+    "compat": "the idiom is TensorFlow 2's, without tf.compat.v1",
+    "distribute": "there is one device: leave the strategy out",
+    "experimental": "for NumPy with gradients use wengert.numpy",
+    "feature_column": "make the columns with NumPy",
+    "image": "use NumPy or SciPy on x.numpy()",
+    "io": "use Python's own files, and numpy.load",
+    "lite": "there is nothing to convert to",
+    "lookup": "use a dict",
+    "placeholder": "operations run at once: pass the values",
+    "quantization": "not offered",
+    "ragged": "pad the rows to one length",
+    "raw_ops": "use the functions of tf and tf.math",
+    "saved_model": "numpy.savez the variables' values",
+    "sparse": "use tensors with the zeros in them, or wengert.sparse",
+    "string": "strings are no tensors here: use Python's own",
+    "strings": "strings are no tensors here: use Python's own",
+    "summary": "use Python's own logging",
+    "tpu": "there is one CPU",
+    "train": "numpy.savez(path, *[v.numpy() for v in variables]), and v.assign to load",
+    "xla": "there is no compiler: leave it out",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _TYPES:
+        found = DTYPES.get(name)
+        if found is not None:
+            return found
+        raise AttributeError(
+            f"module 'tensorflow' has no attribute {name!r} here until ml_dtypes is imported, "
+            "which defines the type for NumPy"
+        )
+    if name == "dtypes":
+        return importlib.import_module(f"{__name__}.types")
+    if name in _ELSEWHERE:
+        value = getattr(importlib.import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
+    elif name in _MODULES:
+        try:
+            value = importlib.import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            raise AttributeError(f"wengert.compat.tensorflow does not offer tf.{name}") from error
+    elif name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    else:
+        functions = importlib.import_module(f"{__name__}.operations")
+        if name not in functions.__all__:
+            hint = _INSTEAD.get(name)
+            raise AttributeError(
+                f"module 'tensorflow' has no attribute {name!r}: wengert.compat.tensorflow does "
+                f"not offer tf.{name}" + (f"; {hint}" if hint else "")
+            )
+        value = getattr(functions, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    functions = importlib.import_module(f"{__name__}.operations")
+    return sorted({*globals(), *_ELSEWHERE, *_MODULES, *_TYPES, "dtypes", *functions.__all__})

@@ -1,0 +1,150 @@
+"""Layer 9 · compat: ``tf.autodiff``: `ForwardAccumulator`, forward mode in TensorFlow's way."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from wengert.compat.tensorflow import nest
+from wengert.compat.tensorflow.ends import UnconnectedGradients
+from wengert.compat.tensorflow.lifting import Lifts, TangentLift
+from wengert.compat.tensorflow.recording import active, set_context
+from wengert.compat.tensorflow.tape import GradientTape
+from wengert.compat.tensorflow.tensor import converted, made
+from wengert.func.inputs import Entered
+from wengert.ops.like import zeros_like
+from wengert.tape.base import TensorBase
+from wengert.tape.modes import change_mode, full_mode
+
+__all__ = ["ForwardAccumulator", "GradientTape"]
+
+_LOG = logging.getLogger("tensorflow")
+
+
+class ForwardAccumulator:
+    """Computes Jacobian-vector products, along with the values.
+
+    Inside the ``with`` block every operation on something that depends on `primals` computes its
+    derivative in the direction of `tangents`, too. Accumulators and tapes nest in any way.
+
+    Parameters
+    ----------
+    primals : Tensor, Variable, or nested lists, tuples or dicts of them
+        What to differentiate by.
+    tangents
+        The direction: of the structure, the shapes and the dtypes of `primals`.
+
+    Raises
+    ------
+    ValueError
+        If a primal is there twice, is no tensor or variable, or a tangent has not its shape.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> x = tf.constant([1.0, 2.0])
+    >>> with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0])) as acc:
+    ...     y = x * x * 3
+    >>> acc.jvp(y)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([6., 0.], dtype=float32)>
+    """
+
+    def __init__(self, primals: Any, tangents: Any) -> None:
+        self._entered: Entered | None = None
+        self._lift: TangentLift | None = None
+        # of primals, kept alive as long as the accumulator
+        self._primals: list[Any] = []
+        self._pending: list[tuple[Any, Any]] = []
+        self._recording = False
+        self._watch(primals, tangents)
+
+    def _watch(self, primals: Any, tangents: Any) -> None:
+        nest.assert_same_structure(primals, tangents)
+        for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
+            if not (isinstance(primal, TensorBase) or hasattr(primal, "_as_tensor")):
+                raise ValueError(
+                    f"primals must be tensors or variables, but there is {primal!r}, of type "
+                    f"{type(primal).__name__}"
+                )
+            if not (primal.dtype.is_floating or primal.dtype.is_complex):
+                _LOG.warning(
+                    "The dtype of the watched primal must be floating (e.g. tf.float32), got %r",
+                    primal.dtype,
+                )
+                continue
+            if any(primal is other for other in self._primals):
+                raise ValueError(
+                    f"the same tensor or variable is among the primals twice: {primal!r}"
+                )
+            direction = converted(tangent, primal.dtype.dtype)
+            if direction.shape != primal.shape:
+                raise ValueError(
+                    f"Expected a tangent of the shape of its primal, {primal.shape}, but got "
+                    f"{direction.shape}"
+                )
+            self._primals.append(primal)
+            self._pending.append((primal, direction))
+
+    def __enter__(self) -> ForwardAccumulator:
+        if self._recording:
+            raise ValueError("Accumulator is already recording.")
+        if self._lift is None:
+            self._entered = Entered()
+            level = self._entered.__enter__()
+            self._lift = TangentLift(level)
+            for primal, tangent in self._pending:
+                self._lift.tangents.put(getattr(primal, "handle", primal), tangent)
+            self._pending.clear()
+        else:
+            levels = full_mode().levels
+            change_mode(levels=(*levels, self._lift.level))
+        context = active()
+        stack = () if context is None or context.lifts is None else context.lifts.stack
+        set_context(lifts=Lifts((*stack, self._lift)))
+        self._recording = True
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if not self._recording or self._lift is None:
+            return
+        lift = self._lift
+        change_mode(levels=tuple(one for one in full_mode().levels if one is not lift.level))
+        context = active()
+        stack = () if context is None or context.lifts is None else context.lifts.stack
+        rest = tuple(one for one in stack if one is not lift)
+        set_context(lifts=Lifts(rest) if rest else None)
+        self._recording = False
+
+    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+        """The derivatives of `primals` in the direction of the accumulator's tangents.
+
+        Parameters
+        ----------
+        primals : Tensor, Variable, or nested lists, tuples or dicts of them
+            What was computed while the accumulator was active.
+        unconnected_gradients : UnconnectedGradients
+            What stands for the derivative of something that does not depend on its primals.
+
+        Returns
+        -------
+        Tensor, or structure of Tensor or None
+            Of the structure of `primals`.
+
+        Raises
+        ------
+        ValueError
+            If the accumulator has not been entered, or for an unknown `unconnected_gradients`.
+        """
+        missing = UnconnectedGradients(unconnected_gradients)
+        if self._lift is None:
+            raise ValueError("Called jvp() without first tracing anything.")
+        tangents = self._lift.tangents
+
+        def found(primal: Any) -> Any:
+            tangent = tangents.get(getattr(primal, "handle", primal))
+            if tangent is None and missing is UnconnectedGradients.ZERO:
+                value = primal._as_tensor() if hasattr(primal, "_as_tensor") else primal
+                return made(zeros_like(value))
+            return tangent
+
+        return nest.map_structure(found, primals)

@@ -1,0 +1,144 @@
+"""Layer 9 · compat: `TensorArray`, a list of tensors that a loop fills."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.compat.tensorflow.conversion import convert_to_tensor
+from wengert.compat.tensorflow.dtypes import DType, as_dtype, numpy_dtype
+from wengert.compat.tensorflow.errors import OutOfRangeError
+from wengert.compat.tensorflow.tensor import converted, made, same_dtype
+from wengert.tape.base import new_tensor
+from wengert.tape.record import T
+
+__all__ = ["TensorArray"]
+
+
+class TensorArray:
+    """Tensors by number: what is written is read, stacked and differentiated later.
+
+    Parameters
+    ----------
+    dtype : DType
+        Of the tensors.
+    size : int
+        How many there are.
+    dynamic_size : bool
+        Whether writing behind the end makes it longer.
+    clear_after_read, tensor_array_name, handle, flow, infer_shape, element_shape,
+    colocate_with_first_write_call, name
+        Accepted, without effect.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> array = tf.TensorArray(tf.float32, size=2)
+    >>> array = array.write(0, 1.0).write(1, 2.0)
+    >>> array.stack()
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>
+    """
+
+    def __init__(
+        self,
+        dtype: Any,
+        size: Any = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: Any = None,
+        handle: Any = None,
+        flow: Any = None,
+        infer_shape: bool = True,
+        element_shape: Any = None,
+        colocate_with_first_write_call: bool = True,
+        name: Any = None,
+    ) -> None:
+        self._dtype = as_dtype(dtype)
+        self._items: list[Any] = [None] * (0 if size is None else int(size))
+        self._grows = bool(dynamic_size)
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the tensors."""
+        return self._dtype
+
+    @property
+    def dynamic_size(self) -> bool:
+        """Whether writing behind the end makes it longer."""
+        return self._grows
+
+    def size(self, name: Any = None) -> Any:
+        """How many tensors there are, as a tensor."""
+        return convert_to_tensor(len(self._items))
+
+    def write(self, index: Any, value: Any, name: Any = None) -> TensorArray:
+        """Put a tensor at a place; returns the array.
+
+        Raises
+        ------
+        OutOfRangeError
+            If there is no such place, and the size is not dynamic.
+        """
+        place = int(index)
+        if place < 0 or (place >= len(self._items) and not self._grows):
+            raise OutOfRangeError(
+                None,
+                None,
+                f"Tried to write to index {place} but array is not resizeable and size is: "
+                f"{len(self._items)}",
+            )
+        while place >= len(self._items):
+            self._items.append(None)
+        self._items[place] = converted(value, numpy_dtype(self._dtype))
+        return self
+
+    def read(self, index: Any, name: Any = None) -> Any:
+        """The tensor at a place.
+
+        Raises
+        ------
+        OutOfRangeError
+            If there is no such place.
+        """
+        place = int(index)
+        if not 0 <= place < len(self._items):
+            raise OutOfRangeError(
+                None,
+                None,
+                f"Tried to read from index {place} but array size is: {len(self._items)}",
+            )
+        return self._found(place)
+
+    def _found(self, place: int) -> Any:
+        item = self._items[place]
+        if item is not None:
+            return item
+        shapes = [known.payload.shape for known in self._items if known is not None]
+        if not shapes:
+            raise ValueError(f"Could not read index {place}: nothing has been written")
+        zeros = new_tensor(self._dtype.as_numpy_dtype(0))
+        return made(T.expand(zeros, shape=tuple(shapes[0])))
+
+    def stack(self, name: Any = None) -> Any:
+        """All tensors as one, along a new first dimension."""
+        if not self._items:
+            return converted([], numpy_dtype(self._dtype))
+        items = [self._found(i) for i in range(len(self._items))]
+        return made(T.stack(*same_dtype("TensorListStack", *items), dim=0))
+
+    def concat(self, name: Any = None) -> Any:
+        """All tensors as one, along their first dimension."""
+        items = [self._found(i) for i in range(len(self._items))]
+        return made(T.cat(*same_dtype("TensorListConcat", *items), dim=0))
+
+    def gather(self, indices: Any, name: Any = None) -> Any:
+        """The tensors at some places, along a new first dimension."""
+        places = convert_to_tensor(indices).payload.tolist()
+        return made(T.stack(*same_dtype("Pack", *[self.read(i) for i in places]), dim=0))
+
+    def unstack(self, value: Any, name: Any = None) -> TensorArray:
+        """Fill the array with the parts of a tensor along its first dimension."""
+        self._items = list(converted(value, numpy_dtype(self._dtype)))
+        return self
+
+    def __len__(self) -> int:
+        return len(self._items)

@@ -1,0 +1,85 @@
+"""Layer 9 · compat: ``tf.config``: what programs ask of it and set; there is one CPU."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from wengert.compat.tensorflow.function import functions_run_eagerly, run_functions_eagerly
+
+__all__ = [
+    "LogicalDevice",
+    "PhysicalDevice",
+    "experimental",
+    "experimental_functions_run_eagerly",
+    "experimental_run_functions_eagerly",
+    "functions_run_eagerly",
+    "get_visible_devices",
+    "list_logical_devices",
+    "list_physical_devices",
+    "run_functions_eagerly",
+    "set_soft_device_placement",
+    "set_visible_devices",
+]
+
+experimental_run_functions_eagerly = run_functions_eagerly
+experimental_functions_run_eagerly = functions_run_eagerly
+
+
+class PhysicalDevice(NamedTuple):
+    """A device of the machine."""
+
+    name: str
+    device_type: str
+
+
+class LogicalDevice(NamedTuple):
+    """A device as programs name it."""
+
+    name: str
+    device_type: str
+
+
+def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """The CPU; nothing for another type of device.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.config.list_physical_devices("GPU")
+    []
+    """
+    if device_type not in (None, "CPU"):
+        return []
+    return [PhysicalDevice("/physical_device:CPU:0", "CPU")]
+
+
+def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
+    """The CPU; nothing for another type of device."""
+    if device_type not in (None, "CPU"):
+        return []
+    return [LogicalDevice("/device:CPU:0", "CPU")]
+
+
+get_visible_devices = list_physical_devices
+
+
+def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
+    """Accepted, without effect."""
+
+
+def set_soft_device_placement(enabled: bool) -> None:
+    """Accepted, without effect."""
+
+
+def set_memory_growth(device: Any, enable: bool) -> None:
+    """Accepted, without effect."""
+
+
+experimental = SimpleNamespace(
+    list_physical_devices=list_physical_devices,
+    list_logical_devices=list_logical_devices,
+    set_memory_growth=set_memory_growth,
+    set_visible_devices=set_visible_devices,
+)
+"""``tf.config.experimental``: some of these functions under their older names."""

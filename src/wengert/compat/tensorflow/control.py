@@ -1,0 +1,398 @@
+"""Layer 9 · compat: TensorFlow's functions for control flow, which is Python's here, and maps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.tensorflow import nest
+from wengert.compat.tensorflow.conversion import convert_to_tensor, stop_gradient
+from wengert.compat.tensorflow.errors import invalid
+from wengert.compat.tensorflow.lifting import BatchLift, Lifts
+from wengert.compat.tensorflow.recording import CONTEXT, active, set_context
+from wengert.compat.tensorflow.tensor import made, same_dtype, tensor_of
+from wengert.func.batch import vmap
+from wengert.tape.modes import full_mode
+from wengert.tape.record import T
+
+__all__ = [
+    "case",
+    "cond",
+    "foldl",
+    "foldr",
+    "map_fn",
+    "scan",
+    "switch_case",
+    "vectorized_map",
+    "while_loop",
+]
+
+
+def cond(
+    pred: Any,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    name: Any = None,
+) -> Any:
+    """What one of two functions returns: `true_fn` if `pred` is true, else `false_fn`.
+
+    Raises
+    ------
+    TypeError
+        If one of them is no function.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> x = tf.constant(-2.0)
+    >>> tf.cond(x > 0.0, lambda: x, lambda: -x)
+    <tf.Tensor: shape=(), dtype=float32, numpy=2.0>
+    """
+    if not callable(true_fn):
+        raise TypeError("'true_fn' must be callable.")
+    if not callable(false_fn):
+        raise TypeError("'false_fn' must be callable.")
+    return true_fn() if bool(pred) else false_fn()
+
+
+def case(
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: Any = None,
+) -> Any:
+    """What the function returns that stands with the first true predicate, or `default`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If no predicate is true and there is no `default`; with `exclusive` if several are.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.case([(tf.constant(False), lambda: 1)], default=lambda: 2)
+    2
+    """
+    if not isinstance(pred_fn_pairs, list | tuple):
+        raise TypeError("'pred_fn_pairs' must be a list or tuple of (predicate, function) pairs.")
+    true = [fn for pred, fn in pred_fn_pairs if bool(pred)]
+    if exclusive and len(true) > 1:
+        raise invalid(
+            f"Expected at most one condition to be True, but {len(true)} are, and exclusive=True"
+        )
+    if true:
+        return true[0]()
+    if default is None:
+        raise invalid("None of the conditions evaluated as True, and there is no default")
+    return default()
+
+
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: Any = None
+) -> Any:
+    """What function number `branch_index` returns; for an unknown number `default`, or the last.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.switch_case(tf.constant(1), [lambda: "zero", lambda: "one"])
+    'one'
+    """
+    if isinstance(branch_fns, dict) or (branch_fns and isinstance(branch_fns[0], tuple)):
+        branches = dict(branch_fns)
+    else:
+        branches = dict(enumerate(branch_fns))
+    found = branches.get(int(branch_index))
+    if found is None:
+        found = branches[max(branches)] if default is None else default
+    return found()
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: Any = None,
+    name: Any = None,
+) -> Any:
+    """Call `body` on the loop variables as long as `cond` of them is true.
+
+    Parameters
+    ----------
+    cond, body : callable
+        Take the loop variables; `body` returns as many.
+    loop_vars : list or tuple
+        What they are at first.
+    back_prop : bool
+        Whether the result may be differentiated.
+    maximum_iterations : optional
+        How often to call `body` at most.
+    shape_invariants, parallel_iterations, swap_memory, name
+        Accepted, without effect.
+
+    Returns
+    -------
+    list or tuple of Tensor
+        The loop variables at the end.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> i, x = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), (0, 1.0))
+    >>> x
+    <tf.Tensor: shape=(), dtype=float32, numpy=8.0>
+    """
+    if not callable(cond):
+        raise TypeError("'cond' must be callable.")
+    if not callable(body):
+        raise TypeError("'body' must be callable.")
+    count = len(loop_vars)
+    limit = None if maximum_iterations is None else int(maximum_iterations)
+    done = 0
+    while (limit is None or done < limit) and bool(cond(*loop_vars)):
+        result = body(*loop_vars)
+        loop_vars = result if isinstance(result, list | tuple) else (result,)
+        if len(loop_vars) != count:
+            raise ValueError(
+                "The two structures don't have the same nested structure.\n\nFirst structure: "
+                f"{count} loop variables. Second structure: what body returned, {len(loop_vars)}"
+            )
+        done += 1
+    keep = convert_to_tensor if back_prop else stop_gradient
+    return nest.map_structure(keep, loop_vars)
+
+
+# -- maps ------------------------------------------------------------------------------------------
+
+
+def _rows(elems: Any) -> tuple[list[Any], int]:
+    """The elements of nested tensors, along their first dimension."""
+    flat = [convert_to_tensor(value) for value in nest.flatten(elems)]
+    if not flat:
+        raise ValueError("elems must contain at least one Tensor.")
+    for value in flat:
+        if not value.shape.rank:
+            raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
+    count = flat[0].shape[0]
+    for value in flat:
+        if value.shape[0] != count:
+            raise ValueError(
+                f"Shapes {flat[0].shape} and {value.shape} are incompatible: all elems must have "
+                "one first dimension"
+            )
+    return [nest.pack_sequence_as(elems, [value[i] for value in flat]) for i in range(count)], count
+
+
+def _stacked(values: list[Any]) -> Any:
+    """Structures of tensors as one structure of stacked tensors."""
+    columns = zip(*[nest.flatten(value) for value in values], strict=True)
+    packed = [made(T.stack(*same_dtype("TensorListStack", *column), dim=0)) for column in columns]
+    return nest.pack_sequence_as(values[0], packed)
+
+
+def _kept(result: Any, back_prop: bool) -> Any:
+    return result if back_prop else nest.map_structure(stop_gradient, result)
+
+
+def map_fn(
+    fn: Callable[[Any], Any],
+    elems: Any,
+    dtype: Any = None,
+    parallel_iterations: int | None = None,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: Any = None,
+    fn_output_signature: Any = None,
+) -> Any:
+    """`fn` of each element along the first dimension, stacked.
+
+    Parameters
+    ----------
+    fn : callable
+        Takes one element: of the structure of `elems`.
+    elems : Tensor or nested structure of tensors
+        With one first dimension.
+    back_prop : bool
+        Whether the result may be differentiated.
+    dtype, fn_output_signature, parallel_iterations, swap_memory, infer_shape, name
+        Accepted, without effect.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.map_fn(lambda x: x * x, tf.constant([1.0, 2.0]))
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 4.], dtype=float32)>
+    """
+    rows, count = _rows(elems)
+    if not count:
+        return nest.map_structure(convert_to_tensor, elems)
+    return _kept(_stacked([fn(row) for row in rows]), back_prop)
+
+
+def scan(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    reverse: bool = False,
+    name: Any = None,
+) -> Any:
+    """All results of calling ``fn(before, element)`` along the first dimension, stacked.
+
+    Without an `initializer` the first element is the first result.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.scan(lambda total, x: total + x, tf.constant([1.0, 2.0, 3.0]))
+    <tf.Tensor: shape=(3,), dtype=float32, numpy=array([1., 3., 6.], dtype=float32)>
+    """
+    rows, _ = _rows(elems)
+    if reverse:
+        rows.reverse()
+    found: list[Any] = []
+    if initializer is None:
+        found, rows = rows[:1], rows[1:]
+        state = found[0]
+    else:
+        state = nest.map_structure(convert_to_tensor, initializer)
+    for row in rows:
+        state = fn(state, row)
+        found.append(state)
+    if reverse:
+        found.reverse()
+    return _kept(_stacked(found), back_prop)
+
+
+def _folded(fn: Callable[[Any, Any], Any], rows: list[Any], initializer: Any) -> Any:
+    if initializer is None:
+        state, rows = rows[0], rows[1:]
+    else:
+        state = nest.map_structure(convert_to_tensor, initializer)
+    for row in rows:
+        state = fn(state, row)
+    return nest.map_structure(convert_to_tensor, state)
+
+
+def foldl(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: Any = None,
+) -> Any:
+    """The last result of calling ``fn(before, element)`` along the first dimension.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.foldl(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0]))
+    <tf.Tensor: shape=(), dtype=float32, numpy=-4.0>
+    """
+    return _kept(_folded(fn, _rows(elems)[0], initializer), back_prop)
+
+
+def foldr(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: Any = None,
+) -> Any:
+    """As `foldl`, from the last element to the first.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.foldr(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0]))
+    <tf.Tensor: shape=(), dtype=float32, numpy=0.0>
+    """
+    return _kept(_folded(fn, _rows(elems)[0][::-1], initializer), back_prop)
+
+
+def vectorized_map(
+    fn: Callable[[Any], Any],
+    elems: Any,
+    fallback_to_while_loop: bool = True,
+    warn: bool = True,
+) -> Any:
+    """As `map_fn`, computed at once for all elements, as one batch.
+
+    A tape inside of `fn` gives the gradients of each element.
+
+    Parameters
+    ----------
+    fn : callable
+        Takes one element: of the structure of `elems`.
+    elems : Tensor or nested structure of tensors
+        With one first dimension.
+    fallback_to_while_loop : bool
+        Whether to take the elements one by one if `fn` decides by their values.
+    warn
+        Accepted, without effect.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.vectorized_map(lambda x: x * x, tf.constant([1.0, 2.0]))
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 4.], dtype=float32)>
+    """
+    flat = [convert_to_tensor(value) for value in nest.flatten(elems)]
+    sizes = {value.shape[0] for value in flat if value.shape.rank}
+    sizes.discard(1)
+    if len(sizes) > 1 or not flat or any(not value.shape.rank for value in flat):
+        raise ValueError(
+            "All tensors in elems must have one first dimension (or 1), but their shapes are "
+            f"{[tuple(value.shape) for value in flat]}"
+        )
+    whole = max(value.shape[0] for value in flat)
+    structure: list[Any] = []
+
+    def mapped(*parts: Any) -> tuple[Any, ...]:
+        lift = BatchLift(full_mode().levels[-1])
+        context = active()
+        stack = () if context is None or context.lifts is None else context.lifts.stack
+        before = set_context(lifts=Lifts((*stack, lift)))
+        try:
+            one = [
+                made(part) if value.shape[0] == whole else made(tensor_of(value))[0]
+                for part, value in zip(parts, flat, strict=True)
+            ]
+            result = fn(nest.pack_sequence_as(elems, one))
+            structure[:] = [result]
+            return tuple(tensor_of(leaf) for leaf in nest.flatten(result))
+        finally:
+            CONTEXT.set(before)
+
+    dims = tuple(0 if value.shape[0] == whole else None for value in flat)
+    try:
+        found = vmap(mapped, in_dims=dims, randomness="different")(
+            *[tensor_of(value) for value in flat]
+        )
+    except RuntimeError:
+        if not fallback_to_while_loop:
+            raise
+        repeated = [
+            value
+            if value.shape[0] == whole
+            else made(tensor_of(np.repeat(value.numpy(), whole, 0)))
+            for value in flat
+        ]
+        return map_fn(fn, nest.pack_sequence_as(elems, repeated))
+    return nest.pack_sequence_as(structure[0], [made(value) for value in found])

@@ -1,0 +1,266 @@
+"""Layer 9 · compat: how tensors are made of values: `constant`, `convert_to_tensor`, `identity`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.tensorflow.dtypes import numpy_dtype, of_numpy
+from wengert.compat.tensorflow.recording import Read
+from wengert.compat.tensorflow.shapes import TensorShape, sizes
+from wengert.compat.tensorflow.tensor import Tensor, converted, made, tensor_of
+from wengert.compat.tensorflow.variable import Variable
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tensor.tensor import Tensor as NativeTensor
+
+__all__ = [
+    "IndexedSlices",
+    "TensorSpec",
+    "constant",
+    "convert_to_tensor",
+    "get_static_value",
+    "identity",
+    "is_tensor",
+    "stop_gradient",
+]
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
+    """A tensor of a number, a nested list of numbers, or an array.
+
+    Parameters
+    ----------
+    value
+        Python floats become float32, ints int32 (int64 if they are too large); arrays keep their
+        type.
+    dtype : optional
+        The type of the result.
+    shape : optional
+        A shape to bring the values to; a single one is repeated.
+    name
+        Accepted, without effect.
+
+    Raises
+    ------
+    TypeError
+        If a number cannot become one of type `dtype`, or a shape has another number of elements.
+    ValueError
+        If `value` is no number, nor a rectangular list of numbers.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.constant([1, 2])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
+    >>> tf.constant(1.5, shape=(2,))
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1.5, 1.5], dtype=float32)>
+    """
+    wanted = numpy_dtype(dtype)
+    if isinstance(value, TensorBase) and wanted is not None and value.payload.dtype != wanted:
+        given = made(tensor_of(value))
+        raise TypeError(
+            f"Expected tensor {given.numpy()} with dtype "
+            f"{of_numpy(wanted).name!r}, but got dtype {given.dtype!r}. Write tf.cast(x, "
+            f"tf.{of_numpy(wanted).name})."
+        )
+    made_ = converted(value, wanted)
+    if shape is None:
+        return made_
+    size = sizes(shape)
+    array = np.asarray(made_.payload)
+    if tuple(array.shape) == size:
+        return made_
+    if array.size == 1:
+        return made(new_tensor(np.full(size, array.reshape(()), array.dtype)))
+    if array.size != int(np.prod(size)):
+        raise TypeError(
+            "Eager execution of tf.constant with unsupported shape. Tensor "
+            f"{made_!r} (converted from {value}) has {array.size} elements, but got `shape` "
+            f"{TensorShape(size)} with {int(np.prod(size))} elements)."
+        )
+    return made(new_tensor(array.reshape(size)))
+
+
+def convert_to_tensor(
+    value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
+) -> Any:
+    """A tensor of anything that has one's values; a tensor itself is returned as it is.
+
+    Parameters
+    ----------
+    value
+        A tensor, a variable, a number, an array, or a nested list of these.
+    dtype : optional
+        The type of the result.
+    dtype_hint : optional
+        A type to use if that is possible.
+    name
+        Accepted, without effect.
+
+    Raises
+    ------
+    ValueError
+        If `value` is a tensor of another type than `dtype`, or nothing to make a tensor of.
+    TypeError
+        If a number cannot become one of type `dtype`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.convert_to_tensor([1.0, tf.constant(2.0)])
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>
+    """
+    wanted = numpy_dtype(dtype)
+    if value.__class__ is Tensor and (wanted is None or value.payload.dtype == wanted):
+        return value
+    if wanted is None and dtype_hint is not None and not isinstance(value, TensorBase):
+        return made(tensor_of(value, dtype_hint))
+    return converted(value, wanted)
+
+
+def identity(input: Any, name: str | None = None) -> Any:
+    """The same value as another tensor: a gradient by one is none by the other.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.identity([1.0])
+    <tf.Tensor: shape=(1,), dtype=float32, numpy=array([1.], dtype=float32)>
+    """
+    operand = tensor_of(input)
+    return made(new_tensor(operand.payload, None if operand.edge is None else Read(operand.edge)))
+
+
+def stop_gradient(input: Any, name: str | None = None) -> Any:
+    """The same value as a constant: no gradient and no tangent passes.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> x = tf.Variable(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = x * tf.stop_gradient(x)
+    >>> tape.gradient(y, x)
+    <tf.Tensor: shape=(), dtype=float32, numpy=3.0>
+    """
+    operand = tensor_of(input)
+    return made(NativeTensor.detach(new_tensor(operand.payload)))
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether `x` is a tensor or a variable.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.is_tensor(tf.constant(1.0)), tf.is_tensor(1.0)
+    (True, False)
+    """
+    return isinstance(x, TensorBase | Variable | IndexedSlices)
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """The values of a tensor as a NumPy array.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.get_static_value(tf.constant([1, 2]))
+    array([1, 2], dtype=int32)
+    """
+    return tensor.numpy()
+
+
+class IndexedSlices:
+    """Rows of a tensor: what ``variable.scatter_add`` and its like take.
+
+    Gradients are never of this class here: those of `gather` are dense.
+
+    Parameters
+    ----------
+    values : Tensor
+        The rows.
+    indices : Tensor
+        Which rows they are.
+    dense_shape : optional
+        The shape of the tensor that they are rows of.
+    """
+
+    def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
+        self.values = convert_to_tensor(values)
+        self.indices = convert_to_tensor(indices)
+        self.dense_shape = None if dense_shape is None else convert_to_tensor(dense_shape)
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the rows."""
+        return self.values.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape of the whole, as far as it is known."""
+        if self.dense_shape is None:
+            return TensorShape(None)
+        return TensorShape(sizes(self.dense_shape))
+
+    def __neg__(self) -> IndexedSlices:
+        return IndexedSlices(-self.values, self.indices, self.dense_shape)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if self.dense_shape is None:
+            raise ValueError(
+                "Tensor conversion requested for IndexedSlices without dense_shape: give it one"
+            )
+        whole = np.zeros(sizes(self.dense_shape), self.values.payload.dtype)
+        np.add.at(whole, np.asarray(self.indices), np.asarray(self.values))
+        return whole if dtype is None else whole.astype(dtype)
+
+    def __repr__(self) -> str:
+        return (
+            f"IndexedSlices(indices={self.indices!r}, values={self.values!r}, "
+            f"dense_shape={self.dense_shape!r})"
+        )
+
+
+class TensorSpec:
+    """What is known of a tensor: its shape, dtype and name; as ``tf.function`` takes it.
+
+    Parameters
+    ----------
+    shape
+        With None for sizes that are not known.
+    dtype : DType
+        Default: float32.
+    name : str, optional
+        A name.
+    """
+
+    def __init__(self, shape: Any, dtype: Any = "float32", name: str | None = None) -> None:
+        self.shape = TensorShape(shape)
+        self.dtype = of_numpy(numpy_dtype(dtype))  # type: ignore[arg-type]
+        self.name = name
+
+    @classmethod
+    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+        """That of a tensor."""
+        return cls(tensor.shape, tensor.dtype, name)
+
+    def is_compatible_with(self, value: Any) -> bool:
+        """Whether a tensor is of the dtype and a shape that fits."""
+        found = convert_to_tensor(value)
+        return found.dtype is self.dtype and self.shape.is_compatible_with(found.shape)
+
+    def __eq__(self, other: Any) -> bool:
+        return (
+            isinstance(other, TensorSpec)
+            and self.shape == other.shape
+            and self.dtype is other.dtype
+            and self.name == other.name
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype))
+
+    def __repr__(self) -> str:
+        return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"

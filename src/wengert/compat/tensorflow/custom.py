@@ -1,0 +1,346 @@
+"""Layer 9 · compat: derivatives of one's own: `custom_gradient` and what is built on it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from wengert.autograd.function import Function
+from wengert.compat.tensorflow import nest
+from wengert.compat.tensorflow.conversion import convert_to_tensor, identity
+from wengert.compat.tensorflow.ends import UnconnectedGradients
+from wengert.compat.tensorflow.lifting import BatchLift, Lifts, TangentLift
+from wengert.compat.tensorflow.recording import CONTEXT, active, set_context
+from wengert.compat.tensorflow.tape import GradientTape
+from wengert.compat.tensorflow.tensor import made, tensor_of
+from wengert.compat.tensorflow.variable import READERS
+from wengert.tape.base import new_tensor
+
+__all__ = [
+    "RegisterGradient",
+    "custom_gradient",
+    "grad_pass_through",
+    "gradients",
+    "hessians",
+    "no_gradient",
+    "recompute_grad",
+]
+
+
+class _Custom(Function):
+    """What a call of a function with a gradient of its own records."""
+
+    @staticmethod
+    def forward(ctx: Any, call: _Call, *inputs: Any) -> Any:
+        """The results, which are known."""
+        ctx.call = call
+        return tuple([new_tensor(value.payload) for value in call.values])
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        """The user's gradients."""
+        return (None, *ctx.call.gradients(cotangents))
+
+
+class _Call:
+    """One call of a function with a gradient of its own."""
+
+    def __init__(
+        self,
+        name: str,
+        values: list[Any],
+        grad_fn: Callable[..., Any],
+        count: int,
+        variables: list[Any],
+    ) -> None:
+        self.name = name
+        self.values = values
+        self.grad_fn = grad_fn
+        self.count = count
+        self.variables = variables
+
+    def gradients(self, cotangents: tuple[Any, ...]) -> list[Any]:
+        """Those of the arguments and of the variables, as operands."""
+        upstream = [made(new_tensor(g.payload, g.edge, g.vc)) for g in cotangents]
+        if self.variables:
+            both = self.grad_fn(*upstream, variables=self.variables)
+            if not isinstance(both, list | tuple) or len(both) != 2:
+                raise ValueError(
+                    f"the gradient function of {self.name} uses variables, so it must return a "
+                    "pair: the gradients of its arguments and a list of those of its variables"
+                )
+            grads, of_variables = both
+            of_variables = list(of_variables) if of_variables is not None else []
+            if len(of_variables) != len(self.variables):
+                raise ValueError(
+                    "Must return gradient for each variable from @custom_gradient grad_fn: "
+                    f"{self.name} uses {len(self.variables)}, and {len(of_variables)} came."
+                )
+        else:
+            grads, of_variables = self.grad_fn(*upstream), []
+        flat = nest.flatten(grads)
+        if len(flat) != self.count:
+            raise ValueError(
+                f"custom_gradient function expected to return {self.count} gradients, but returned "
+                f"{len(flat)} instead: one for each argument of {self.name}."
+            )
+        return [None if g is None else tensor_of(g) for g in (*flat, *of_variables)]
+
+
+def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
+    """Decorate a function that returns ``(result, grad_fn)``: its gradient is that of `grad_fn`.
+
+    Parameters
+    ----------
+    f : callable
+        Its second result takes one cotangent for each result, and returns one gradient for each
+        argument. If `f` reads trainable variables that are no arguments, `grad_fn` has a keyword
+        ``variables`` and returns a pair: the gradients of the arguments and a list of those of the
+        variables.
+
+    Returns
+    -------
+    callable
+        Returns the first result only. What `grad_fn` computes is recorded by tapes further out, and
+        may use functions with gradients of their own, so higher derivatives are those of `grad_fn`.
+
+    Raises
+    ------
+    TypeError
+        By a call: if `f` reads variables and `grad_fn` has no keyword ``variables``.
+    ValueError
+        By a gradient: if there are not as many as there are arguments.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> @tf.custom_gradient
+    ... def clipped(x):
+    ...     return x, lambda upstream: tf.clip_by_value(upstream, -1.0, 1.0)
+    >>> x = tf.Variable(2.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = 5.0 * clipped(x)
+    >>> tape.gradient(y, x)
+    <tf.Tensor: shape=(), dtype=float32, numpy=1.0>
+    """
+    if f is None:
+        return custom_gradient
+
+    @functools.wraps(f)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        readers: list[Any] = []
+        token = READERS.set((*READERS.get(), readers))
+        try:
+            returned = f(*args, **kwargs)
+        finally:
+            READERS.reset(token)
+        if not (isinstance(returned, tuple) and len(returned) == 2 and callable(returned[1])):
+            raise TypeError(
+                f"{_name(f)} must return a pair (result, grad_fn), as every function decorated by "
+                f"tf.custom_gradient, but it returned {type(returned).__name__}"
+            )
+        result, grad_fn = returned
+        flat = nest.flatten(args)
+        given = [*flat, *nest.flatten(kwargs)]
+        variables: list[Any] = []
+        for variable in readers:
+            if not any(_same(variable, other) for other in [*given, *variables]):
+                variables.append(variable)
+        if variables and not _takes_variables(grad_fn):
+            raise TypeError(
+                "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since "
+                f"function uses variables: {variables}"
+            )
+        values = [convert_to_tensor(value) for value in nest.flatten(result)]
+        call = _Call(_name(f), values, grad_fn, len(flat), variables)
+        return nest.pack_sequence_as(result, _applied(call, [*flat, *variables]))
+
+    return decorated
+
+
+def _applied(call: _Call, inputs: list[Any]) -> list[Any]:
+    """The results as the user sees them, recorded as one operation.
+
+    Forward accumulators see the operations inside of the function, as in TensorFlow; only what goes
+    backwards is the user's.
+    """
+    context = active()
+    lifts = () if context is None or context.lifts is None else context.lifts.stack
+    batches = tuple(lift for lift in lifts if isinstance(lift, BatchLift))
+    before = set_context(lifts=Lifts(batches) if batches else None)
+    try:
+        operands = [tensor_of(value) for value in inputs]
+        node: Any
+        outputs, node = _Custom._applied((call, *operands))
+        results = [made(output) for output in outputs]
+    finally:
+        CONTEXT.set(before)
+    if not node._recorded:
+        # no tape follows an argument: what the function used from outside counts, as in TensorFlow
+        return [identity(value) for value in call.values]
+    # what the gradients have of these levels is not to be taken off
+    node._inputs_levels = [*node._inputs_levels, *(lift.level for lift in lifts)]
+    for lift in lifts:
+        if isinstance(lift, TangentLift):
+            for result, value in zip(results, call.values, strict=True):
+                tangent = lift.tangents.get(value)
+                if tangent is not None:
+                    lift.tangents.put(result, tangent)
+    return results
+
+
+def _name(f: Any) -> str:
+    return getattr(f, "__name__", type(f).__name__)
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or getattr(a, "_cell", a) is getattr(b, "_cell", b)
+
+
+def _takes_variables(function: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return True
+    return any(p.kind is p.VAR_KEYWORD or p.name == "variables" for p in parameters)
+
+
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that computes what `f` does and keeps nothing: its gradient calls `f` once more.
+
+    Parameters
+    ----------
+    f : callable
+        Takes and returns tensors or nested structures of them; may read variables.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> f = tf.recompute_grad(lambda x: tf.sin(tf.sin(x)))
+    >>> x = tf.Variable(0.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = f(x)
+    >>> tape.gradient(y, x)
+    <tf.Tensor: shape=(), dtype=float32, numpy=1.0>
+    """
+
+    @custom_gradient
+    @functools.wraps(f)
+    def inner(*args: Any, **kwargs: Any) -> Any:
+        before = set_context(tapes=())
+        try:
+            result = f(*args, **kwargs)
+        finally:
+            CONTEXT.set(before)
+
+        def gradient(*upstream: Any, variables: Any = None) -> Any:
+            """The gradients, from a second computation."""
+            own = [] if variables is None else list(variables)
+            with GradientTape() as tape:
+                again = nest.map_structure(
+                    lambda arg: identity(arg) if _is_differentiable(arg) else arg, args
+                )
+                sources = [arg for arg in nest.flatten(again) if _is_differentiable(arg)]
+                tape.watch(sources)
+                tape.watch(own)
+                output = f(*again, **kwargs)
+                found = tape.gradient(
+                    nest.flatten(output),
+                    [*sources, *own],
+                    output_gradients=list(upstream),
+                    unconnected_gradients=UnconnectedGradients.ZERO,
+                )
+            grads = iter(found)
+            by_args = [
+                next(grads) if _is_differentiable(arg) else None for arg in nest.flatten(again)
+            ]
+            return (by_args, list(grads)) if variables is not None else by_args
+
+        return result, gradient
+
+    return inner
+
+
+def _is_differentiable(value: Any) -> bool:
+    dtype = getattr(value, "dtype", None)
+    return getattr(dtype, "is_floating", False) or getattr(dtype, "is_complex", False)
+
+
+def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that computes what `f` does and has the gradient of the identity.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> x = tf.Variable(1.5)
+    >>> with tf.GradientTape() as tape:
+    ...     y = tf.grad_pass_through(tf.round)(x)
+    >>> tape.gradient(y, x)
+    <tf.Tensor: shape=(), dtype=float32, numpy=1.0>
+    """
+
+    @custom_gradient
+    @functools.wraps(f)
+    def passing(*args: Any, **kwargs: Any) -> Any:
+        def gradient(*upstream: Any, variables: Any = None) -> Any:
+            """The cotangents as they come; variables get nothing."""
+            if variables is not None:
+                return upstream, [None] * len(variables)
+            return upstream
+
+        return f(*args, **kwargs), gradient
+
+    return passing
+
+
+def gradients(*args: Any, **kwargs: Any) -> NoReturn:
+    """Refused, as by TensorFlow where operations run at once.
+
+    Raises
+    ------
+    RuntimeError
+        Always.
+    """
+    raise RuntimeError(
+        "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape "
+        "instead."
+    )
+
+
+def hessians(*args: Any, **kwargs: Any) -> NoReturn:
+    """Refused: two nested tapes and ``jacobian`` compute a Hessian.
+
+    Raises
+    ------
+    RuntimeError
+        Always.
+    """
+    raise RuntimeError(
+        "tf.hessians is not supported when eager execution is enabled. Use tf.GradientTape "
+        "instead: outer.jacobian(inner.gradient(y, x), x)."
+    )
+
+
+def no_gradient(op_type: Any) -> NoReturn:
+    """Refused: operations are not registered by name here.
+
+    Raises
+    ------
+    NotImplementedError
+        Always.
+    """
+    raise NotImplementedError(
+        "tf.no_gradient names an operation of a graph, and there are none: use tf.stop_gradient"
+    )
+
+
+class RegisterGradient:
+    """Refused: operations are not registered by name here."""
+
+    def __init__(self, op_type: str) -> None:
+        raise NotImplementedError(
+            "tf.RegisterGradient names an operation of a graph, and there are none: decorate a "
+            "function with tf.custom_gradient"
+        )

@@ -1,0 +1,317 @@
+"""Layer 9 · compat: ``tf.debugging``: assertions about values, shapes and types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.tensorflow.conversion import convert_to_tensor, identity
+from wengert.compat.tensorflow.dtypes import as_dtype
+from wengert.compat.tensorflow.errors import InvalidArgumentError, invalid
+from wengert.compat.tensorflow.tensor import made, same_dtype, tensor_of
+
+__all__ = [
+    "Assert",
+    "assert_all_finite",
+    "assert_equal",
+    "assert_greater",
+    "assert_greater_equal",
+    "assert_integer",
+    "assert_less",
+    "assert_less_equal",
+    "assert_near",
+    "assert_negative",
+    "assert_non_negative",
+    "assert_non_positive",
+    "assert_none_equal",
+    "assert_positive",
+    "assert_proper_iterable",
+    "assert_rank",
+    "assert_rank_at_least",
+    "assert_rank_in",
+    "assert_same_float_dtype",
+    "assert_scalar",
+    "assert_shapes",
+    "assert_type",
+    "check_numerics",
+    "disable_check_numerics",
+    "disable_traceback_filtering",
+    "enable_check_numerics",
+    "enable_traceback_filtering",
+    "is_numeric_tensor",
+    "set_log_device_placement",
+]
+
+
+def _values(value: Any) -> Any:
+    return np.asarray(made(tensor_of(value)).numpy())
+
+
+def _error(message: str) -> Exception:
+    error: Exception = InvalidArgumentError(None, None, message)
+    return error
+
+
+def _compared(name: str, symbol: str, compare: Callable[[Any, Any], Any]) -> Callable[..., None]:
+    def check(x: Any, y: Any, message: Any = None, summarize: Any = None, name: Any = None) -> None:
+        a, b = (np.asarray(made(value).numpy()) for value in same_dtype(title, x, y))
+        try:
+            holds = compare(a, b)
+        except ValueError:
+            raise invalid(f"Incompatible shapes: {list(a.shape)} vs. {list(b.shape)}") from None
+        if np.all(holds):
+            return
+        places = np.argwhere(~np.asarray(holds))[: summarize or 3]
+        wide_a, wide_b = np.broadcast_arrays(a, b)
+        where = tuple(places.T) if np.ndim(holds) else ()
+        count = len(places) if np.ndim(holds) else 1
+        raise _error(
+            f"{message or ''}\nCondition x {symbol} y did not hold.\n"
+            f"Indices of first {count} different values:\n{places}\n"
+            f"Corresponding x values:\n{wide_a[where]}\nCorresponding y values:\n{wide_b[where]}\n"
+            f"First {min(3, a.size)} elements of x:\n{a.reshape(-1)[:3]}\n"
+            f"First {min(3, b.size)} elements of y:\n{b.reshape(-1)[:3]}"
+        )
+
+    title = "".join(part.capitalize() for part in name.removeprefix("assert_").split("_"))
+    check.__name__ = check.__qualname__ = name
+    check.__doc__ = (
+        f"Raise an InvalidArgumentError unless ``x {symbol} y`` holds for all elements.\n\n"
+        f"    Its message begins with `message` and shows the first places where it does not.\n    "
+    )
+    return check
+
+
+assert_equal = _compared("assert_equal", "==", np.equal)
+assert_none_equal = _compared("assert_none_equal", "!=", np.not_equal)
+assert_less = _compared("assert_less", "<", np.less)
+assert_less_equal = _compared("assert_less_equal", "<=", np.less_equal)
+assert_greater = _compared("assert_greater", ">", np.greater)
+assert_greater_equal = _compared("assert_greater_equal", ">=", np.greater_equal)
+
+
+def _signed(name: str, symbol: str, compare: Callable[[Any, Any], Any]) -> Callable[..., None]:
+    def check(x: Any, message: Any = None, summarize: Any = None, name: Any = None) -> None:
+        values = _values(x)
+        if not np.all(compare(values, 0)):
+            shown = [str(value) for value in values.reshape(-1)[: summarize or 3]]
+            raise _error(
+                f"{message or ''}\nCondition x {symbol} 0 did not hold element-wise:\n"
+                f"x (shape={values.shape} dtype={values.dtype}) = \n{shown}"
+            )
+
+    check.__name__ = check.__qualname__ = name
+    check.__doc__ = f"Raise an InvalidArgumentError unless ``x {symbol} 0`` holds for all elements."
+    return check
+
+
+assert_positive = _signed("assert_positive", ">", np.greater)
+assert_negative = _signed("assert_negative", "<", np.less)
+assert_non_negative = _signed("assert_non_negative", ">=", np.greater_equal)
+assert_non_positive = _signed("assert_non_positive", "<=", np.less_equal)
+
+
+def assert_near(
+    x: Any,
+    y: Any,
+    rtol: Any = None,
+    atol: Any = None,
+    message: Any = None,
+    summarize: Any = None,
+    name: Any = None,
+) -> None:
+    """Raise an InvalidArgumentError unless ``|x - y| <= atol + rtol * |y|`` everywhere.
+
+    Tolerances are ten times the resolution of the dtype, if they are not given.
+    """
+    a, b = (np.asarray(made(value).numpy()) for value in same_dtype("AssertNear", x, y))
+    least = 10 * float(np.finfo(a.dtype).eps) if a.dtype.kind in "fc" else 0.0
+    rtol, atol = (least if given is None else float(given) for given in (rtol, atol))
+    if not np.all(np.abs(a - b) <= atol + rtol * np.abs(b)):
+        raise _error(
+            f"{message or ''}\nx and y not equal to tolerance rtol = {rtol}, atol = {atol}\n"
+            f"x (shape={a.shape} dtype={a.dtype}) = \n{a}\n"
+            f"y (shape={b.shape} dtype={b.dtype}) = \n{b}"
+        )
+
+
+def Assert(condition: Any, data: Any, summarize: Any = None, name: Any = None) -> None:
+    """Raise an InvalidArgumentError that shows `data`, unless `condition` is true."""
+    if not bool(np.all(_values(condition))):
+        shown = "\n".join(
+            ", ".join(map(str, _values(value).reshape(-1)[: summarize or 3].tolist()))
+            if not isinstance(value, str | bytes)
+            else str(value)
+            for value in data
+        )
+        raise _error(f"Expected {condition!s} to be true. Summarized data: {shown}")
+
+
+def assert_all_finite(x: Any, message: str, name: Any = None) -> Any:
+    """`x`; raises an InvalidArgumentError if there is an infinity or NaN in it."""
+    values = _values(x)
+    found = []
+    if np.isinf(values).any():
+        found.append("Inf")
+    if np.isnan(values).any():
+        found.append("NaN")
+    if found:
+        raise invalid(f"{message} : Tensor had {' and '.join(found)} values", "CheckNumerics")
+    return identity(x)
+
+
+def check_numerics(tensor: Any, message: str, name: Any = None) -> Any:
+    """As `assert_all_finite`."""
+    return assert_all_finite(tensor, message)
+
+
+def _rank(x: Any) -> tuple[int, tuple[int, ...]]:
+    shape = tuple(convert_to_tensor(x).payload.shape)
+    return len(shape), shape
+
+
+def assert_rank(x: Any, rank: Any, message: Any = None, name: Any = None) -> None:
+    """Raise a ValueError unless `x` has `rank` dimensions."""
+    have, shape = _rank(x)
+    if have != int(rank):
+        raise ValueError(
+            f"{message or ''}Tensor  must have rank {int(rank)}.  Received rank {have}, "
+            f"shape {shape}"
+        )
+
+
+def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: Any = None) -> None:
+    """Raise a ValueError unless `x` has at least `rank` dimensions."""
+    have, shape = _rank(x)
+    if have < int(rank):
+        raise ValueError(
+            f"{message or ''}Tensor  must have rank at least {int(rank)}.  Received rank {have}, "
+            f"shape {shape}"
+        )
+
+
+def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: Any = None) -> None:
+    """Raise a ValueError unless the number of dimensions of `x` is among `ranks`."""
+    have, shape = _rank(x)
+    if have not in [int(rank) for rank in ranks]:
+        raise ValueError(
+            f"{message or ''}Tensor  must have rank in {tuple(ranks)}.  Received rank {have}, "
+            f"shape {shape}"
+        )
+
+
+def assert_scalar(tensor: Any, message: Any = None, name: Any = None) -> Any:
+    """`tensor`; raises a ValueError if it has dimensions."""
+    have, shape = _rank(tensor)
+    if have:
+        raise ValueError(f"{message or ''}Expected scalar shape for tensor, saw shape: {shape}.")
+    return convert_to_tensor(tensor)
+
+
+def assert_shapes(
+    shapes: Any, data: Any = None, summarize: Any = None, message: Any = None, name: Any = None
+) -> None:
+    """Raise a ValueError unless tensors have shapes, in which equal letters are equal sizes.
+
+    `shapes` is a dict, or a list of pairs, of tensors with sizes: numbers, letters, None for any.
+    """
+    known: dict[Any, int] = {}
+    for tensor, wanted in shapes.items() if isinstance(shapes, dict) else shapes:
+        have, shape = _rank(tensor)
+        sizes = tuple(wanted) if isinstance(wanted, list | tuple | str) else (wanted,)
+        if "..." in sizes or Ellipsis in sizes or (sizes and sizes[0] == "*"):
+            mark = next(i for i, s in enumerate(sizes) if s in ("...", Ellipsis, "*"))
+            after = len(sizes) - mark - 1
+            middle = (None,) * max(have - mark - after, 0)
+            sizes = (*sizes[:mark], *middle, *sizes[mark + 1 :])
+        if have != len(sizes):
+            raise ValueError(
+                f"{message or ''}Tensor  must have rank {len(sizes)}.  Received rank {have}, shape "
+                f"{shape}"
+            )
+        for i, (size, name_or_size) in enumerate(zip(shape, sizes, strict=True)):
+            if name_or_size is None:
+                continue
+            if isinstance(name_or_size, int):
+                expected = name_or_size
+            else:
+                expected = known.setdefault(name_or_size, size)
+            if size != expected:
+                raise ValueError(
+                    f"{message or ''}Specified by tensor  dimension {i}.  Tensor dimension "
+                    f"{i} must have size {expected} ({name_or_size}).  Received size {size}, shape "
+                    f"{shape}"
+                )
+
+
+def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: Any = None) -> None:
+    """Raise a TypeError unless the elements of `tensor` are of type `tf_type`."""
+    have = convert_to_tensor(tensor).dtype
+    if have is not as_dtype(tf_type):
+        raise TypeError(
+            f"{message or ''}tensor must be of type {as_dtype(tf_type)!r}; got {have!r}"
+        )
+
+
+def assert_integer(x: Any, message: Any = None, name: Any = None) -> None:
+    """Raise a TypeError unless the elements of `x` are whole numbers."""
+    have = convert_to_tensor(x).dtype
+    if not have.is_integer:
+        raise TypeError(f'{message or ""}Expected "x" to be integer type.  Found: {have!r}')
+
+
+def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
+    """The one floating dtype of several tensors; raises a ValueError if they have not one."""
+    found = None if dtype is None else as_dtype(dtype)
+    for tensor in tensors or ():
+        have = convert_to_tensor(tensor).dtype
+        if found is not None and have is not found:
+            raise ValueError(f"Expected {found!r}, got {have!r}")
+        found = have
+    if found is None:
+        found = as_dtype("float32")
+    if not found.is_floating:
+        raise ValueError(f"Expected floating point type, got {found!r}.")
+    return found
+
+
+def assert_proper_iterable(values: Any) -> None:
+    """Raise a TypeError for tensors, arrays and strings, and for what cannot be iterated."""
+    if isinstance(values, str | bytes | np.ndarray) or hasattr(values, "payload"):
+        raise TypeError(
+            "Expected argument 'values' to be a 'proper' iterable.  Found: " + str(type(values))
+        )
+    if not hasattr(values, "__iter__"):
+        raise TypeError(f"Expected argument 'values' to be iterable.  Found: {type(values)}")
+
+
+def is_numeric_tensor(tensor: Any) -> bool:
+    """Whether a value is a tensor of numbers."""
+    dtype = getattr(tensor, "dtype", None)
+    return getattr(dtype, "is_floating", None) is not None and not dtype.is_bool  # type: ignore[union-attr]
+
+
+def enable_check_numerics(*args: Any, **kwargs: Any) -> None:
+    """Refused: `wengert.autograd.detect_anomaly` finds the first infinity or NaN, and its line."""
+    raise NotImplementedError(
+        "tf.debugging.enable_check_numerics: use `with wengert.autograd.detect_anomaly():`, which "
+        "names the operation, the element and the line"
+    )
+
+
+def disable_check_numerics() -> None:
+    """Accepted, without effect."""
+
+
+def enable_traceback_filtering() -> None:
+    """Accepted, without effect."""
+
+
+def disable_traceback_filtering() -> None:
+    """Accepted, without effect."""
+
+
+def set_log_device_placement(enabled: bool) -> None:
+    """Accepted, without effect."""

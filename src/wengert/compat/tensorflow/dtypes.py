@@ -1,0 +1,223 @@
+"""Layer 9 · compat: TensorFlow's dtypes: `DType`, `as_dtype` and one object for each type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import DTYPES as NATIVE
+
+__all__ = [
+    "DTYPES",
+    "DType",
+    "as_dtype",
+    "complex64",
+    "complex128",
+    "cxx_name",
+    "float16",
+    "float32",
+    "float64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "numpy_dtype",
+    "of_numpy",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+]
+
+_CXX = {"float16": "half", "float32": "float", "float64": "double"}
+_ALIASES = {"half": "float16", "float": "float32", "double": "float64"}
+_PYTHON = {float: "float32", int: "int32", bool: "bool", complex: "complex128"}
+
+
+class DType:
+    """The type of the elements of a tensor; there is one object per type.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.float32, tf.float32.name, tf.float32.is_floating
+    (tf.float32, 'float32', True)
+    >>> tf.as_dtype("int64").as_numpy_dtype
+    <class 'numpy.int64'>
+    """
+
+    __slots__ = ("_numpy", "name")
+
+    def __init__(self, name: str, numpy: np.dtype[Any]) -> None:
+        self.name = name
+        self._numpy = numpy
+
+    @property
+    def as_numpy_dtype(self) -> Any:
+        """NumPy's class of scalars of this type."""
+        return self._numpy.type
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy's own object, by which NumPy takes this one wherever it takes a type."""
+        return self._numpy
+
+    @property
+    def base_dtype(self) -> DType:
+        """The type itself: there are no references here."""
+        return self
+
+    @property
+    def real_dtype(self) -> DType:
+        """The type of the parts of a complex type; any other type itself."""
+        if self._numpy.kind != "c":
+            return self
+        return DTYPES["float32" if self._numpy.itemsize == 8 else "float64"]
+
+    @property
+    def is_floating(self) -> bool:
+        """Whether it is a real floating type."""
+        return not self.is_bool and self._numpy.kind not in "iuc"
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether it is a complex type."""
+        return self._numpy.kind == "c"
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether it is a type of whole numbers."""
+        return self._numpy.kind in "iu"
+
+    @property
+    def is_unsigned(self) -> bool:
+        """Whether it is a type of whole numbers without negative ones."""
+        return self._numpy.kind == "u"
+
+    @property
+    def is_bool(self) -> bool:
+        """Whether it is the type of truth values."""
+        return self._numpy.kind == "b"
+
+    @property
+    def is_numpy_compatible(self) -> bool:
+        """Whether NumPy has the type."""
+        return True
+
+    @property
+    def size(self) -> int:
+        """Bytes per element."""
+        return self._numpy.itemsize
+
+    @property
+    def min(self) -> Any:
+        """The least number of the type."""
+        return self._limits().min
+
+    @property
+    def max(self) -> Any:
+        """The greatest number of the type."""
+        return self._limits().max
+
+    @property
+    def limits(self) -> tuple[Any, Any]:
+        """The least and the greatest number of the type."""
+        return self.min, self.max
+
+    def _limits(self) -> Any:
+        if self._numpy.kind in "iu":
+            return np.iinfo(self._numpy)
+        if self._numpy.kind in "bc":
+            raise TypeError(f"Cannot find maximum value of {self!r}: it has no order.")
+        return np.finfo(self._numpy)
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether `other` is the same type."""
+        return as_dtype(other) is self
+
+    def __eq__(self, other: Any) -> bool:
+        if other is self:
+            return True
+        if other is None:
+            return False
+        try:
+            return as_dtype(other) is self
+        except TypeError:
+            return False
+
+    def __ne__(self, other: Any) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"tf.{self.name}"
+
+    def __str__(self) -> str:
+        return f"<dtype: {self.name!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return as_dtype, (self.name,)
+
+
+DTYPES = {name: DType(name, native.numpy) for name, native in NATIVE.items()}
+float16, float32, float64 = DTYPES["float16"], DTYPES["float32"], DTYPES["float64"]
+int8, int16, int32, int64 = DTYPES["int8"], DTYPES["int16"], DTYPES["int32"], DTYPES["int64"]
+uint8, uint16 = DTYPES["uint8"], DTYPES["uint16"]
+uint32, uint64 = DTYPES["uint32"], DTYPES["uint64"]
+complex64, complex128 = DTYPES["complex64"], DTYPES["complex128"]
+_BY_NUMPY = {d.dtype: d for d in DTYPES.values()}
+
+
+def as_dtype(type_value: Any) -> DType:
+    """The type that a value names: ``tf.float32``, ``"float32"``, ``np.float32``, ``float``.
+
+    Raises
+    ------
+    TypeError
+        If it names no type of a tensor.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.as_dtype("float64"), tf.as_dtype(int)
+    (tf.float64, tf.int32)
+    """
+    if isinstance(type_value, DType):
+        return type_value
+    if isinstance(type_value, type) and type_value in _PYTHON:
+        return DTYPES[_PYTHON[type_value]]
+    if isinstance(type_value, str):
+        found = DTYPES.get(_ALIASES.get(type_value, type_value))
+        if found is not None:
+            return found
+    if type_value is not None:
+        try:
+            return of_numpy(np.dtype(type_value))
+        except TypeError:
+            pass
+    raise TypeError(f"Cannot convert {type_value!r} to a TensorFlow DType.")
+
+
+def of_numpy(numpy: np.dtype[Any]) -> DType:
+    """The object for NumPy's type."""
+    found = _BY_NUMPY.get(numpy)
+    if found is None:
+        found = _BY_NUMPY.get(numpy.newbyteorder("="))
+    if found is None:
+        if numpy.name != "bfloat16":
+            raise TypeError(f"Cannot convert {numpy!r} to a TensorFlow DType.")
+        found = DTYPES["bfloat16"] = _BY_NUMPY[numpy] = DType("bfloat16", numpy)
+    return found
+
+
+def numpy_dtype(value: Any) -> np.dtype[Any] | None:
+    """NumPy's type for whatever `as_dtype` takes; None for None."""
+    return None if value is None else as_dtype(value).dtype
+
+
+def cxx_name(numpy: np.dtype[Any]) -> str:
+    """What TensorFlow's messages call a type: float32 is ``float`` there."""
+    return _CXX.get(numpy.name, numpy.name)

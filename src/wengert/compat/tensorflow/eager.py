@@ -1,0 +1,281 @@
+"""Layer 9 · compat: the class `Tensor`, TensorFlow's eager tensor, over this library's.
+
+How tensors enter operations and come out of them says `wengert.compat.tensorflow.tensor`; the
+operators are in `wengert.compat.tensorflow.infix`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.tensorflow.dtypes import DType, of_numpy
+from wengert.compat.tensorflow.shapes import TensorShape
+from wengert.interp.levels import Lifted
+from wengert.tape.base import new_tensor
+from wengert.tensor.overrides import disabled_torch_function
+from wengert.tensor.tensor import Tensor as NativeTensor
+
+__all__ = ["DEVICE", "Reference", "Tensor"]
+
+DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+class _Missing:
+    """Stands for a protocol that TensorFlow's tensors have not, so that others see none."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        raise AttributeError(f"'EagerTensor' object has no attribute {self.name!r}")
+
+
+class _Method(_Missing):
+    """Stands for a method of this library's tensors that TensorFlow's have not."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        raise AttributeError(
+            f"EagerTensor object has no attribute {self.name!r}: TensorFlow's tensors have "
+            "operators and few methods; write the function, as tf.reduce_sum(x), tf.reshape(x, "
+            "shape), tf.transpose(x), tf.cast(x, dtype), or x.numpy() for NumPy's"
+        )
+
+
+class Reference:
+    """A key that stands for a tensor or a variable, and equals only one for the same object."""
+
+    __slots__ = ("_wrapped",)
+
+    def __init__(self, wrapped: Any) -> None:
+        self._wrapped = wrapped
+
+    def deref(self) -> Any:
+        """What it stands for."""
+        return self._wrapped
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, Reference) and self._wrapped is other._wrapped
+
+    def __hash__(self) -> int:
+        return id(self._wrapped)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._wrapped!r}>"
+
+
+class Tensor(NativeTensor):
+    """An eager tensor, as TensorFlow has it: a value that does not change.
+
+    Tensors are made by `constant`, `convert_to_tensor`, `zeros`, ... and by operations.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.constant([1.0, 2.0]) * 3
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([3., 6.], dtype=float32)>
+    """
+
+    __slots__ = ()
+    __torch_function__ = disabled_torch_function  # type: ignore[assignment]
+    __array_ufunc__: Any = _Missing()
+    __array_function__: Any = _Missing()
+    __array_priority__ = 100
+
+    def __new__(cls, *data: Any, **kwargs: Any) -> Any:
+        """Refused: tensors are made by functions."""
+        raise TypeError("tensors are made by tf.constant, tf.convert_to_tensor, tf.zeros, ...")
+
+    # -- what it is -------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> TensorShape:  # type: ignore[override]
+        """The sizes."""
+        return TensorShape(tuple(self.payload.shape))
+
+    def get_shape(self) -> TensorShape:
+        """The sizes, as `shape`."""
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Check that the shape is compatible with `shape`."""
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(
+                f"Tensor's shape {self.shape} is not compatible with supplied shape {shape}."
+            )
+
+    @property
+    def dtype(self) -> DType:  # type: ignore[override]
+        """The type of the elements."""
+        return of_numpy(np.dtype(self.payload.dtype))
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.payload.shape)
+
+    @property
+    def device(self) -> str:  # type: ignore[override]
+        """Where the memory is: always the CPU."""
+        return DEVICE
+
+    backing_device = device
+
+    @property
+    def name(self) -> str:
+        """Refused, as by TensorFlow: there are no names outside of graphs."""
+        raise AttributeError("Tensor.name is undefined when eager execution is enabled.")
+
+    @property
+    def op(self) -> Any:
+        """Refused, as by TensorFlow: there are no operations to be named outside of graphs."""
+        raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
+
+    @property
+    def graph(self) -> Any:
+        """Refused, as by TensorFlow: there is no graph."""
+        raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+
+    @property  # type: ignore[misc]  # nothing may set it
+    def grad(self) -> Any:
+        """Refused: tensors have no gradients of their own, tapes compute them."""
+        raise AttributeError(
+            "'EagerTensor' object has no attribute 'grad': gradients are what "
+            "tape.gradient(target, sources) returns"
+        )
+
+    def ref(self) -> Reference:
+        """A key for sets and dictionaries that stands for this very tensor."""
+        return Reference(self)
+
+    # -- values -----------------------------------------------------------------------------------
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """The values as a NumPy array, or a NumPy scalar for a tensor without dimensions.
+
+        Nothing that is done with them is recorded.
+        """
+        payload = self.payload
+        if isinstance(payload, Lifted):
+            payload = payload.constant() if not payload.owner.size else np.asarray(payload)
+        if not payload.ndim:
+            return payload[()] if isinstance(payload, np.ndarray) else payload
+        return payload.copy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = np.asarray(self.numpy())
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def _scalar(self) -> Any:
+        if self.payload.ndim:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        return self.payload.item()
+
+    def __float__(self) -> float:
+        return float(self._scalar())
+
+    def __int__(self) -> int:
+        return int(self._scalar())
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar())
+
+    def __index__(self) -> int:
+        if self.payload.dtype.kind not in "iu" or self.payload.ndim:
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return int(self.payload.item())
+
+    def __bool__(self) -> bool:
+        if self.payload.size != 1:
+            raise ValueError(
+                "The truth value of an array with more than one element is ambiguous. Use a.any() "
+                "or a.all()"
+                if self.payload.size
+                else "The truth value of an empty array is ambiguous. Use `tf.size(x) > 0`."
+            )
+        return bool(self.payload)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.numpy(), spec) if spec or not self.payload.ndim else str(self)
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        raise AttributeError("EagerTensor object has no attribute 'round': use tf.round(x)")
+
+    def __repr__(self) -> str:
+        value = self.numpy()
+        text = repr(value.item()) if isinstance(value, np.generic) else repr(value)
+        text = "\n" + text if "\n" in text else text
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={text}>"
+
+    def __str__(self) -> str:
+        text = str(self.numpy())
+        text = "\n" + text if "\n" in text else text
+        return f"tf.Tensor({text}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __hash__(self) -> int:
+        raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
+
+    # -- as a sequence ----------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        if not self.payload.shape:
+            raise TypeError("Scalar tensor has no `len()`")
+        return int(self.payload.shape[0])
+
+    def __contains__(self, value: Any) -> bool:
+        raise TypeError("Tensor is not a container: use tf.reduce_any(tensor == value)")
+
+    def __reversed__(self) -> Any:
+        raise TypeError("'EagerTensor' object is not reversible: use tf.reverse(tensor, axis=[0])")
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError(
+            "'tensorflow.python.framework.ops.EagerTensor' object does not support item "
+            "assignment: make a new tensor, with tf.tensor_scatter_nd_update say, or use a "
+            "tf.Variable and its assign methods"
+        )
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return _unpickled(self.payload.copy())
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _unpickled, (np.asarray(self.numpy()),)
+
+
+_OWN = frozenset(vars(Tensor)) | frozenset(
+    [
+        "edge",
+        "ext",
+        "payload",
+        "vc",
+        "array",
+        "extra",
+        "level",
+        "share_version",
+        "cls",
+        "namespace",
+        "seq",
+        "wraps",
+    ]
+)
+for _name in dir(NativeTensor):
+    # methods of PyTorch's tensors, which programs and NumPy must not find here
+    if not _name.startswith("_") and _name not in _OWN:
+        setattr(Tensor, _name, _Method(_name))
+
+
+# what the class of an eager tensor is called there, and programs print
+Tensor.__name__ = Tensor.__qualname__ = "EagerTensor"
+
+
+def _unpickled(array: Any) -> Any:
+    tensor = new_tensor(array)
+    tensor.__class__ = Tensor
+    return tensor

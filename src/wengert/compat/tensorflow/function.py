@@ -1,0 +1,292 @@
+"""Layer 9 · compat: ``tf.function`` and its surroundings: operations run at once here, always."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from wengert.compat.tensorflow import nest
+from wengert.compat.tensorflow.conversion import TensorSpec, convert_to_tensor
+from wengert.compat.tensorflow.dtypes import numpy_dtype
+from wengert.compat.tensorflow.tensor import made, tensor_of
+from wengert.tape.base import TensorBase, new_tensor
+
+__all__ = [
+    "Function",
+    "executing_eagerly",
+    "function",
+    "functions_run_eagerly",
+    "inside_function",
+    "numpy_function",
+    "py_function",
+    "run_functions_eagerly",
+]
+
+_EAGERLY = [False]
+
+
+class Function:
+    """A function that ``tf.function`` decorated: it runs as it is, each time.
+
+    Nothing is traced or compiled, so what its Python code does besides it does at each call. Arrays
+    among its arguments become tensors, and so do numbers and arrays among its results.
+    """
+
+    def __init__(self, python_function: Callable[..., Any], input_signature: Any = None) -> None:
+        functools.update_wrapper(self, python_function)
+        self._python_function = python_function
+        self._input_signature = None if input_signature is None else tuple(input_signature)
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The function itself."""
+        return self._python_function
+
+    @property
+    def input_signature(self) -> tuple[Any, ...] | None:
+        """What the arguments are to be like, if that was given."""
+        return self._input_signature
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The function's value."""
+        args = _with_tensors(args) if self._input_signature is None else self._bound(args)
+        result = self._python_function(*args, **_with_tensors(kwargs))
+        return nest.map_structure(_output, result)
+
+    def _bound(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        signature = self._input_signature or ()
+        if len(args) > len(signature):
+            raise TypeError(
+                f"Binding inputs to tf.function failed due to `too many positional arguments`: "
+                f"the input_signature has {len(signature)}, and {len(args)} came"
+            )
+        return tuple(_fitted(self, spec, arg) for spec, arg in zip(signature, args, strict=False))
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """The method of an instance, for a decorated method."""
+        return self if instance is None else types.MethodType(self, instance)
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refused: there are no graphs.
+
+        Raises
+        ------
+        NotImplementedError
+            Always.
+        """
+        raise NotImplementedError(
+            "get_concrete_function: wengert.compat.tensorflow runs functions at once and has no "
+            "graphs to give; call the function itself, or its python_function"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Function {getattr(self._python_function, '__name__', self._python_function)}>"
+
+
+def _fitted(owner: Any, spec: Any, arg: Any) -> Any:
+    """An argument as a signature has it."""
+    if nest.is_nested(spec):
+        nest.assert_same_structure(spec, arg, check_types=False)
+        parts = zip(nest.flatten(spec), nest.flatten(arg), strict=True)
+        return nest.pack_sequence_as(arg, [_fitted(owner, one, other) for one, other in parts])
+    if not isinstance(spec, TensorSpec):
+        return arg
+    if not isinstance(arg, TensorBase) and not hasattr(arg, "_as_tensor"):
+        arg = convert_to_tensor(arg, spec.dtype)
+    if not spec.is_compatible_with(arg):
+        raise TypeError(
+            "Binding inputs to tf.function failed due to `Can not cast "
+            f"{TensorSpec.from_tensor(arg)} to {spec}`: the input_signature of {owner.__name__} "
+            "does not fit the argument"
+        )
+    return arg
+
+
+def _with_tensors(structure: Any) -> Any:
+    return nest.map_structure(
+        lambda leaf: convert_to_tensor(leaf) if isinstance(leaf, np.ndarray | np.generic) else leaf,
+        structure,
+    )
+
+
+def _output(leaf: Any) -> Any:
+    if isinstance(leaf, bool | int | float | complex | np.ndarray | np.generic):
+        return convert_to_tensor(leaf)
+    if hasattr(leaf, "_as_tensor"):
+        return leaf.read_value()
+    return leaf
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: Any = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: Any = None,
+    experimental_compile: Any = None,
+    experimental_follow_type_hints: Any = None,
+) -> Any:
+    """Decorate a function as TensorFlow does; it runs as it is.
+
+    Parameters
+    ----------
+    func : callable, optional
+        The function; without it a decorator is returned.
+    input_signature : sequence of TensorSpec, optional
+        What arguments must be like; numbers are converted to its dtypes.
+    autograph, jit_compile, reduce_retracing, experimental_implements,
+    experimental_autograph_options, experimental_attributes, experimental_relax_shapes,
+    experimental_compile, experimental_follow_type_hints
+        Accepted, without effect.
+
+    Returns
+    -------
+    Function
+        Callable as `func` is, with its ``python_function``.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> @tf.function
+    ... def square(x):
+    ...     return x * x
+    >>> square(tf.constant(3.0))
+    <tf.Tensor: shape=(), dtype=float32, numpy=9.0>
+    """
+    if func is None:
+        return functools.partial(function, input_signature=input_signature)
+    return Function(func, input_signature)
+
+
+def executing_eagerly() -> bool:
+    """True: operations run at once.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.executing_eagerly()
+    True
+    """
+    return True
+
+
+def inside_function() -> bool:
+    """False: no function is traced.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.inside_function()
+    False
+    """
+    return False
+
+
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Noted, and reported by `functions_run_eagerly`; functions always run eagerly."""
+    _EAGERLY[0] = bool(run_eagerly)
+
+
+def functions_run_eagerly() -> bool:
+    """What `run_functions_eagerly` was last told.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.config.functions_run_eagerly()
+    False
+    """
+    return _EAGERLY[0]
+
+
+def _outputs(result: Any, Tout: Any) -> Any:
+    several = isinstance(Tout, list | tuple)
+    kinds = [numpy_dtype(kind) for kind in (Tout if several else [Tout])]
+    values = list(result) if several and isinstance(result, list | tuple) else [result]
+    if Tout is None or (several and not kinds):
+        return None if result is None else [convert_to_tensor(value) for value in values]
+    if len(values) != len(kinds):
+        raise ValueError(
+            f"Tout names {len(kinds)} outputs, but the function returned {len(values)}"
+        )
+    found = [
+        made(tensor_of(value)) if isinstance(value, TensorBase) else convert_to_tensor(value, kind)
+        for value, kind in zip(values, kinds, strict=True)
+    ]
+    for value, kind in zip(found, kinds, strict=True):
+        if value.payload.dtype != kind:
+            raise TypeError(
+                f"the function returned a tensor of {value.dtype!r}, but Tout says {kind}: "
+                "tf.cast it"
+            )
+    return found if several else found[0]
+
+
+def py_function(
+    func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, name: Any = None
+) -> Any:
+    """Call a Python function of tensors; its operations are recorded.
+
+    Parameters
+    ----------
+    func : callable
+        The function.
+    inp : list
+        Its arguments, which become tensors.
+    Tout : DType or list of DType
+        The types of its results.
+    name
+        Accepted, without effect.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.py_function(lambda x: x * 2, [1.5], tf.float32)
+    <tf.Tensor: shape=(), dtype=float32, numpy=3.0>
+    """
+    assert func is not None
+    return _outputs(func(*[convert_to_tensor(value) for value in inp or ()]), Tout)
+
+
+def numpy_function(
+    func: Callable[..., Any] | None = None,
+    inp: Any = None,
+    Tout: Any = None,
+    stateful: bool = True,
+    name: Any = None,
+) -> Any:
+    """Call a Python function of NumPy arrays; no gradient passes through it.
+
+    Parameters
+    ----------
+    func : callable
+        The function.
+    inp : list
+        Its arguments, which become arrays.
+    Tout : DType or list of DType
+        The types of its results.
+    stateful, name
+        Accepted, without effect.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.numpy_function(lambda x: x * 2, [tf.constant([1.5])], tf.float32)
+    <tf.Tensor: shape=(1,), dtype=float32, numpy=array([3.], dtype=float32)>
+    """
+    assert func is not None
+    result = func(*[np.asarray(convert_to_tensor(value).numpy()) for value in inp or ()])
+    outputs = _outputs(result, Tout)
+    return nest.map_structure(lambda leaf: leaf if leaf is None else _constant(leaf), outputs)
+
+
+def _constant(tensor: Any) -> Any:
+    return made(new_tensor(tensor.payload))

@@ -1,0 +1,1 @@
+"""Layer 9 · compat: TensorFlow's functions, by what they do; its namespaces name them."""

@@ -1,0 +1,266 @@
+"""Layer 9 · compat: TensorFlow's activation functions, ``tf.nn.relu`` and its like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+from wengert.compat.tensorflow.functions.values import (
+    FLOATING,
+    REAL,
+    check,
+    computed,
+    converted,
+    invalid,
+    operation,
+    tensor_of,
+    type_of,
+)
+
+__all__ = [
+    "crelu",
+    "elu",
+    "gelu",
+    "leaky_relu",
+    "log_softmax",
+    "relu",
+    "relu6",
+    "selu",
+    "silu",
+    "softmax",
+    "swish",
+]
+
+_SCALE = 1.0507009873554804934193349852946
+_ALPHA = 1.6732632423543772848170429916717
+
+
+def relu(features: Any, name: str | None = None) -> Any:
+    """The elements, negative ones replaced by 0; the derivative at 0 is 0.
+
+    Parameters
+    ----------
+    features : Tensor
+        Of a real dtype.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Differentiable.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the dtype is another one.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.nn.relu([-1.0, 2.0]).numpy())
+    [0. 2.]
+    """
+    x = tensor_of(features)
+    check("Relu", x, REAL)
+    return computed("Relu", wg.relu, x)
+
+
+def relu6(features: Any, name: str | None = None) -> Any:
+    """The elements, negative ones replaced by 0 and those above 6 by 6.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.nn.relu6([-1.0, 2.0, 8.0]).numpy())
+    [0. 2. 6.]
+    """
+    x = tensor_of(features)
+    check("Relu6", x, REAL)
+    return computed("Relu6", wg.nn.functional.relu6, x)
+
+
+@operation("LeakyRelu")
+def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Any:
+    """The elements, negative ones times `alpha`, and so is the derivative at 0.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.nn.leaky_relu([-1.0, 2.0]).numpy())
+    [-0.2  2. ]
+    """
+    x = tensor_of(features)
+    if x.payload.dtype.kind in "iu":
+        x = converted(x, np.dtype(np.float32))
+    check("LeakyRelu", x, FLOATING)
+    return wg.nn.functional.leaky_relu(x, float(alpha))
+
+
+def elu(features: Any, name: str | None = None) -> Any:
+    """The elements, negative ones replaced by ``exp(x) - 1``.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.nn.elu([-1.0, 2.0]).numpy().round(3))
+    [-0.632  2.   ]
+    """
+    x = tensor_of(features)
+    check("Elu", x, FLOATING)
+    return computed("Elu", wg.nn.functional.elu, x)
+
+
+@operation("Selu")
+def selu(features: Any, name: str | None = None) -> Any:
+    """``scale * x``, for negative `x` ``scale * alpha * (exp(x) - 1)``, with two constants.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.nn.selu([-1.0, 2.0]).numpy().round(3))
+    [-1.111  2.101]
+    """
+    x = tensor_of(features)
+    check("Selu", x, FLOATING)
+    # at 0 TensorFlow takes the derivative from the right
+    below = wg.lt(x, 0)
+    small = wg.where(below, x, wg.zeros_like(x))
+    return wg.where(below, wg.mul(wg.expm1(small), _SCALE * _ALPHA), wg.mul(x, _SCALE))
+
+
+@operation("Gelu")
+def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Any:
+    """The elements times the normal distribution function of them.
+
+    Parameters
+    ----------
+    features : Tensor
+        Of a real floating dtype.
+    approximate : bool
+        Whether to compute it with `tanh`.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Differentiable.
+
+    Raises
+    ------
+    ValueError
+        If the dtype is another one.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.nn.gelu([1.0, 2.0]).numpy().round(3))
+    [0.841 1.954]
+    """
+    x = tensor_of(features)
+    if x.payload.dtype.kind in "iubc":
+        raise ValueError(
+            "`features.dtype` must be a floating point tensor. "
+            f"Received:features.dtype={type_of(x)!r}"
+        )
+    return wg.nn.functional.gelu(x, approximate="tanh" if approximate else "none")
+
+
+@operation("Mul")
+def silu(features: Any, beta: Any = 1.0) -> Any:
+    """``x * sigmoid(beta * x)``.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.nn.silu([1.0, 2.0]).numpy().round(3))
+    [0.731 1.762]
+    """
+    x = tensor_of(features)
+    check("Sigmoid", x, FLOATING)
+    slope = tensor_of(beta, dtype_hint=x.payload.dtype)
+    return wg.mul(x, wg.sigmoid(wg.mul(slope, x)))
+
+
+swish = silu
+
+
+@operation("Relu")
+def crelu(features: Any, axis: Any = -1, name: str | None = None) -> Any:
+    """`relu` of the elements, and then `relu` of minus the elements.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.nn.crelu([1.0, -2.0]).numpy())
+    [1. 0. 0. 2.]
+    """
+    x = tensor_of(features)
+    check("Relu", x, REAL)
+    return wg.relu(wg.cat([x, wg.neg(x)], int(axis)))
+
+
+def _along(op: str, logits: Any, axis: Any) -> tuple[Any, int]:
+    x = tensor_of(logits)
+    check(op, x, FLOATING)
+    ndim = x.payload.ndim
+    if not ndim:
+        raise invalid(op, "logits must have >= 1 dimension, got []")
+    place = -1 if axis is None else int(axis)
+    if not -ndim <= place < ndim:
+        raise invalid(
+            op,
+            f"`dim` must be in the range [{-ndim}, {ndim}) where {ndim} is the number of "
+            f"dimensions in the input. Received: dim={place}",
+        )
+    return x, place
+
+
+@operation("Softmax")
+def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
+    """Exponentials of the elements, scaled so that they add up to 1 along a dimension.
+
+    Parameters
+    ----------
+    logits : Tensor
+        Of a real floating dtype.
+    axis : int, optional
+        The dimension; the last by default.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Differentiable; it does not overflow.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no such dimension, or the dtype is another one.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.nn.softmax([0.0, 0.0]).numpy())
+    [0.5 0.5]
+    """
+    x, place = _along("Softmax", logits, axis)
+    return wg.softmax(x, place)
+
+
+@operation("LogSoftmax")
+def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
+    """The logarithm of `softmax`, whose arguments it takes.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.nn.log_softmax([0.0, 1000.0]).numpy())
+    [-1000.     0.]
+    """
+    x, place = _along("LogSoftmax", logits, axis)
+    return wg.log_softmax(x, place)

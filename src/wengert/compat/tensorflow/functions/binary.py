@@ -1,0 +1,482 @@
+"""Layer 9 · compat: TensorFlow's arithmetic of two tensors, element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+from wengert.compat.tensorflow.functions.templates import FLAT, SAME, fits, function_of, hinted
+from wengert.compat.tensorflow.functions.values import (
+    COMPLEX,
+    FLOATING,
+    NUMBERS,
+    REAL,
+    aligned,
+    check,
+    computed,
+    converted,
+    invalid,
+    kind_of,
+    numbers_of,
+    shown,
+    tensor_of,
+    type_of,
+)
+
+__all__ = [
+    "add",
+    "atan2",
+    "divide",
+    "divide_no_nan",
+    "floordiv",
+    "floormod",
+    "igamma",
+    "igammac",
+    "maximum",
+    "minimum",
+    "mod",
+    "multiply",
+    "multiply_no_nan",
+    "nextafter",
+    "polygamma",
+    "pow",
+    "scalar_mul",
+    "squared_difference",
+    "subtract",
+    "truediv",
+    "truncatediv",
+    "truncatemod",
+    "xdivy",
+    "xlog1py",
+    "xlogy",
+    "zeta",
+]
+
+
+def _greater(x: Any, y: Any) -> Any:
+    # at ties the first argument has the gradient; NaN of either is kept
+    return wg.where((x >= y) | wg.isnan(x), x, y)
+
+
+def _smaller(x: Any, y: Any) -> Any:
+    return wg.where((x <= y) | wg.isnan(x), x, y)
+
+
+def _floor_divided(x: Any, y: Any) -> Any:
+    _refuse_zero("FloorDiv", y)
+    x, y = x.detach(), y.detach()
+    if kind_of(x) == "f":
+        return wg.floor(wg.div(x, y))
+    return wg.floor_divide(x, y)
+
+
+def _truncated(x: Any, y: Any) -> Any:
+    _refuse_zero("TruncateDiv", y)
+    return wg.div(x.detach(), y.detach(), rounding_mode="trunc")
+
+
+def _modulus(x: Any, y: Any) -> Any:
+    _refuse_zero("FloorMod", y)
+    return wg.remainder(x, y)
+
+
+def _remainder(x: Any, y: Any) -> Any:
+    _refuse_zero("TruncateMod", y)
+    return wg.fmod(x, y)
+
+
+def _refuse_zero(op: str, y: Any) -> None:
+    if kind_of(y) in "iu" and not np.all(y.payload):
+        raise invalid(op, "Integer division by zero")
+
+
+def _power(x: Any, y: Any) -> Any:
+    if kind_of(y) == "i" and np.any(numbers_of(y) < 0):
+        raise invalid("Pow", "Integers to negative integer powers are not allowed")
+    if y.edge is not None and kind_of(x) == "f":
+        # where there is no logarithm, TensorFlow takes 0 for the derivative in the exponent
+        y = wg.where(wg.gt(x, 0), y, y.detach())
+    return wg.pow(x, y)
+
+
+def _quotient_or_zero(x: Any, y: Any) -> Any:
+    zero = y == 0
+    return wg.where(zero, wg.zeros_like(x), x / wg.where(zero, wg.ones_like(y), y))
+
+
+def _product_or_zero(x: Any, y: Any) -> Any:
+    # what is not finite counts as 0 where y is 0, so that the derivative there stays x elsewhere
+    return wg.where((y == 0) & ~wg.isfinite(x), wg.zeros_like(x), x) * y
+
+
+def _zero_beside_zero(function: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+    """``x * function(y)``, and 0 where `x` is 0, whatever `y`."""
+
+    def product(x: Any, y: Any) -> Any:
+        zero = x == 0
+        return wg.where(zero, wg.zeros_like(x), x * function(wg.where(zero, wg.ones_like(y), y)))
+
+    return product
+
+
+def _squared_difference(x: Any, y: Any) -> Any:
+    difference = x - y
+    return difference * difference
+
+
+add = hinted("AddV2", wg.add, "add", "The sum", "[1.0, 2.0], 3", "[4. 5.]")
+subtract = function_of(
+    "Sub", wg.sub, NUMBERS, "subtract", "The difference", "[1.0, 2.0], 3", "[-2. -1.]", SAME, ""
+)
+multiply = function_of(
+    "Mul", wg.mul, NUMBERS, "multiply", "The product", "[1.0, 2.0], 3", "[3. 6.]", SAME, ""
+)
+_atan2 = function_of(
+    "Atan2",
+    wg.atan2,
+    FLOATING,
+    "atan2",
+    "The angle of the point ``(y, x)``: TensorFlow's order is ``atan2(y, x)``",
+    "[1.0, 0.0], [1.0, -1.0]",
+    "[0.785 3.142]",
+    SAME,
+    "math.",
+)
+floordiv = function_of(
+    "FloorDiv",
+    _floor_divided,
+    REAL,
+    "floordiv",
+    "The quotient, rounded down",
+    "[7, -7], 2",
+    "[ 3 -4]",
+    FLAT,
+    "math.",
+)
+floormod = function_of(
+    "FloorMod",
+    _modulus,
+    REAL,
+    "floormod",
+    "The remainder of a division that is rounded down: of the sign of `y`",
+    "[7, -7], 3",
+    "[1 2]",
+    SAME,
+    "math.",
+)
+mod = function_of(
+    "FloorMod",
+    _modulus,
+    REAL,
+    "mod",
+    "The remainder of a division that is rounded down: of the sign of `y`",
+    "[7, -7], 3",
+    "[1 2]",
+    SAME,
+    "math.",
+)
+truncatediv = function_of(
+    "TruncateDiv",
+    _truncated,
+    REAL,
+    "truncatediv",
+    "The quotient, rounded towards 0",
+    "[7, -7], 2",
+    "[ 3 -3]",
+    FLAT,
+    "",
+)
+truncatemod = function_of(
+    "TruncateMod",
+    _remainder,
+    REAL,
+    "truncatemod",
+    "The remainder of a division that is rounded towards 0",
+    "[7, -7], 3",
+    "[ 1 -1]",
+    SAME,
+    "",
+)
+pow = function_of(
+    "Pow", _power, NUMBERS, "pow", "A power", "[2.0, 3.0], [3.0, 2.0]", "[8. 9.]", SAME, "math."
+)
+maximum = function_of(
+    "Maximum",
+    _greater,
+    REAL,
+    "maximum",
+    "The greater one; at ties the first argument has the gradient",
+    "[1.0, 5.0], [3.0, 2.0]",
+    "[3. 5.]",
+    SAME,
+    "math.",
+)
+minimum = function_of(
+    "Minimum",
+    _smaller,
+    REAL,
+    "minimum",
+    "The smaller one; at ties the first argument has the gradient",
+    "[1.0, 5.0], [3.0, 2.0]",
+    "[1. 2.]",
+    SAME,
+    "math.",
+)
+squared_difference = function_of(
+    "SquaredDifference",
+    _squared_difference,
+    NUMBERS,
+    "squared_difference",
+    "``(x - y) ** 2``",
+    "[1.0, 5.0], [3.0, 2.0]",
+    "[4. 9.]",
+    SAME,
+    "math.",
+)
+divide_no_nan = function_of(
+    "DivNoNan",
+    _quotient_or_zero,
+    COMPLEX,
+    "divide_no_nan",
+    "The quotient, and 0 where `y` is 0",
+    "[1.0, 1.0], [2.0, 0.0]",
+    "[0.5 0. ]",
+    SAME,
+    "math.",
+)
+multiply_no_nan = function_of(
+    "MulNoNan",
+    _product_or_zero,
+    COMPLEX,
+    "multiply_no_nan",
+    "The product, and 0 where `y` is 0, even if `x` is not finite",
+    "[2.0, float('nan')], [3.0, 0.0]",
+    "[6. 0.]",
+    SAME,
+    "math.",
+)
+xlogy = function_of(
+    "Xlogy",
+    _zero_beside_zero(wg.log),
+    COMPLEX,
+    "xlogy",
+    "``x * log(y)``, and 0 where `x` is 0",
+    "[2.0, 0.0], [3.0, 0.0]",
+    "[2.197 0.   ]",
+    SAME,
+    "math.",
+)
+xlog1py = function_of(
+    "Xlog1py",
+    _zero_beside_zero(wg.log1p),
+    COMPLEX,
+    "xlog1py",
+    "``x * log(1 + y)``, and 0 where `x` is 0",
+    "[2.0, 0.0], [3.0, -1.0]",
+    "[2.773 0.   ]",
+    SAME,
+    "math.",
+)
+xdivy = function_of(
+    "Xdivy",
+    _zero_beside_zero(wg.reciprocal),
+    COMPLEX,
+    "xdivy",
+    "``x / y``, and 0 where `x` is 0",
+    "[2.0, 0.0], [4.0, 0.0]",
+    "[0.5 0. ]",
+    SAME,
+    "math.",
+)
+_igamma = function_of(
+    "Igamma",
+    wg.special.gammainc,
+    FLOATING,
+    "igamma",
+    "The lower incomplete gamma function, scaled; no derivative in `x`, the first argument",
+    "[1.0, 2.0], [1.0, 1.0]",
+    "[0.632 0.264]",
+    SAME,
+    "math.",
+)
+_igammac = function_of(
+    "Igammac",
+    wg.special.gammaincc,
+    FLOATING,
+    "igammac",
+    "The upper incomplete gamma function, scaled; no derivative in the first argument",
+    "[1.0, 2.0], [1.0, 1.0]",
+    "[0.368 0.736]",
+    SAME,
+    "math.",
+)
+_zeta = function_of(
+    "Zeta",
+    wg.special.zeta,
+    FLOATING,
+    "zeta",
+    "The zeta function of Hurwitz; no derivative in `x`",
+    "[2.0, 3.0], [1.0, 1.0]",
+    "[1.645 1.202]",
+    SAME,
+    "math.",
+)
+_nextafter = function_of(
+    "NextAfter",
+    wg.nextafter,
+    FLOATING,
+    "nextafter",
+    "The next floating number from `x` towards `y`",
+    "[1.0], [2.0]",
+    "[1.]",
+    SAME,
+    "math.",
+)
+
+
+def truediv(x: Any, y: Any, name: str | None = None) -> Any:
+    """The quotient: of whole numbers a float64, and of those of at most 16 bits a float32.
+
+    Raises
+    ------
+    TypeError
+        If the dtypes differ.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.truediv([1, 2], 4).numpy())
+    [0.25 0.5 ]
+    """
+    x = tensor_of(x)
+    y = tensor_of(y, dtype_hint=x.payload.dtype)
+    if x.payload.dtype != y.payload.dtype:
+        raise TypeError(
+            "`x` and `y` must have the same dtype, got "
+            f"{type_of(x)!r} != {type_of(y)!r}: convert one of them with tf.cast"
+        )
+    if kind_of(x) in "iu":
+        kind = np.dtype(np.float32 if x.payload.dtype.itemsize < 4 else np.float64)
+        x, y = converted(x, kind), converted(y, kind)
+    check("RealDiv", x, COMPLEX)
+    fits("RealDiv", x, y)
+    return computed("RealDiv", wg.div, x, y)
+
+
+def divide(x: Any, y: Any, name: str | None = None) -> Any:
+    """The quotient, as Python's ``x / y``: `truediv`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.divide([1.0, 2.0], 4).numpy())
+    [0.25 0.5 ]
+    """
+    return truediv(x, y)
+
+
+def polygamma(a: Any, x: Any, name: str | None = None) -> Any:
+    """The derivative of order `a` of `digamma`; `a` is one number.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If `a` is no number by itself.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.math.polygamma(1.0, [1.0, 2.0]).numpy())
+    [1.644934   0.64493406]
+    """
+    a, x = aligned("Polygamma", a, x)
+    check("Polygamma", x, ("float", "double"))
+    if a.payload.size != 1:
+        raise invalid("Polygamma", f"the order a is one number here, not {shown(a.payload.shape)}")
+    return computed("Polygamma", wg.special.polygamma, int(a.payload.item()), x)
+
+
+def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+    """A number times a tensor.
+
+    Raises
+    ------
+    ValueError
+        If `scalar` is no number by itself.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.math.scalar_mul(2, tf.constant([1.0, 2.0])).numpy())
+    [2. 4.]
+    """
+    x = tensor_of(x)
+    scalar = tensor_of(scalar, dtype_hint=x.payload.dtype)
+    if scalar.payload.ndim:
+        raise ValueError(
+            f"The input scalar must be a 0-D value. Received shape {scalar.payload.shape}."
+        )
+    return multiply(scalar, x)
+
+
+def atan2(y: Any, x: Any, name: str | None = None) -> Any:
+    """The angle of the point ``(x, y)``, element by element: TensorFlow's order is ``atan2(y, x)``.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.math.atan2([1.0, 0.0], [1.0, -1.0]).numpy().round(3))
+    [0.785 3.142]
+    """
+    return _atan2(y, x)
+
+
+def igamma(a: Any, x: Any, name: str | None = None) -> Any:
+    """The lower incomplete gamma function, scaled; differentiable in `x` only.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.math.igamma([1.0, 2.0], [1.0, 1.0]).numpy().round(3))
+    [0.632 0.264]
+    """
+    return _igamma(a, x)
+
+
+def igammac(a: Any, x: Any, name: str | None = None) -> Any:
+    """The upper incomplete gamma function, scaled; differentiable in `x` only.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.math.igammac([1.0, 2.0], [1.0, 1.0]).numpy().round(3))
+    [0.368 0.736]
+    """
+    return _igammac(a, x)
+
+
+def zeta(x: Any, q: Any, name: str | None = None) -> Any:
+    """The zeta function of Hurwitz, element by element; differentiable in `q` only.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.math.zeta([2.0, 3.0], [1.0, 1.0]).numpy().round(3))
+    [1.645 1.202]
+    """
+    return _zeta(x, q)
+
+
+def nextafter(x1: Any, x2: Any, name: str | None = None) -> Any:
+    """The next floating number from `x1` towards `x2`, element by element.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.math.nextafter([1.0], [2.0]).numpy().round(3))
+    [1.]
+    """
+    return _nextafter(x1, x2)

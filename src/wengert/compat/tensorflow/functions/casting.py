@@ -1,0 +1,131 @@
+"""Layer 9 · compat: TensorFlow's conversions of dtypes, and complex numbers made of their parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+from wengert.compat.tensorflow.functions.values import (
+    aligned,
+    computed,
+    converted,
+    cxx_name,
+    dtype_of,
+    invalid,
+    is_complex,
+    is_floating,
+    made,
+    numbers_of,
+    operation,
+    tensor_of,
+)
+from wengert.compat.tensorflow.tensor import Tensor
+
+__all__ = ["bitcast", "cast", "complex", "saturate_cast"]
+
+
+def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+    """The tensor in another dtype.
+
+    Parameters
+    ----------
+    x : Tensor
+        Or what becomes one.
+    dtype : DType
+        Fractions are cut off on the way to whole numbers, and imaginary parts on the way to real
+        ones.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Differentiable, unless one of the dtypes is of whole numbers or bools.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.cast([1.8, -1.8], tf.int32).numpy())
+    [ 1 -1]
+    """
+    given, x = x, tensor_of(x)
+    kind = dtype_of(dtype)
+    if x.payload.dtype == kind:
+        return given if isinstance(given, Tensor) else made(x)
+    if is_complex(x) and kind.kind != "c":
+        x = computed("Cast", wg.real, x)
+    return computed("Cast", converted, x, kind)
+
+
+def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
+    """The tensor in another dtype; what lies outside of its range becomes its least or greatest.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.saturate_cast([-5.0, 300.0], tf.uint8).numpy())
+    [  0 255]
+    """
+    x = tensor_of(value)
+    kind = dtype_of(dtype)
+    if kind.kind in "iu" and not is_complex(x):
+        limits = np.iinfo(kind)
+        least, most = limits.min, limits.max
+        if x.payload.dtype.kind in "iu":
+            own = np.iinfo(x.payload.dtype)
+            least, most = max(least, own.min), min(most, own.max)
+        x = computed("ClipByValue", wg.clamp, x, least, most)
+    return cast(x, kind)
+
+
+@operation("Bitcast")
+def bitcast(input: Any, type: Any, name: str | None = None) -> Any:
+    """The same bits, read as another dtype of the same size; without a gradient.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the sizes differ.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.bitcast(1.0, tf.int32).numpy())
+    1065353216
+    """
+    x = tensor_of(input)
+    kind = dtype_of(type)
+    if x.payload.dtype.itemsize != kind.itemsize:
+        raise invalid(
+            "Bitcast",
+            f"Cannot bitcast from {cxx_name(x.payload.dtype)} to {cxx_name(kind)}: elements of "
+            f"{x.payload.dtype.itemsize} and {kind.itemsize} bytes",
+        )
+    return wg.as_tensor(np.array(numbers_of(x).view(kind)))
+
+
+def complex(real: Any, imag: Any, name: str | None = None) -> Any:
+    """Complex numbers of real and imaginary parts.
+
+    Raises
+    ------
+    TypeError
+        Unless both are float32, or both float64.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.complex([1.0], [2.0]).numpy())
+    [1.+2.j]
+    """
+    a, b = tensor_of(real), tensor_of(imag)
+    if a.payload.dtype != b.payload.dtype or not is_floating(a) or a.payload.dtype.itemsize < 4:
+        raise TypeError(
+            "The `real` and `imag` components have incorrect types: "
+            f"{a.payload.dtype} {b.payload.dtype}. They must be consistent, and one of "
+            "[tf.float32, tf.float64]"
+        )
+    a, b = aligned("Complex", a, b)
+    return computed("Complex", wg.complex, *wg.broadcast_tensors(a, b))

@@ -1,0 +1,459 @@
+"""Layer 9 · compat: TensorFlow's convolutions, whose channels come last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import wengert as wg
+from wengert.compat.tensorflow.functions.values import (
+    FLOATING,
+    aligned,
+    check,
+    invalid,
+    operation,
+    shape_of,
+    shown,
+)
+from wengert.compat.tensorflow.functions.windows import (
+    extent_of,
+    first,
+    is_channels_first,
+    last,
+    padded,
+    padding_of,
+    per_dimension,
+)
+
+__all__ = [
+    "atrous_conv2d",
+    "conv1d",
+    "conv1d_transpose",
+    "conv2d",
+    "conv2d_transpose",
+    "conv3d",
+    "conv3d_transpose",
+    "convolution",
+    "depthwise_conv2d",
+    "separable_conv2d",
+]
+
+_CONV = {
+    1: wg.conv1d,
+    2: wg.conv2d,
+    3: wg.conv3d,
+}
+_TRANSPOSED = {
+    1: wg.conv_transpose1d,
+    2: wg.conv_transpose2d,
+    3: wg.conv_transpose3d,
+}
+
+
+def _convolved(
+    op: str,
+    d: int,
+    input: Any,
+    filters: Any,
+    strides: Any,
+    padding: Any,
+    data_format: Any,
+    dilations: Any,
+    depthwise: bool = False,
+) -> Any:
+    x, w = aligned(op, input, filters)
+    check(op, x, FLOATING)
+    channels_first = is_channels_first(op, data_format)
+    for value, name in ((x, "input"), (w, "filter")):
+        if value.payload.ndim != d + 2:
+            raise invalid(
+                op, f"convolution {name} must be {d + 2}-dimensional: {shown(value.payload.shape)}"
+            )
+    steps = per_dimension(op, strides, d, channels_first, "strides")
+    spread = per_dimension(op, dilations, d, channels_first, "dilations")
+    x = first(x, channels_first)
+    depth, sizes = x.payload.shape[1], x.payload.shape[2:]
+    kernel, (taken, made_) = w.payload.shape[:d], w.payload.shape[d:]
+    if depthwise:
+        if taken != depth:
+            raise invalid(op, f"input and filter must have the same depth: {depth} vs {taken}")
+        w = wg.reshape(wg.permute(w, (d, d + 1, *range(d))), (taken * made_, 1, *kernel))
+        groups = depth
+    else:
+        if not taken or depth % taken:
+            raise invalid(
+                op, f"input depth must be evenly divisible by filter depth: {depth} vs {taken}"
+            )
+        w = wg.permute(w, (d + 1, d, *range(d)))
+        groups = depth // taken
+    extent = extent_of(kernel, spread)
+    pairs = padding_of(op, padding, sizes, extent, steps, channels_first)
+    for size, wide, (before, after) in zip(sizes, extent, pairs, strict=True):
+        if size + before + after < wide:
+            raise invalid(
+                op,
+                f"Computed output size would be negative: {size + before + after - wide + 1} "
+                f"[input_size: {size}, effective_filter_size: {wide}]",
+            )
+    if all(before == after for before, after in pairs):
+        result = _CONV[d](x, w, None, steps, tuple(before for before, _ in pairs), spread, groups)
+    else:
+        result = _CONV[d](padded(x, pairs), w, None, steps, 0, spread, groups)
+    return last(result, channels_first)
+
+
+_DOC = """The convolution of {what} with filters (as everywhere, without turning these round).
+
+Parameters
+----------
+input : Tensor
+    Of shape ``{shape}``, or with the channels after the batch.
+filters : Tensor
+    Of shape ``{filters}``.
+{stride} : int or sequence of int
+    How far the filters move at each step.
+padding : str
+    ``"VALID"``: none; ``"SAME"``: so that a stride of 1 keeps the size; or pairs of numbers.
+data_format : str, optional
+    ``"{format}"``, or with the ``C`` after the ``N``.
+dilations : int or sequence of int, optional
+    How far apart the elements of the filters are.
+name : str, optional
+    Accepted, and of no effect.
+
+Returns
+-------
+Tensor
+    Differentiable in both.
+
+Raises
+------
+InvalidArgumentError
+    If shapes or dtypes do not fit, or an argument is not known.
+
+Examples
+--------
+>>> import wengert.compat.tensorflow as tf
+>>> tf.nn.{name}(tf.ones({example}), tf.ones({window}), 1, "SAME").shape
+TensorShape({example})
+"""
+
+
+def _described(function: Any, d: int, stride: str = "strides") -> Any:
+    example = [1, *[4] * d, 1]
+    inner = {1: "width", 2: "height, width", 3: "depth, height, width"}[d]
+    function.__doc__ = _DOC.format(
+        name=function.__name__,
+        what={1: "sequences", 2: "images", 3: "volumes"}[d],
+        shape=f"(batch, {inner}, channels)",
+        filters=f"({inner}, channels in, channels out)",
+        stride=stride,
+        format={1: "NWC", 2: "NHWC", 3: "NDHWC"}[d],
+        example=example,
+        window=[*[3] * d, 1, 1],
+    )
+    return function
+
+
+@operation("Conv2D")
+def conv1d(  # noqa: D103  documented below
+    input: Any,
+    filters: Any,
+    stride: Any,
+    padding: Any,
+    data_format: Any = "NWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    return _convolved("Conv2D", 1, input, filters, stride, padding, data_format, dilations)
+
+
+@operation("Conv2D")
+def conv2d(  # noqa: D103
+    input: Any,
+    filters: Any,
+    strides: Any,
+    padding: Any,
+    data_format: Any = "NHWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    return _convolved("Conv2D", 2, input, filters, strides, padding, data_format, dilations)
+
+
+@operation("Conv3D")
+def conv3d(  # noqa: D103
+    input: Any,
+    filters: Any,
+    strides: Any,
+    padding: Any,
+    data_format: Any = "NDHWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    return _convolved("Conv3D", 3, input, filters, strides, padding, data_format, dilations)
+
+
+_described(conv1d, 1, "stride")
+_described(conv2d, 2)
+_described(conv3d, 3)
+
+
+@operation("Convolution")
+def convolution(
+    input: Any,
+    filters: Any,
+    strides: Any = None,
+    padding: Any = "VALID",
+    data_format: Any = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The convolution of sequences, images or volumes, as the shape of the filters says.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.nn.convolution(tf.ones([1, 5, 1]), tf.ones([3, 1, 2])).shape
+    TensorShape([1, 3, 2])
+    """
+    x, w = aligned("Convolution", input, filters)
+    d = w.payload.ndim - 2
+    if d not in _CONV:
+        raise invalid("Convolution", f"filters must have 3 to 5 dimensions, not {d + 2}")
+    return _convolved("Convolution", d, x, w, strides, padding, data_format, dilations)
+
+
+@operation("DepthwiseConv2dNative")
+def depthwise_conv2d(
+    input: Any,
+    filter: Any,
+    strides: Any,
+    padding: Any,
+    data_format: Any = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The convolution of each channel of images with filters of its own; as `conv2d`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> x, filters = tf.ones([1, 3, 3, 2]), tf.ones([2, 2, 2, 3])
+    >>> tf.nn.depthwise_conv2d(x, filters, [1, 1, 1, 1], "VALID").shape
+    TensorShape([1, 2, 2, 6])
+    """
+    return _convolved(
+        "DepthwiseConv2dNative", 2, input, filter, strides, padding, data_format, dilations, True
+    )
+
+
+@operation("Conv2D")
+def separable_conv2d(
+    input: Any,
+    depthwise_filter: Any,
+    pointwise_filter: Any,
+    strides: Any,
+    padding: Any,
+    data_format: Any = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """`depthwise_conv2d`, and then `conv2d` with filters of one element.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> x, depth, point = tf.ones([1, 3, 3, 2]), tf.ones([2, 2, 2, 3]), tf.ones([1, 1, 6, 4])
+    >>> tf.nn.separable_conv2d(x, depth, point, [1, 1, 1, 1], "VALID").shape
+    TensorShape([1, 2, 2, 4])
+    """
+    middle = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
+    return conv2d(middle, pointwise_filter, 1, "VALID", data_format or "NHWC")
+
+
+def atrous_conv2d(
+    value: Any, filters: Any, rate: Any, padding: Any, name: str | None = None
+) -> Any:
+    """`conv2d` with filters whose elements are `rate` apart.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.nn.atrous_conv2d(tf.ones([1, 5, 5, 1]), tf.ones([3, 3, 1, 2]), 2, "VALID").shape
+    TensorShape([1, 1, 1, 2])
+    """
+    return conv2d(value, filters, 1, padding, dilations=rate)
+
+
+# -- transposed ------------------------------------------------------------------------------------
+
+
+def _transposed(
+    op: str,
+    d: int,
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any,
+    data_format: Any,
+    dilations: Any,
+) -> Any:
+    x, w = aligned(op, input, filters)
+    check(op, x, FLOATING)
+    channels_first = is_channels_first(op, data_format)
+    steps = per_dimension(op, strides, d, channels_first, "strides")
+    spread = per_dimension(op, dilations, d, channels_first, "dilations")
+    wanted = shape_of(op, output_shape)
+    sizes = wanted[2:] if channels_first else wanted[1:-1]
+    if len(wanted) == d:
+        sizes = wanted
+    x = first(x, channels_first)
+    if w.payload.shape[-1] != x.payload.shape[1]:
+        raise invalid(
+            op,
+            "input channels does not match filter's input channels, "
+            f"{x.payload.shape[1]} != {w.payload.shape[-1]}",
+        )
+    extent = extent_of(w.payload.shape[:d], spread)
+    pairs = padding_of(op, padding, sizes, extent, steps, channels_first)
+    here = x.payload.shape[2:]
+    for i, (size, wide, step, (before, after)) in enumerate(
+        zip(sizes, extent, steps, pairs, strict=True)
+    ):
+        expected = (size + before + after - wide) // step + 1
+        if expected != here[i]:
+            raise invalid(
+                op,
+                f"Size of out_backprop doesn't match computed: actual = {here[i]}, computed = "
+                f"{expected} spatial_dim: {i} input: {size} filter: {wide} output: {here[i]} "
+                f"stride: {step}",
+            )
+    result = _TRANSPOSED[d](x, wg.permute(w, (d + 1, d, *range(d))), None, steps, 0, 0, 1, spread)
+    for i, (size, (before, _)) in enumerate(zip(sizes, pairs, strict=True)):
+        have = result.payload.shape[i + 2]
+        if have < before + size:
+            result = padded(result, [(0, before + size - have if j == i else 0) for j in range(d)])
+        result = wg.narrow(result, i + 2, before, size)
+    return last(result, channels_first)
+
+
+@operation("Conv2DBackpropInput")
+def conv1d_transpose(
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any = "SAME",
+    data_format: Any = "NWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """What `conv1d` does to gradients, as `conv2d_transpose` for images.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.nn.conv1d_transpose(tf.ones([1, 2, 1]), tf.ones([3, 1, 1]), [1, 4, 1], 2).shape
+    TensorShape([1, 4, 1])
+    """
+    return _transposed(
+        "Conv2DBackpropInput",
+        1,
+        input,
+        filters,
+        output_shape,
+        strides,
+        padding,
+        data_format,
+        dilations,
+    )
+
+
+@operation("Conv2DBackpropInput")
+def conv2d_transpose(
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any = "SAME",
+    data_format: Any = "NHWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """What `conv2d` does to gradients: images of `output_shape` that it would make `input` of.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape ``(batch, height, width, channels in)``.
+    filters : Tensor
+        Of shape ``(height, width, channels out, channels in)``.
+    output_shape : sequence of int
+        The shape of the result.
+    strides, padding, data_format, dilations
+        Those of the `conv2d` that goes the other way.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Differentiable in both.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> x, filters = tf.ones([1, 2, 2, 1]), tf.ones([3, 3, 1, 1])
+    >>> tf.nn.conv2d_transpose(x, filters, [1, 4, 4, 1], strides=2).shape
+    TensorShape([1, 4, 4, 1])
+    """
+    return _transposed(
+        "Conv2DBackpropInput",
+        2,
+        input,
+        filters,
+        output_shape,
+        strides,
+        padding,
+        data_format,
+        dilations,
+    )
+
+
+@operation("Conv3DBackpropInputV2")
+def conv3d_transpose(
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any = "SAME",
+    data_format: Any = "NDHWC",
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """What `conv3d` does to gradients, as `conv2d_transpose` for images.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> x, filters = tf.ones([1, 2, 2, 2, 1]), tf.ones([2, 2, 2, 1, 1])
+    >>> tf.nn.conv3d_transpose(x, filters, [1, 4, 4, 4, 1], strides=2).shape
+    TensorShape([1, 4, 4, 4, 1])
+    """
+    return _transposed(
+        "Conv3DBackpropInputV2",
+        3,
+        input,
+        filters,
+        output_shape,
+        strides,
+        padding,
+        data_format,
+        dilations,
+    )

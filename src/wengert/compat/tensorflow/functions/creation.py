@@ -1,0 +1,423 @@
+"""Layer 9 · compat: TensorFlow's tensors of zeros, of ones, of ranges; shapes as tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+from wengert.compat.tensorflow.functions.values import (
+    INTEGERS,
+    aligned,
+    axis_of,
+    check,
+    converted,
+    dtype_of,
+    integers,
+    invalid,
+    kind_of,
+    numbers_of,
+    operation,
+    shape_of,
+    tensor_of,
+)
+
+__all__ = [
+    "eye",
+    "fill",
+    "identity_n",
+    "linspace",
+    "one_hot",
+    "ones",
+    "ones_like",
+    "range",
+    "rank",
+    "sequence_mask",
+    "shape",
+    "shape_n",
+    "size",
+    "zeros",
+    "zeros_like",
+]
+
+_FLOAT32 = np.dtype(np.float32)
+_FLOAT64 = np.dtype(np.float64)
+_INT32 = np.dtype(np.int32)
+
+
+def _filled(shape: Any, value: Any, dtype: Any) -> Any:
+    return wg.as_tensor(np.full(shape_of("Fill", shape), value, dtype_of(dtype, _FLOAT32)))
+
+
+@operation("Fill")
+def zeros(shape: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
+    """A tensor of zeros.
+
+    Parameters
+    ----------
+    shape : sequence of int, or Tensor
+        Its shape.
+    dtype : DType, optional
+        float32 by default.
+    name, layout : optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Of that shape and dtype.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a size is negative.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.zeros([2], tf.int32).numpy())
+    [0 0]
+    """
+    return _filled(shape, 0, dtype)
+
+
+@operation("Fill")
+def ones(shape: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
+    """A tensor of ones; arguments as for `zeros`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.ones([2]).numpy())
+    [1. 1.]
+    """
+    return _filled(shape, 1, dtype)
+
+
+@operation("Fill")
+def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Any:
+    """A tensor of one value, of its dtype.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.fill([2], 7).numpy())
+    [7 7]
+    """
+    sizes = shape_of("Fill", dims)
+    number = tensor_of(value)
+    if number.payload.ndim:
+        raise invalid("Fill", f"value must be a scalar, not of shape {number.payload.shape}")
+    return wg.broadcast_to(number, sizes)
+
+
+def _like(input: Any, value: int, dtype: Any) -> Any:
+    x = tensor_of(input)
+    return wg.as_tensor(np.full(x.payload.shape, value, dtype_of(dtype, x.payload.dtype)))
+
+
+@operation("ZerosLike")
+def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
+    """A tensor of zeros, of the shape and, unless another is given, the dtype of `input`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.zeros_like([1.0, 2.0]).numpy())
+    [0. 0.]
+    """
+    return _like(input, 0, dtype)
+
+
+@operation("OnesLike")
+def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
+    """A tensor of ones, of the shape and, unless another is given, the dtype of `input`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.ones_like([5, 6]).numpy())
+    [1 1]
+    """
+    return _like(input, 1, dtype)
+
+
+@operation("MatrixDiag")
+def eye(
+    num_rows: Any,
+    num_columns: Any = None,
+    batch_shape: Any = None,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The identity matrix, or a batch of them.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.eye(2).numpy())
+    [[1. 0.]
+     [0. 1.]]
+    """
+    (rows,) = integers(num_rows, "num_rows")
+    columns = rows if num_columns is None else integers(num_columns, "num_columns")[0]
+    matrix = np.eye(rows, columns, dtype=dtype_of(dtype, _FLOAT32))
+    batch = () if batch_shape is None else integers(batch_shape)
+    return wg.as_tensor(np.array(np.broadcast_to(matrix, (*batch, *matrix.shape))))
+
+
+_RANKS = ["i4", "i8", "f4", "f8"]
+
+
+@operation("Range")
+def range(
+    start: Any,
+    limit: Any = None,
+    delta: Any = 1,
+    dtype: Any = None,
+    name: str | None = "range",
+) -> Any:
+    """Numbers from `start` to `limit`, which is left out, in steps of `delta`.
+
+    Parameters
+    ----------
+    start, limit : number
+        Where one is given, it is `limit`, and `start` is 0.
+    delta : number
+        The step.
+    dtype : DType, optional
+        int32, or what holds all three.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Of one dimension.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the step is 0, or leads away from `limit`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.range(3).numpy(), tf.range(1.0, 2.0, 0.5).numpy())
+    [0 1 2] [1.  1.5]
+    """
+    if limit is None:
+        start, limit = 0, start
+    bounds = [numbers_of(value) for value in (start, limit, delta)]
+    kind = dtype_of(dtype)
+    if kind is None:
+        kinds = [bound.dtype for bound in bounds]
+        order = [k.str[1:] if k.str[1:] in _RANKS else "i4" for k in kinds]
+        kind = np.dtype(max(order, key=_RANKS.index))
+    low, high, step = (bound.astype(kind)[()] for bound in bounds)
+    if step == 0:
+        raise invalid("Range", f"Requires delta != 0: {step}")
+    if (step > 0 and low > high) or (step < 0 and low < high):
+        raise invalid(
+            "Range",
+            f"Requires start {'<=' if step > 0 else '>='} limit when delta "
+            f"{'>' if step > 0 else '<'} 0: {low}/{high}",
+        )
+    return wg.as_tensor(np.arange(low, high, step, dtype=kind))
+
+
+@operation("LinSpace")
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Any:
+    """`num` numbers at equal distances from `start` to `stop`, both included.
+
+    Parameters
+    ----------
+    start, stop : Tensor
+        Numbers, or tensors of one shape.
+    num : int
+        How many.
+    name : str, optional
+        Accepted, and of no effect.
+    axis : int
+        Where the new dimension goes, if they are tensors.
+
+    Returns
+    -------
+    Tensor
+        Differentiable; whole numbers give a float64.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If `num` is not positive.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.linspace(0.0, 1.0, 3).numpy())
+    [0.  0.5 1. ]
+    """
+    low, high = aligned("LinSpace", start, stop)
+    if kind_of(low) in "iu":
+        low, high = converted(low, _FLOAT64), converted(high, _FLOAT64)
+    (count,) = integers(num, "num")
+    if count < 1:
+        raise invalid("LinSpace", f"Requires num > 0: {count}")
+    place = axis_of("LinSpace", axis, low.payload.ndim + 1)
+    steps = np.arange(count) / max(count - 1, 1)
+    steps = steps.astype(low.payload.dtype)
+    share = wg.as_tensor(steps.reshape((-1,) + (1,) * (low.payload.ndim - place)))
+    low, high = wg.unsqueeze(low, place), wg.unsqueeze(high, place)
+    return low + (high - low) * share
+
+
+@operation("OneHot")
+def one_hot(
+    indices: Any,
+    depth: Any,
+    on_value: Any = None,
+    off_value: Any = None,
+    axis: Any = None,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Any:
+    """One at the positions that `indices` names along a new dimension, zero elsewhere.
+
+    Parameters
+    ----------
+    indices : Tensor
+        Of whole numbers; for one outside of ``range(depth)`` all elements are zero.
+    depth : int
+        The size of the new dimension.
+    on_value, off_value : number, optional
+        What to put in the place of 1 and 0.
+    axis : int, optional
+        Where the new dimension goes; last by default.
+    dtype : DType, optional
+        That of the values if they are given, else float32.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Of one more dimension.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If `indices` are no whole numbers.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.one_hot([1, 0], 3).numpy())
+    [[0. 1. 0.]
+     [1. 0. 0.]]
+    """
+    x = tensor_of(indices)
+    check("OneHot", x, INTEGERS, "TI")
+    (count,) = integers(depth, "depth")
+    kind = dtype_of(dtype)
+    if on_value is None and off_value is None:
+        one = tensor_of(True if kind == np.dtype(bool) else 1, dtype_of(kind, _FLOAT32))
+        zero = wg.zeros_like(one)
+    else:
+        given = [value for value in (on_value, off_value) if value is not None]
+        kind = kind or tensor_of(given[0]).payload.dtype
+        one = tensor_of(1 if on_value is None else on_value, kind)
+        zero = tensor_of(0 if off_value is None else off_value, kind)
+    ndim = x.payload.ndim + 1
+    place = axis_of("OneHot", -1 if axis is None else axis, ndim)
+    sizes = [1] * ndim
+    sizes[place] = count
+    same = wg.unsqueeze(x, place) == wg.as_tensor(np.arange(count).reshape(sizes))
+    return wg.where(same, one, zero)
+
+
+@operation("SequenceMask")
+def sequence_mask(
+    lengths: Any, maxlen: Any = None, dtype: Any = None, name: str | None = None
+) -> Any:
+    """For each length, that many times true, and then false up to `maxlen`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.sequence_mask([1, 2], 3).numpy())
+    [[ True False False]
+     [ True  True False]]
+    """
+    sizes = numbers_of(lengths)
+    longest = int(sizes.max(initial=0)) if maxlen is None else integers(maxlen, "maxlen")[0]
+    mask = np.arange(longest) < sizes[..., None]
+    return wg.as_tensor(mask.astype(dtype_of(dtype, np.dtype(bool))))
+
+
+# -- shapes as tensors -----------------------------------------------------------------------------
+
+
+@operation("Shape")
+def shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
+    """The shape of a tensor, as a tensor of int32.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.shape([[1, 2, 3]]).numpy())
+    [1 3]
+    """
+    sizes = tensor_of(input).payload.shape
+    return wg.as_tensor(np.array(sizes, dtype_of(out_type, _INT32)))
+
+
+@operation("Size")
+def size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
+    """The number of elements of a tensor, as a tensor of int32.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.size([[1, 2, 3]]).numpy())
+    3
+    """
+    return wg.as_tensor(np.array(tensor_of(input).payload.size, dtype_of(out_type, _INT32)))
+
+
+@operation("Rank")
+def rank(input: Any, name: str | None = None) -> Any:
+    """The number of dimensions of a tensor, as a tensor of int32.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.rank([[1, 2, 3]]).numpy())
+    2
+    """
+    return wg.as_tensor(np.array(tensor_of(input).payload.ndim, _INT32))
+
+
+def shape_n(input: Any, out_type: Any = None, name: str | None = None) -> list[Any]:
+    """The shape of each of several tensors.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> [x.numpy().tolist() for x in tf.shape_n([[1, 2], [[1]]])]
+    [[2], [1, 1]]
+    """
+    return [shape(part, out_type) for part in input]
+
+
+@operation("IdentityN")
+def identity_n(input: Any, name: str | None = None) -> list[Any]:
+    """Several tensors as they are.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> [float(x) for x in tf.identity_n([tf.constant(1.0), tf.constant(2.0)])]
+    [1.0, 2.0]
+    """
+    return [wg.clone(tensor_of(part)) for part in input]

@@ -1,0 +1,240 @@
+"""Layer 9 · compat: TensorFlow's decompositions of matrices."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+from wengert.compat.tensorflow.functions.matrices import matrices
+from wengert.compat.tensorflow.functions.products import turned
+from wengert.compat.tensorflow.functions.values import (
+    computed,
+    converted,
+    dtype_of,
+    invalid,
+    numbers_of,
+    operation,
+    tensor_of,
+)
+
+__all__ = [
+    "cholesky",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "lu",
+    "matrix_rank",
+    "pinv",
+    "qr",
+    "svd",
+]
+
+Qr = namedtuple("Qr", ["q", "r"])
+Lu = namedtuple("Lu", ["lu", "p"])
+
+
+@operation("Cholesky")
+def cholesky(input: Any, name: str | None = None) -> Any:
+    """The lower triangular `L` with ``L @ L.T = input``, for a positive definite matrix.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the matrix is not positive definite.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]).numpy())
+    [[2. 0.]
+     [1. 2.]]
+    """
+    x = matrices("Cholesky", input)
+    try:
+        return wg.linalg.cholesky(x)
+    except RuntimeError as error:
+        raise invalid(
+            "Cholesky",
+            f"Cholesky decomposition was not successful. The input might not be valid: {error}",
+        ) from None
+
+
+@operation("Qr")
+def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
+    """An orthogonal matrix ``q`` and an upper triangular ``r``, whose product is the input.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> q, r = tf.linalg.qr([[3.0, 1.0], [4.0, 2.0]])
+    >>> print(abs(r.numpy()).round(3))
+    [[5.  2.2]
+     [0.  0.4]]
+    """
+    x = matrices("Qr", input, square=False)
+    return Qr(*wg.linalg.qr(x, "complete" if full_matrices else "reduced"))
+
+
+@operation("Svd")
+def svd(
+    tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
+) -> Any:
+    """Singular values, and left and right singular vectors: ``u @ diag(s) @ v.T`` is the input.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        A matrix, or a batch.
+    full_matrices : bool
+        Whether ``u`` and ``v`` are square.
+    compute_uv : bool
+        Whether to compute them at all.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    s, u, v : Tensor
+        In this order, the vectors in columns; differentiable where singular values differ. Only
+        ``s`` if `compute_uv` is false.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> s, u, v = tf.linalg.svd([[2.0, 0.0], [0.0, 1.0]])
+    >>> print(s.numpy())
+    [2. 1.]
+    """
+    x = matrices("Svd", tensor, square=False)
+    if not compute_uv:
+        return wg.linalg.svdvals(x)
+    u, s, vh = wg.linalg.svd(x, full_matrices=bool(full_matrices))
+    v = wg.transpose(vh, -1, -2)
+    return s, u, wg.conj_physical(v) if v.payload.dtype.kind == "c" else v
+
+
+@operation("SelfAdjointEigV2")
+def eigh(tensor: Any, name: str | None = None) -> Any:
+    """Eigenvalues, in order, and eigenvectors, in columns, of a symmetric or Hermitian matrix.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> values, vectors = tf.linalg.eigh([[2.0, 0.0], [0.0, 1.0]])
+    >>> print(values.numpy())
+    [1. 2.]
+    """
+    return tuple(wg.linalg.eigh(_lower(tensor)))
+
+
+@operation("SelfAdjointEigV2")
+def eigvalsh(tensor: Any, name: str | None = None) -> Any:
+    """Eigenvalues, in order, of a symmetric or Hermitian matrix.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.linalg.eigvalsh([[2.0, 0.0], [0.0, 1.0]]).numpy())
+    [1. 2.]
+    """
+    return wg.linalg.eigvalsh(_lower(tensor))
+
+
+def _lower(tensor: Any) -> Any:
+    """The Hermitian matrix whose lower triangle is given: the gradient is of that triangle."""
+    x = matrices("SelfAdjointEigV2", tensor)
+    return wg.add(wg.tril(x), turned(wg.tril(x, -1), True, True))
+
+
+@operation("Eig")
+def eig(tensor: Any, name: str | None = None) -> Any:
+    """Eigenvalues and eigenvectors, in columns, of a square matrix; complex ones.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> values, vectors = tf.linalg.eig([[2.0, 0.0], [0.0, 1.0]])
+    >>> print(values.numpy())
+    [2.+0.j 1.+0.j]
+    """
+    return tuple(wg.linalg.eig(matrices("Eig", tensor)))
+
+
+@operation("Eig")
+def eigvals(tensor: Any, name: str | None = None) -> Any:
+    """Eigenvalues of a square matrix; complex ones.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.linalg.eigvals([[2.0, 0.0], [0.0, 1.0]]).numpy())
+    [2.+0.j 1.+0.j]
+    """
+    return wg.linalg.eigvals(matrices("Eig", tensor))
+
+
+@operation("Lu")
+def lu(input: Any, output_idx_type: Any = None, name: str | None = None) -> Any:
+    """The factors of a square matrix in one, and the order ``p`` of the rows that they are of.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> factors, p = tf.linalg.lu([[0.0, 1.0], [2.0, 0.0]])
+    >>> print(p.numpy())
+    [1 0]
+    """
+    factors, pivots = wg.linalg.lu_factor(matrices("Lu", input))
+    swaps = numbers_of(pivots).astype(np.int64) - 1
+    count = swaps.shape[-1]
+    order = np.broadcast_to(np.arange(count), swaps.shape).copy()
+    for step in range(count):
+        other = swaps[..., step : step + 1]
+        here = order[..., step : step + 1].copy()
+        order[..., step : step + 1] = np.take_along_axis(order, other, -1)
+        np.put_along_axis(order, other, here, -1)
+    return Lu(factors, wg.as_tensor(order.astype(dtype_of(output_idx_type, np.dtype(np.int32)))))
+
+
+def matrix_rank(
+    a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None
+) -> Any:
+    """The number of singular values above `tol`, as int32.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.linalg.matrix_rank([[1.0, 1.0], [1.0, 1.0]]).numpy())
+    1
+    """
+    s = tensor_of(svd(a, compute_uv=False))
+    x = tensor_of(a)
+    if tol is None:
+        eps = float(np.finfo(x.payload.dtype).eps)
+        bound = wg.amax(s, -1, True) * (max(x.payload.shape[-2:]) * eps)
+    else:
+        bound = wg.unsqueeze(tensor_of(tol, dtype_hint=s.payload.dtype), -1)
+    int32 = np.dtype(np.int32)
+    return computed(
+        "Sum", lambda s: converted(wg.sum(converted(wg.gt(s, bound), int32), -1), int32), s
+    )
+
+
+@operation("MatMul")
+def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Any:
+    """The pseudoinverse of a matrix; singular values below `rcond` times the greatest count as 0.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.linalg.pinv([[2.0], [0.0]]).numpy())
+    [[0.5 0. ]]
+    """
+    x = matrices("MatMul", a, square=False)
+    if rcond is None:
+        rcond = 10 * max(x.payload.shape[-2:]) * float(np.finfo(x.payload.dtype).eps)
+    return wg.linalg.pinv(x, rtol=rcond)

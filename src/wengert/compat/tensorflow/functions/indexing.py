@@ -1,0 +1,386 @@
+"""Layer 9 · compat: TensorFlow's functions that pick elements, and write some into a new tensor."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+from wengert.compat.tensorflow.functions.values import (
+    aligned,
+    axis_of,
+    check,
+    computed,
+    converted,
+    integers,
+    invalid,
+    is_mapped,
+    numbers_of,
+    operation,
+    shown,
+    tensor_of,
+    truths,
+)
+from wengert.compat.tensorflow.indexing import read
+
+__all__ = [
+    "boolean_mask",
+    "gather",
+    "flat_positions",
+    "gather_nd",
+    "positions",
+    "slice",
+    "strided_slice",
+    "where",
+]
+
+_POSITIONS = ("int16", "int32", "int64")
+
+
+def positions(op: str, value: Any, attribute: str = "Tindices") -> Any:
+    """Positions as an array of int64."""
+    x = tensor_of(value)
+    check(op, x, _POSITIONS, attribute)
+    return numbers_of(x).astype(np.int64)
+
+
+@operation("GatherV2")
+def gather(
+    params: Any,
+    indices: Any,
+    validate_indices: Any = None,
+    axis: Any = None,
+    batch_dims: Any = 0,
+    name: str | None = None,
+) -> Any:
+    """The parts of a tensor that positions along a dimension name.
+
+    Parameters
+    ----------
+    params : Tensor
+        Or what becomes one.
+    indices : Tensor
+        Of whole numbers; not negative ones.
+    validate_indices, name : optional
+        Accepted, and of no effect.
+    axis : int, optional
+        The dimension; the first after the batches by default.
+    batch_dims : int
+        How many of the first dimensions both have in common: elements are picked batch by batch.
+
+    Returns
+    -------
+    Tensor
+        With the dimensions of `indices` in the place of the one that they pick from.
+        Differentiable in `params`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a position does not exist, or `indices` are no whole numbers.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.gather([10, 20, 30], [2, 0]).numpy())
+    [30 10]
+    """
+    x = tensor_of(params)
+    sizes, ndim = x.payload.shape, x.payload.ndim
+    (batches,) = integers(batch_dims, "batch_dims")
+    ids = tensor_of(indices)
+    if is_mapped(ids) and not batches:
+        check("GatherV2", ids, _POSITIONS, "Tindices")
+        place = axis_of("GatherV2", 0 if axis is None else axis, ndim)
+        flat = wg.reshape(converted(ids, np.dtype(np.int64)), (-1,))
+        picked = wg.index_select(x, place, flat)
+        return wg.reshape(picked, sizes[:place] + tuple(ids.payload.shape) + sizes[place + 1 :])
+    found = positions("GatherV2", ids)
+    if batches < 0:
+        batches += found.ndim
+    place = batches if axis is None else axis_of("GatherV2", axis, ndim)
+    count = sizes[place] if place < ndim else 0
+    if found.size and not (found.min() >= 0 and found.max() < count):
+        where = tuple(np.argwhere((found < 0) | (found >= count))[0])
+        raise invalid(
+            "GatherV2",
+            f"indices{shown(where)} = {found[where]} is not in [0, {count})",
+        )
+    if sizes[:batches] != found.shape[:batches] or place < batches:
+        raise invalid(
+            "GatherV2",
+            f"params.shape[:{batches}]: {shown(sizes[:batches])} should be equal to "
+            f"indices.shape[:{batches}]: {shown(found.shape[:batches])}, and come before axis "
+            f"{place}",
+        )
+    many = math.prod(sizes[:batches])
+    if not batches:
+        picked = wg.index_select(x, place, wg.as_tensor(found.reshape(-1)))
+        return wg.reshape(picked, sizes[:place] + found.shape + sizes[place + 1 :])
+    moved = wg.movedim(x, place, batches)
+    rest = moved.payload.shape[batches + 1 :]
+    flat = wg.reshape(moved, (many * count, *rest))
+    offsets = np.arange(many).reshape((*sizes[:batches], *(1,) * (found.ndim - batches))) * count
+    picked = wg.index_select(flat, 0, wg.as_tensor((found + offsets).reshape(-1)))
+    result = wg.reshape(picked, found.shape + rest)
+    between = place - batches
+    new = found.ndim - batches
+    order = [
+        *range(batches),
+        *range(found.ndim, found.ndim + between),
+        *range(batches, batches + new),
+        *range(found.ndim + between, found.ndim + len(rest)),
+    ]
+    return wg.permute(result, order)
+
+
+def flat_positions(op: str, found: Any, sizes: tuple[int, ...]) -> Any:
+    """One number for each row of `found`, its position in the first dimensions, flattened."""
+    depth = found.shape[-1]
+    if depth > len(sizes):
+        raise invalid(
+            op,
+            f"index innermost dimension length must be <= params rank; saw: {depth} vs. "
+            f"{len(sizes)}",
+        )
+    rows = found.reshape(-1, depth)
+    bad = ((rows < 0) | (rows >= np.array(sizes[:depth], np.int64))).any(1) if depth else ()
+    if np.any(bad):
+        row = int(np.argmax(bad))
+        where = "" if found.ndim == 1 else shown(np.unravel_index(row, found.shape[:-1]))
+        raise invalid(
+            op,
+            f"indices{where} = [{', '.join(map(str, rows[row]))}] does not index into "
+            f"{'param ' if op == 'GatherNd' else ''}shape {shown(sizes)}",
+        )
+    if not depth:
+        return np.zeros(len(rows), np.int64)
+    return np.ravel_multi_index(tuple(rows.T), sizes[:depth])
+
+
+@operation("GatherNd")
+def gather_nd(
+    params: Any,
+    indices: Any,
+    batch_dims: Any = 0,
+    name: str | None = None,
+    bad_indices_policy: str = "",
+) -> Any:
+    """The parts of a tensor that rows of positions name, one for each of its first dimensions.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a position does not exist.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy())
+    [2 3]
+    """
+    x = tensor_of(params)
+    found = positions("GatherNd", indices)
+    (batches,) = integers(batch_dims, "batch_dims")
+    if batches:
+        grid = np.indices(found.shape[:-1])[:batches]
+        found = np.concatenate([np.moveaxis(grid, 0, -1), found], -1)
+    sizes, depth = x.payload.shape, found.shape[-1]
+    flat = flat_positions("GatherNd", found, sizes)
+    rows = wg.reshape(x, (math.prod(sizes[:depth]), *sizes[depth:]))
+    picked = wg.index_select(rows, 0, wg.as_tensor(flat))
+    return wg.reshape(picked, found.shape[:-1] + sizes[depth:])
+
+
+# -- masks -----------------------------------------------------------------------------------------
+
+
+@operation("GatherV2")
+def boolean_mask(
+    tensor: Any, mask: Any, axis: Any = None, name: str | None = "boolean_mask"
+) -> Any:
+    """The parts of a tensor for which a mask is true.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Or what becomes one.
+    mask : Tensor
+        Of bools, or of numbers, which are true if they are not 0; of the shape of some
+        neighbouring dimensions of `tensor`.
+    axis : int, optional
+        The first of these dimensions; 0 by default.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        With one dimension in the place of those of the mask. Differentiable.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or the mask has no dimensions.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.boolean_mask([1, 2, 3], [True, False, True]).numpy())
+    [1 3]
+    """
+    x = tensor_of(tensor)
+    flags = numbers_of(mask) != 0
+    if not flags.ndim:
+        raise ValueError("mask cannot be scalar.")
+    place = 0 if axis is None else axis_of("GatherV2", axis, x.payload.ndim)
+    sizes = x.payload.shape
+    here = sizes[place : place + flags.ndim]
+    if here != flags.shape:
+        raise ValueError(f"Shapes {here} and {flags.shape} are incompatible")
+    rows = wg.reshape(x, (*sizes[:place], flags.size, *sizes[place + flags.ndim :]))
+    return wg.index_select(rows, place, wg.as_tensor(np.flatnonzero(flags)))
+
+
+@operation("SelectV2")
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """Elements of `x` where a condition is true, of `y` elsewhere; or the places where it is true.
+
+    Parameters
+    ----------
+    condition : Tensor
+        Of bools; where it stands alone, numbers that are not 0 count as true.
+    x, y : Tensor, optional
+        Of one dtype; all three broadcast.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Differentiable in `x` and `y`; of the one that is not chosen, a derivative that is infinite
+        or NaN does not spoil the result. Without `x` and `y` one row of int64 for each true
+        element.
+
+    Raises
+    ------
+    ValueError
+        If only one of `x` and `y` is given.
+    InvalidArgumentError
+        If dtypes differ, or shapes do not broadcast.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.where([True, False], [1, 2], [3, 4]).numpy())
+    [1 4]
+    >>> print(tf.where([False, True, True]).numpy())
+    [[1]
+     [2]]
+    """
+    if x is None and y is None:
+        return wg.argwhere(tensor_of(condition).detach())
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    (chosen,) = truths("SelectV2", condition)
+    a, b = aligned("SelectV2", x, y)
+    return wg.where(chosen, a, b)
+
+
+# -- slices ----------------------------------------------------------------------------------------
+
+
+@operation("Slice")
+def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
+    """A part of a tensor, from `begin` on, of `size`; -1 stands for all that is left.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the part is not within the tensor.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.slice([[1, 2], [3, 4]], [0, 1], [-1, 1]).numpy())
+    [[2]
+     [4]]
+    """
+    x = tensor_of(input_)
+    starts, counts = integers(begin, "begin"), integers(size, "size")
+    if not len(starts) == len(counts) == x.payload.ndim:
+        raise invalid(
+            "Slice",
+            f"Expected begin and size arguments to be 1-D tensors of size {x.payload.ndim}, but "
+            f"got shapes [{len(starts)}] and [{len(counts)}] instead.",
+        )
+    for place, (start, count) in enumerate(zip(starts, counts, strict=True)):
+        whole = x.payload.shape[place]
+        if not 0 <= start <= whole:
+            raise invalid("Slice", f"Expected begin[{place}] in [0, {whole}], but got {start}")
+        if count < -1 or start + count > whole:
+            raise invalid(
+                "Slice", f"Expected size[{place}] in [0, {whole - start}], but got {count}"
+            )
+        x = wg.narrow(x, place, start, whole - start if count == -1 else count)
+    return x
+
+
+def strided_slice(
+    input_: Any,
+    begin: Any,
+    end: Any,
+    strides: Any = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    var: Any = None,
+    name: str | None = None,
+) -> Any:
+    """What ``input_[begin:end:strides, ...]`` gives; bits of the masks change single places.
+
+    Parameters
+    ----------
+    input_ : Tensor
+        Or what becomes one.
+    begin, end, strides : sequence of int
+        One number for each dimension that is cut.
+    begin_mask, end_mask : int
+        Where a bit is set, that number does not count, and the slice begins or ends at the edge.
+    ellipsis_mask, new_axis_mask, shrink_axis_mask : int
+        Where a bit is set there stands ``...``, a new dimension, or a single position.
+    var, name : optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Differentiable.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.strided_slice([1, 2, 3, 4], [0], [4], [2]).numpy())
+    [1 3]
+    """
+    starts, stops = integers(begin, "begin"), integers(end, "end")
+    steps = (1,) * len(starts) if strides is None else integers(strides, "strides")
+    index: list[Any] = []
+    for i, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            index.append(Ellipsis)
+        elif new_axis_mask & bit:
+            index.append(None)
+        elif shrink_axis_mask & bit:
+            index.append(start)
+        else:
+            first = None if begin_mask & bit else start
+            last = None if end_mask & bit else stop
+            index.append(builtins.slice(first, last, step))
+    return computed("StridedSlice", read, tensor_of(input_), tuple(index))

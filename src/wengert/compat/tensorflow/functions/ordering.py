@@ -1,0 +1,401 @@
+"""Layer 9 · compat: TensorFlow's sorting, searching and counting."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+from wengert.compat.tensorflow.functions.values import (
+    NUMBERS,
+    REAL,
+    aligned,
+    axis_of,
+    check,
+    computed,
+    converted,
+    dtype_of,
+    integers,
+    invalid,
+    numbers_of,
+    operation,
+    shown,
+    tensor_of,
+)
+
+__all__ = [
+    "argmax",
+    "argmin",
+    "argsort",
+    "in_top_k",
+    "invert_permutation",
+    "is_non_decreasing",
+    "is_strictly_increasing",
+    "searchsorted",
+    "sort",
+    "top_k",
+    "unique",
+    "unique_with_counts",
+    "unravel_index",
+]
+
+_INT32 = np.dtype(np.int32)
+TopKV2 = namedtuple("TopKV2", ["values", "indices"])
+Unique = namedtuple("Unique", ["y", "idx"])
+UniqueWithCounts = namedtuple("UniqueWithCounts", ["y", "idx", "count"])
+
+
+def _sorted(op: str, values: Any, axis: Any, direction: str) -> Any:
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(
+            "Argument `direction` should be one of ASCENDING, DESCENDING. Received: "
+            f"direction={direction}"
+        )
+    x = tensor_of(values)
+    check(op, x, REAL)
+    place = axis_of(op, axis, x.payload.ndim)
+    return wg.sort(x, dim=place, descending=direction == "DESCENDING", stable=True)
+
+
+@operation("TopKV2")
+def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Any:
+    """The elements in order along a dimension.
+
+    Parameters
+    ----------
+    values : Tensor
+        Of a real dtype.
+    axis : int
+        The dimension; the last by default.
+    direction : str
+        ``"ASCENDING"`` or ``"DESCENDING"``.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Differentiable.
+
+    Raises
+    ------
+    ValueError
+        If the direction is another.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.sort([3, 1, 2], direction="DESCENDING").numpy())
+    [3 2 1]
+    """
+    return _sorted("TopKV2", values, axis, direction)[0]
+
+
+@operation("TopKV2")
+def argsort(
+    values: Any,
+    axis: Any = -1,
+    direction: str = "ASCENDING",
+    stable: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The positions, as int32, that put the elements in order; equal ones keep theirs.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.argsort([3, 1, 2]).numpy())
+    [1 2 0]
+    """
+    return converted(_sorted("TopKV2", values, axis, direction)[1], _INT32)
+
+
+@operation("TopKV2")
+def top_k(
+    input: Any,
+    k: Any = 1,
+    sorted: bool = True,
+    index_type: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The `k` greatest elements along the last dimension, and their positions.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real dtype.
+    k : int
+        How many.
+    sorted : bool
+        Has no effect: they are in order, of equal ones the first first.
+    index_type : DType, optional
+        int32 by default.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    TopKV2
+        With ``values``, which are differentiable, and ``indices``.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are fewer elements.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> values, indices = tf.math.top_k([1, 3, 2], k=2)
+    >>> print(values.numpy(), indices.numpy())
+    [3 2] [1 2]
+    """
+    x = tensor_of(input)
+    check("TopKV2", x, REAL)
+    (count,) = integers(k, "k")
+    if not x.payload.ndim or x.payload.shape[-1] < count or count < 0:
+        raise invalid(
+            "TopKV2",
+            f"input must have at least k columns. Had {(x.payload.shape or (0,))[-1]}, needed "
+            f"{count}",
+        )
+    values, positions = wg.sort(x, dim=-1, descending=True, stable=True)
+    return TopKV2(
+        wg.narrow(values, -1, 0, count),
+        converted(wg.narrow(positions, -1, 0, count), dtype_of(index_type, _INT32)),
+    )
+
+
+@operation("InTopKV2")
+def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Any:
+    """Whether the prediction for the target is among the `k` greatest of its row.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.math.in_top_k([1, 0], [[0.1, 0.9], [0.2, 0.8]], 1).numpy())
+    [ True False]
+    """
+    labels = numbers_of(targets)
+    scores = numbers_of(predictions)
+    (count,) = integers(k, "k")
+    inside = (labels >= 0) & (labels < scores.shape[1])
+    own = np.take_along_axis(scores, np.where(inside, labels, 0)[:, None], 1)
+    finite = np.isfinite(own[:, 0])
+    return wg.as_tensor(inside & finite & ((scores > own).sum(1) < count))
+
+
+@operation("Unique")
+def unique(x: Any, out_idx: Any = None, name: str | None = None) -> Any:
+    """The different elements, in the order of their first appearance, and where each element is.
+
+    Returns
+    -------
+    Unique
+        With ``y``, which is differentiable, and ``idx``.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If `x` has not one dimension.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> y, idx = tf.unique([7, 3, 7])
+    >>> print(y.numpy(), idx.numpy())
+    [7 3] [0 1 0]
+    """
+    y, idx, _ = _distinct("Unique", x, out_idx)
+    return Unique(y, idx)
+
+
+@operation("UniqueWithCounts")
+def unique_with_counts(x: Any, out_idx: Any = None, name: str | None = None) -> Any:
+    """The different elements, where each element is among them, and how often each one comes.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.unique_with_counts([7, 3, 7]).count.numpy())
+    [2 1]
+    """
+    return UniqueWithCounts(*_distinct("UniqueWithCounts", x, out_idx))
+
+
+def _distinct(op: str, value: Any, out_idx: Any) -> tuple[Any, Any, Any]:
+    x = tensor_of(value)
+    if x.payload.ndim != 1:
+        raise invalid(op, f"unique expects a 1D vector, not shape {shown(x.payload.shape)}")
+    _, first, back, count = np.unique(
+        numbers_of(x),
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+        equal_nan=False,
+    )
+    order = np.argsort(first)
+    rank = np.argsort(order)
+    kind = dtype_of(out_idx, _INT32)
+    return (
+        wg.index_select(x, 0, wg.as_tensor(first[order])),
+        wg.as_tensor(rank[back].astype(kind)),
+        wg.as_tensor(count[order].astype(kind)),
+    )
+
+
+@operation("LowerBound")
+def searchsorted(
+    sorted_sequence: Any,
+    values: Any,
+    side: str = "left",
+    out_type: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Where values would have to go in a sequence in order, as int32.
+
+    Raises
+    ------
+    ValueError
+        If `side` is neither ``"left"`` nor ``"right"``.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.searchsorted([1, 3, 5], [2, 3], side="right").numpy())
+    [1 2]
+    """
+    if side not in ("left", "right"):
+        raise ValueError(
+            f"Argument `side` must be either 'right' or 'left'. Received: `side` = {side}."
+        )
+    x, y = aligned("LowerBound", sorted_sequence, values)
+    found = wg.searchsorted(x.detach(), y.detach(), right=side == "right")
+    return converted(found, dtype_of(out_type, _INT32))
+
+
+@operation("InvertPermutation")
+def invert_permutation(x: Any, name: str | None = None) -> Any:
+    """The permutation that undoes another.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.math.invert_permutation([2, 0, 1]).numpy())
+    [1 2 0]
+    """
+    x = tensor_of(x)
+    check("InvertPermutation", x, ("int32", "int64"))
+    order = numbers_of(x)
+    if not np.array_equal(np.sort(order, axis=None), np.arange(order.size)):
+        raise invalid("InvertPermutation", f"{order.tolist()} is no permutation")
+    return wg.as_tensor(np.argsort(order).astype(order.dtype))
+
+
+@operation("UnravelIndex")
+def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
+    """Positions in a flattened tensor as positions along each of its dimensions.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.unravel_index([3, 4], [2, 3]).numpy())
+    [[1 1]
+     [0 1]]
+    """
+    x = tensor_of(indices)
+    try:
+        found = np.unravel_index(numbers_of(x), integers(dims, "dims"))
+    except ValueError as error:
+        raise invalid("UnravelIndex", f"index is out of bound as with dims: {error}") from None
+    return wg.as_tensor(np.stack(found).astype(x.payload.dtype))
+
+
+def is_non_decreasing(x: Any, name: str | None = None) -> Any:
+    """Whether no element is less than the one before, in the flattened tensor.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.math.is_non_decreasing([1, 1, 2]).numpy())
+    True
+    """
+    return computed("All", lambda x: (x[1:] >= x[:-1]).all(), _flat(x))
+
+
+def is_strictly_increasing(x: Any, name: str | None = None) -> Any:
+    """Whether each element is greater than the one before, in the flattened tensor.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.math.is_strictly_increasing([1, 1, 2]).numpy())
+    False
+    """
+    return computed("All", lambda x: (x[1:] > x[:-1]).all(), _flat(x))
+
+
+def _flat(x: Any) -> Any:
+    return wg.reshape(wg.as_tensor(numbers_of(x)), (-1,))
+
+
+# -- positions -------------------------------------------------------------------------------------
+
+
+def argmax(input: Any, axis: Any = None, output_type: Any = None, name: str | None = None) -> Any:
+    """The position of the greatest element along a dimension: the first of several.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of a real or bool dtype.
+    axis : int, optional
+        The dimension; 0 by default.
+    output_type : DType, optional
+        int64 by default.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Of whole numbers.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no such dimension, or it is empty.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.argmax([1, 5, 2]).numpy())
+    1
+    """
+    return _position("ArgMax", wg.argmax, input, axis, output_type)
+
+
+def argmin(input: Any, axis: Any = None, output_type: Any = None, name: str | None = None) -> Any:
+    """The position of the least element along a dimension; arguments as for `argmax`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.argmin([[1, 5, 2], [3, 1, 0]], axis=1).numpy())
+    [0 2]
+    """
+    return _position("ArgMin", wg.argmin, input, axis, output_type)
+
+
+def _position(op: str, function: Any, value: Any, axis: Any, output_type: Any) -> Any:
+    x = tensor_of(value)
+    check(op, x, (*NUMBERS, "bool"))
+    place = axis_of(op, 0 if axis is None else axis, x.payload.ndim)
+    if not x.payload.shape[place]:
+        raise invalid(op, f"Reduction axis {place} is empty in shape {shown(x.payload.shape)}")
+    if x.payload.dtype.kind == "b":
+        x = converted(x, np.dtype(np.uint8))
+    kind = dtype_of(output_type, np.dtype(np.int64))
+    return computed(op, lambda x: converted(function(x, place), kind), x)

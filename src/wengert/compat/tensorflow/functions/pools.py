@@ -1,0 +1,179 @@
+"""Layer 9 · compat: TensorFlow's pooling, whose channels come last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+from wengert.compat.tensorflow.functions.values import (
+    FLOATING,
+    check,
+    invalid,
+    operation,
+    tensor_of,
+)
+from wengert.compat.tensorflow.functions.windows import (
+    first,
+    is_channels_first,
+    last,
+    padded,
+    padding_of,
+    per_dimension,
+)
+
+__all__ = [
+    "avg_pool",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "max_pool",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
+    "pool",
+]
+
+_F = wg.nn.functional
+_MAX = {1: _F.max_pool1d, 2: _F.max_pool2d, 3: _F.max_pool3d}
+_AVERAGE = {1: _F.avg_pool1d, 2: _F.avg_pool2d, 3: _F.avg_pool3d}
+
+
+def _pooled(
+    op: str,
+    d: int | None,
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: Any,
+    dilations: Any = None,
+) -> Any:
+    x = tensor_of(input)
+    check(op, x, FLOATING)
+    if d is None:
+        d = x.payload.ndim - 2
+    if d not in _MAX or x.payload.ndim != d + 2:
+        raise invalid(op, f"input must be {3 if d is None else d + 2}-dimensional")
+    channels_first = is_channels_first(op, data_format)
+    window = per_dimension(op, ksize, d, channels_first, "ksize")
+    steps = per_dimension(op, strides, d, channels_first, "strides")
+    spread = per_dimension(op, dilations, d, channels_first, "dilations")
+    x = first(x, channels_first)
+    sizes = x.payload.shape[2:]
+    extent = tuple((k - 1) * s + 1 for k, s in zip(window, spread, strict=True))
+    pairs = padding_of(op, padding, sizes, extent, steps, channels_first)
+    if op.startswith("MaxPool"):
+        least = float(np.finfo(x.payload.dtype).min)
+        result = _MAX[d](padded(x, pairs, least), window, steps, 0, spread)
+    else:
+        if any(s != 1 for s in spread):
+            raise invalid(op, "averages over windows with gaps are not offered here")
+        result = _AVERAGE[d](padded(x, pairs), window, steps, 0)
+        if any(map(any, pairs)):
+            # what was added does not count
+            ones = padded(wg.as_tensor(np.ones((1, 1, *sizes), x.payload.dtype)), pairs)
+            result = wg.div(result, _AVERAGE[d](ones, window, steps, 0))
+    return last(result, channels_first)
+
+
+_DOC = """{what} of the windows of {places}.
+
+Parameters
+----------
+input : Tensor
+    Of shape ``(batch, {inner}, channels)``, or with the channels after the batch.
+ksize : int or sequence of int
+    The size of the windows.
+strides : int or sequence of int
+    How far they move at each step.
+padding : str
+    ``"VALID"``: none; ``"SAME"``: so that each element is in a window. What is added does not
+    count.
+data_format : str, optional
+    With the ``C`` last, or after the ``N``.
+name : str, optional
+    Accepted, and of no effect.
+
+Returns
+-------
+Tensor
+    Differentiable.
+
+Raises
+------
+InvalidArgumentError
+    If shapes do not fit, or an argument is not known.
+
+Examples
+--------
+>>> import wengert.compat.tensorflow as tf
+>>> tf.nn.{name}(tf.ones({example}), 2, 2, "SAME").shape
+TensorShape({result})
+"""
+
+
+def _function(op: str, d: int | None, name: str) -> Any:
+    @operation(op)
+    def pooling(
+        input: Any,
+        ksize: Any,
+        strides: Any,
+        padding: Any,
+        data_format: Any = None,
+        name: str | None = None,
+    ) -> Any:
+        return _pooled(op, d, input, ksize, strides, padding, data_format)
+
+    pooling.__name__ = pooling.__qualname__ = name
+    count = d or 2
+    pooling.__doc__ = _DOC.format(
+        what="The greatest elements" if op.startswith("Max") else "The means",
+        places={1: "sequences", 2: "images", 3: "volumes", None: "sequences, images or volumes"}[d],
+        inner={1: "width", 3: "depth, height, width"}.get(count, "height, width"),
+        name=name,
+        example=[1, *[3] * count, 1],
+        result=[1, *[2] * count, 1],
+    )
+    return pooling
+
+
+max_pool = _function("MaxPool", None, "max_pool")
+max_pool1d = _function("MaxPool", 1, "max_pool1d")
+max_pool2d = _function("MaxPool", 2, "max_pool2d")
+max_pool3d = _function("MaxPool3D", 3, "max_pool3d")
+avg_pool = _function("AvgPool", None, "avg_pool")
+avg_pool1d = _function("AvgPool", 1, "avg_pool1d")
+avg_pool2d = _function("AvgPool", 2, "avg_pool2d")
+avg_pool3d = _function("AvgPool3D", 3, "avg_pool3d")
+
+
+@operation("Pool")
+def pool(
+    input: Any,
+    window_shape: Any,
+    pooling_type: str,
+    strides: Any = None,
+    padding: Any = "VALID",
+    data_format: Any = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The greatest elements (``"MAX"``) or the means (``"AVG"``) of windows.
+
+    Raises
+    ------
+    ValueError
+        If the type is another.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.nn.pool(tf.ones([1, 4, 1]), [2], "AVG").shape
+    TensorShape([1, 3, 1])
+    """
+    if pooling_type not in ("MAX", "AVG"):
+        raise ValueError(f"pooling_type must be 'MAX' or 'AVG', not {pooling_type!r}")
+    op = "MaxPool" if pooling_type == "MAX" else "AvgPool"
+    return _pooled(op, None, input, window_shape, strides, padding, data_format, dilations)

@@ -1,0 +1,360 @@
+"""Layer 9 · compat: TensorFlow's products of matrices and tensors, and sums of several tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+from wengert.compat.tensorflow.functions.values import (
+    NUMBERS,
+    aligned,
+    check,
+    converted,
+    dtype_of,
+    integers,
+    invalid,
+    is_complex,
+    operation,
+    shown,
+    tensor_of,
+)
+
+__all__ = [
+    "accumulate_n",
+    "add_n",
+    "adjoint",
+    "einsum",
+    "matmul",
+    "matrix_transpose",
+    "matvec",
+    "polyval",
+    "tensordot",
+    "turned",
+]
+
+
+def turned(x: Any, transpose: bool, adjoint: bool) -> Any:
+    """Matrices, transposed or adjoint if that is asked for."""
+    if not (transpose or adjoint):
+        return x
+    x = wg.transpose(x, -1, -2)
+    return wg.conj_physical(x) if adjoint and is_complex(x) else x
+
+
+@operation("MatMul")
+def matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    output_type: Any = None,
+    grad_a: bool = False,
+    grad_b: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The product of two matrices, or of two batches of them.
+
+    Parameters
+    ----------
+    a, b : Tensor
+        Of one number dtype, and of at least two dimensions; all but the last two broadcast.
+    transpose_a, transpose_b : bool
+        Whether to transpose one of them first.
+    adjoint_a, adjoint_b : bool
+        Whether to conjugate it, too.
+    output_type : DType, optional
+        The dtype of the result.
+    a_is_sparse, b_is_sparse, grad_a, grad_b, name : optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Differentiable.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the shapes do not fit, or the dtypes differ.
+    ValueError
+        If a matrix is to be both transposed and adjoint.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.matmul([[1.0, 2.0]], [[3.0], [4.0]]).numpy())
+    [[11.]]
+    """
+    if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
+        which = "a" if transpose_a and adjoint_a else "b"
+        raise ValueError(
+            f"Only one of `transpose_{which}` and `adjoint_{which}` can be True. Received "
+            f"`transpose_{which}`=True, `adjoint_{which}`=True."
+        )
+    x, y = aligned("MatMul", a, b)
+    check("MatMul", x, NUMBERS)
+    if x.payload.ndim < 2 or y.payload.ndim < 2:
+        few = min(x.payload.ndim, y.payload.ndim)
+        raise invalid(
+            "MatMul",
+            f"In[0] and In[1] ndims must be == 2: {few}; tf.linalg.matvec multiplies with a "
+            "vector, tf.tensordot(a, b, 1) two vectors",
+        )
+    here, there = x.payload.shape, y.payload.shape
+    x, y = turned(x, transpose_a, adjoint_a), turned(y, transpose_b, adjoint_b)
+    if x.payload.shape[-1] != y.payload.shape[-2]:
+        raise invalid(
+            "MatMul", f"Matrix size-incompatible: In[0]: {shown(here)}, In[1]: {shown(there)}"
+        )
+    result = wg.matmul(x, y)
+    return result if output_type is None else converted(result, dtype_of(output_type))
+
+
+@operation("MatMul")
+def matvec(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    adjoint_a: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The product of a matrix and a vector, or of batches of them; arguments as for `matmul`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.linalg.matvec([[1.0, 2.0]], [3.0, 4.0]).numpy())
+    [11.]
+    """
+    x, y = aligned("MatMul", a, b)
+    column = wg.unsqueeze(y, -1)
+    product = matmul(x, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
+    return wg.squeeze(tensor_of(product), -1)
+
+
+@operation("Transpose")
+def matrix_transpose(a: Any, name: str | None = "matrix_transpose", conjugate: bool = False) -> Any:
+    """The last two dimensions exchanged.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.linalg.matrix_transpose([[1, 2]]).numpy())
+    [[1]
+     [2]]
+    """
+    x = tensor_of(a)
+    if x.payload.ndim < 2:
+        raise ValueError(
+            "Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = "
+            f"of shape {x.payload.shape}"
+        )
+    return turned(x, True, conjugate)
+
+
+def adjoint(matrix: Any, name: str | None = None) -> Any:
+    """The last two dimensions exchanged, and complex numbers conjugated.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.linalg.adjoint([[1j]]).numpy())
+    [[0.-1.j]]
+    """
+    return matrix_transpose(matrix, conjugate=True)
+
+
+@operation("MatMul")
+def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
+    """The sum of products of elements along some dimensions of both tensors.
+
+    Parameters
+    ----------
+    a, b : Tensor
+        Of one number dtype.
+    axes : int, or pair of int or of sequences of int
+        How many of the last dimensions of `a` and the first of `b`; or which ones of each.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Differentiable.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the sizes differ.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.tensordot([1.0, 2.0], [3.0, 4.0], axes=1).numpy())
+    11.0
+    """
+    x, y = aligned("MatMul", a, b)
+    check("MatMul", x, NUMBERS)
+    if isinstance(axes, Sequence) or np.ndim(axes):
+        first, second = list(axes)
+        dims = [list(integers(first, "axes")), list(integers(second, "axes"))]
+        pairs = [(i % x.payload.ndim, j % y.payload.ndim) for i, j in zip(*dims, strict=True)]
+    else:
+        (count,) = integers(axes, "axes")
+        pairs = [(x.payload.ndim - count + i, i) for i in range(count)]
+    for i, j in pairs:
+        if x.payload.shape[i] != y.payload.shape[j]:
+            raise invalid(
+                "MatMul",
+                f"Matrix size-incompatible: In[0]: {shown(x.payload.shape)}, "
+                f"In[1]: {shown(y.payload.shape)}",
+            )
+    return wg.tensordot(x, y, ([i for i, _ in pairs], [j for _, j in pairs]))
+
+
+@operation("Einsum")
+def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
+    """Sums of products, of indices that a formula names: ``"ij,jk->ik"`` multiplies matrices.
+
+    Parameters
+    ----------
+    equation : str
+        The indices of each input, and of the result.
+    *inputs : Tensor
+        Of one dtype.
+    **kwargs
+        ``optimize`` and ``name``, which have no effect.
+
+    Returns
+    -------
+    Tensor
+        Differentiable.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the formula does not fit the shapes.
+    TypeError
+        If there is another keyword.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.einsum("ij,j->i", [[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0]).numpy())
+    [3. 7.]
+    """
+    for keyword in kwargs:
+        if keyword not in ("optimize", "name"):
+            raise TypeError(
+                f"Invalid keyword arguments for this function: {keyword}. Expected: name, optimize."
+            )
+    parts = aligned("Einsum", *inputs)
+    _check_sizes(equation, parts)
+    return wg.einsum(equation, *parts)
+
+
+def _check_sizes(equation: str, parts: list[Any]) -> None:
+    """Raise if one letter stands for two sizes; formulas with ``...`` are left to the operation."""
+    terms = equation.replace(" ", "").partition("->")[0].split(",")
+    if "." in equation or [len(term) for term in terms] != [x.payload.ndim for x in parts]:
+        return
+    known: dict[str, int] = {}
+    for term, x in zip(terms, parts, strict=True):
+        for place, (letter, size) in enumerate(zip(term, x.payload.shape, strict=True)):
+            if known.setdefault(letter, size) != size:
+                raise invalid(
+                    "Einsum",
+                    f"Expected dimension {known[letter]} at axis {place} of the input shaped "
+                    f"{shown(x.payload.shape)} but got dimension {size}",
+                )
+
+
+@operation("AddN")
+def add_n(inputs: Any, name: str | None = None) -> Any:
+    """The sum of tensors of one shape.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    InvalidArgumentError
+        If the shapes differ.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.add_n([[1, 2], [3, 4], [5, 6]]).numpy())
+    [ 9 12]
+    """
+    if not isinstance(inputs, list | tuple):
+        inputs = [inputs]
+    if not inputs:
+        raise ValueError(
+            "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype "
+            "and shape."
+        )
+    parts = aligned("AddN", *inputs)
+    total = parts[0]
+    for number, part in enumerate(parts[1:], 1):
+        if part.payload.shape != total.payload.shape:
+            raise invalid(
+                "AddN",
+                "Inputs to operation AddN of type AddN must have the same size and shape.  Input "
+                f"0: {shown(total.payload.shape)} != input {number}: {shown(part.payload.shape)}",
+            )
+        total = total + part
+    return wg.clone(total) if len(parts) == 1 else total
+
+
+def accumulate_n(
+    inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None
+) -> Any:
+    """The sum of tensors of one shape: `add_n`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.math.accumulate_n([[1, 2], [3, 4]]).numpy())
+    [4 6]
+    """
+    return add_n(inputs)
+
+
+@operation("AddV2")
+def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
+    """The value of a polynomial, whose coefficients begin with that of the highest power.
+
+    Raises
+    ------
+    ValueError
+        If `coeffs` is no list.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.math.polyval([1.0, 2.0, 3.0], 2.0).numpy())
+    11.0
+    """
+    if not isinstance(coeffs, list):
+        raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
+    x = tensor_of(x)
+    if not coeffs:
+        return wg.zeros_like(x)
+    value, *others = [tensor_of(c, dtype_hint=x.payload.dtype) for c in coeffs]
+    for coefficient in others:
+        value = coefficient + value * x
+    return value

@@ -1,0 +1,230 @@
+"""Layer 9 · compat: TensorFlow's functions that write parts into a new tensor, or sort them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+from wengert.compat.tensorflow.functions.indexing import flat_positions, positions
+from wengert.compat.tensorflow.functions.values import (
+    aligned,
+    invalid,
+    operation,
+    shape_of,
+    shown,
+    tensor_of,
+)
+
+__all__ = [
+    "dynamic_partition",
+    "dynamic_stitch",
+    "scatter_nd",
+    "tensor_scatter_nd_add",
+    "tensor_scatter_nd_max",
+    "tensor_scatter_nd_min",
+    "tensor_scatter_nd_sub",
+    "tensor_scatter_nd_update",
+]
+
+
+@operation("ScatterNd")
+def scatter_nd(
+    indices: Any,
+    updates: Any,
+    shape: Any,
+    bad_indices_policy: str = "",
+    name: str | None = None,
+) -> Any:
+    """Zeros of a shape, to which `updates` are added at positions.
+
+    Parameters
+    ----------
+    indices : Tensor
+        Rows of positions, one for each of the first dimensions of the result.
+    updates : Tensor
+        One part for each row.
+    shape : sequence of int, or Tensor
+        The shape of the result.
+    bad_indices_policy, name : optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Differentiable in `updates`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a position does not exist, or the shapes do not fit.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.scatter_nd([[1], [3], [1]], [5, 6, 7], [4]).numpy())
+    [ 0 12  0  6]
+    """
+    parts = tensor_of(updates)
+    start = wg.as_tensor(np.zeros(shape_of("ScatterNd", shape), parts.payload.dtype))
+    return _written("ScatterNd", start, indices, parts, _added)
+
+
+def _added(rows: Any, places: Any, parts: Any) -> Any:
+    return wg.index_add(rows, 0, places, parts)
+
+
+def _subtracted(rows: Any, places: Any, parts: Any) -> Any:
+    return wg.index_add(rows, 0, places, parts, alpha=-1)
+
+
+def _replaced(rows: Any, places: Any, parts: Any) -> Any:
+    return wg.index_copy(rows, 0, places, parts)
+
+
+def _raised(rows: Any, places: Any, parts: Any) -> Any:
+    return wg.index_reduce(rows, 0, places, parts, "amax")
+
+
+def _lowered(rows: Any, places: Any, parts: Any) -> Any:
+    return wg.index_reduce(rows, 0, places, parts, "amin")
+
+
+def _written(op: str, x: Any, indices: Any, parts: Any, write: Any) -> Any:
+    """`x` with `parts` written by `write` where the rows of `indices` say."""
+    found = positions(op, indices)
+    sizes, depth = x.payload.shape, found.shape[-1]
+    flat = flat_positions(op, found, sizes)
+    wanted = found.shape[:-1] + sizes[depth:]
+    if parts.payload.shape != wanted:
+        raise invalid(
+            op,
+            "Dimensions [0,{0}) of indices[shape={1}] must match dimensions [0,{0}) of "
+            "updates[shape={2}]: updates of shape {3} are needed".format(
+                found.ndim - 1, shown(found.shape), shown(parts.payload.shape), shown(wanted)
+            ),
+        )
+    rows = wg.reshape(x, (math.prod(sizes[:depth]), *sizes[depth:]))
+    parts = wg.reshape(parts, (len(flat), *sizes[depth:]))
+    return wg.reshape(write(rows, wg.as_tensor(flat), parts), sizes)
+
+
+_SCATTER = """The tensor with `updates` {words} at positions; `tensor` itself stays as it is.
+
+Parameters
+----------
+tensor : Tensor
+    Or what becomes one.
+indices : Tensor
+    Rows of positions, one for each of the first dimensions of `tensor`.
+updates : Tensor
+    One part for each row, of the dtype of `tensor`.
+name : str, optional
+    Accepted, and of no effect.
+
+Returns
+-------
+Tensor
+    Differentiable in `tensor` and `updates`.
+
+Raises
+------
+InvalidArgumentError
+    If a position does not exist, or shapes or dtypes do not fit.
+
+Examples
+--------
+>>> import wengert.compat.tensorflow as tf
+>>> print(tf.{name}([1, 5, 3], [[0], [1]], [4, 4]).numpy())
+{line}
+"""
+
+
+def _scatter(op: str, write: Any, name: str, words: str, line: str) -> Any:
+    @operation(op)
+    def scatter(
+        tensor: Any,
+        indices: Any,
+        updates: Any,
+        bad_indices_policy: str = "",
+        name: str | None = None,
+    ) -> Any:
+        x, parts = aligned(op, tensor, updates)
+        return _written(op, x, indices, parts, write)
+
+    scatter.__name__ = scatter.__qualname__ = name
+    scatter.__doc__ = _SCATTER.format(words=words, name=name, line=line)
+    return scatter
+
+
+tensor_scatter_nd_update = _scatter(
+    "TensorScatterUpdate", _replaced, "tensor_scatter_nd_update", "put", "[4 4 3]"
+)
+tensor_scatter_nd_add = _scatter(
+    "TensorScatterAdd", _added, "tensor_scatter_nd_add", "added", "[5 9 3]"
+)
+tensor_scatter_nd_sub = _scatter(
+    "TensorScatterSub", _subtracted, "tensor_scatter_nd_sub", "subtracted", "[-3  1  3]"
+)
+tensor_scatter_nd_max = _scatter(
+    "TensorScatterMax", _raised, "tensor_scatter_nd_max", "put, where they are greater,", "[4 5 3]"
+)
+tensor_scatter_nd_min = _scatter(
+    "TensorScatterMin", _lowered, "tensor_scatter_nd_min", "put, where they are less,", "[1 4 3]"
+)
+
+
+# -- parts by number -------------------------------------------------------------------------------
+
+
+@operation("DynamicPartition")
+def dynamic_partition(
+    data: Any, partitions: Any, num_partitions: int, name: str | None = None
+) -> Any:
+    """The parts of a tensor, sorted into lists by the numbers that `partitions` gives them.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> [part.numpy().tolist() for part in tf.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
+    [[1, 3], [2]]
+    """
+    x = tensor_of(data)
+    numbers = positions("DynamicPartition", partitions)
+    sizes = x.payload.shape
+    if sizes[: numbers.ndim] != numbers.shape:
+        raise invalid(
+            "DynamicPartition",
+            f"data.shape must start with partitions.shape, got data.shape = {shown(sizes)}, "
+            f"partitions.shape = {shown(numbers.shape)}",
+        )
+    if numbers.size and not (numbers.min() >= 0 and numbers.max() < num_partitions):
+        raise invalid("DynamicPartition", f"partitions must be in [0, {num_partitions})")
+    rows = wg.reshape(x, (numbers.size, *sizes[numbers.ndim :]))
+    return [
+        wg.index_select(rows, 0, wg.as_tensor(np.flatnonzero(numbers == i)))
+        for i in range(num_partitions)
+    ]
+
+
+@operation("DynamicStitch")
+def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
+    """Parts put where lists of positions say: ``result[indices[i][j]] = data[i][j]``.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy())
+    [10 20 30]
+    """
+    places = [positions("DynamicStitch", part) for part in indices]
+    parts = aligned("DynamicStitch", *data)
+    rest = parts[0].payload.shape[places[0].ndim :]
+    rows = wg.cat([wg.reshape(part, (-1, *rest)) for part in parts])
+    flat = np.concatenate([place.reshape(-1) for place in places])
+    # of several parts for one position the last one counts
+    source = np.full(int(flat.max(initial=-1)) + 1, -1)
+    source[flat] = np.arange(flat.size)
+    return wg.index_select(rows, 0, wg.as_tensor(np.maximum(source, 0)))

@@ -1,0 +1,334 @@
+"""Layer 9 · compat: TensorFlow's functions that give a tensor another shape."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+from wengert.compat.tensorflow.functions.values import (
+    integers,
+    invalid,
+    is_complex,
+    operation,
+    shape_of,
+    shown,
+    tensor_of,
+)
+from wengert.compat.tensorflow.shapes import TensorShape
+
+__all__ = [
+    "broadcast_dynamic_shape",
+    "broadcast_static_shape",
+    "broadcast_to",
+    "ensure_shape",
+    "expand_dims",
+    "meshgrid",
+    "reshape",
+    "squeeze",
+    "transpose",
+]
+
+
+@operation("Reshape")
+def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
+    """The same elements in another shape.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Or what becomes one.
+    shape : sequence of int, or Tensor
+        One size may be -1: what is left.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Differentiable.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the numbers of elements differ.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.reshape([1, 2, 3, 4], [2, -1]).numpy())
+    [[1 2]
+     [3 4]]
+    """
+    x = tensor_of(tensor)
+    sizes = integers(shape)
+    count = x.payload.size
+    known = math.prod(size for size in sizes if size != -1)
+    if sizes.count(-1) > 1:
+        raise invalid(
+            "Reshape", f"Only one input size may be -1, not both {sizes.index(-1)} and a later one"
+        )
+    if -1 not in sizes and known != count:
+        raise invalid(
+            "Reshape",
+            f"Input to reshape is a tensor with {count} values, but the requested shape has "
+            f"{known}",
+        )
+    if -1 in sizes:
+        if known == 0 or count % known:
+            raise invalid(
+                "Reshape",
+                f"Input to reshape is a tensor with {count} values, but the requested shape "
+                f"requires a multiple of {known}",
+            )
+        sizes = tuple(count // known if size == -1 else size for size in sizes)
+    return wg.reshape(x, sizes)
+
+
+@operation("ExpandDims")
+def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
+    """The tensor with one more dimension, of size 1, at `axis`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If `axis` is out of range.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.expand_dims([1, 2, 3], 0).shape
+    TensorShape([1, 3])
+    """
+    x = tensor_of(input)
+    (place,) = integers(axis, "axis")
+    ndim = x.payload.ndim
+    if not -ndim - 1 <= place <= ndim:
+        raise invalid(
+            "ExpandDims",
+            f"Tried to expand dim index {place} for tensor with {ndim} dimensions.",
+        )
+    return wg.unsqueeze(x, place)
+
+
+@operation("Squeeze")
+def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
+    """The tensor without dimensions of size 1: all of them, or those named.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If a named dimension does not exist or is of another size.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.squeeze([[[1, 2]]]).shape, tf.squeeze([[[1, 2]]], axis=0).shape
+    (TensorShape([2]), TensorShape([1, 2]))
+    """
+    x = tensor_of(input)
+    sizes, ndim = x.payload.shape, x.payload.ndim
+    places = () if axis is None else integers(axis, "axis")
+    for place in places:
+        if not -ndim <= place < ndim:
+            raise invalid(
+                "Squeeze", f"Tried to squeeze dim index {place} for tensor with {ndim} dimensions."
+            )
+        if sizes[place] != 1:
+            raise invalid(
+                "Squeeze",
+                f"Can not squeeze dim[{place % ndim}], expected a dimension of 1, "
+                f"got {sizes[place]}",
+            )
+    gone = {place % ndim for place in places} or {i for i, size in enumerate(sizes) if size == 1}
+    return wg.reshape(x, tuple(size for i, size in enumerate(sizes) if i not in gone))
+
+
+@operation("Transpose")
+def transpose(
+    a: Any, perm: Any = None, conjugate: bool = False, name: str | None = "transpose"
+) -> Any:
+    """The dimensions in another order: the reverse one, or `perm`.
+
+    Parameters
+    ----------
+    a : Tensor
+        Or what becomes one.
+    perm : sequence of int, optional
+        For each dimension of the result, which one of `a` it is.
+    conjugate : bool
+        Whether to take the complex conjugate, too.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Differentiable.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If `perm` is no order of the dimensions.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.transpose([[1, 2], [3, 4]]).numpy())
+    [[1 3]
+     [2 4]]
+    """
+    x = tensor_of(a)
+    ndim = x.payload.ndim
+    order = tuple(reversed(range(ndim))) if perm is None else integers(perm, "perm")
+    if len(order) != ndim:
+        raise invalid(
+            "Transpose",
+            f"transpose expects a vector of size {ndim}. But input(1) is a vector of size "
+            f"{len(order)}",
+        )
+    for place in order:
+        if not -ndim <= place < ndim:
+            raise invalid("Transpose", f"{place} is out of range [0 .. {ndim})")
+    order = tuple(place % ndim for place in order)
+    for place in range(ndim):
+        if place not in order:
+            raise invalid("Transpose", f"{place} is missing from {{{','.join(map(str, order))}}}.")
+    result = wg.permute(x, order)
+    return wg.conj_physical(result) if conjugate and is_complex(x) else result
+
+
+@operation("BroadcastTo")
+def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
+    """The tensor, repeated along dimensions of size 1 and new ones, so that it has `shape`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.broadcast_to([1, 2], [2, 2]).numpy())
+    [[1 2]
+     [1 2]]
+    """
+    x = tensor_of(input)
+    sizes = shape_of("BroadcastTo", shape)
+    try:
+        return wg.broadcast_to(x, sizes)
+    except RuntimeError:
+        raise invalid(
+            "BroadcastTo", f"Incompatible shapes: {shown(x.payload.shape)} vs. {shown(sizes)}"
+        ) from None
+
+
+@operation("EnsureShape")
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
+    """The tensor itself, if it has that shape; None stands for any size.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If it has another one.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.ensure_shape([1, 2], [None]).shape
+    TensorShape([2])
+    """
+    x = tensor_of(x)
+    sizes = list(shape)
+    here = x.payload.shape
+    if len(sizes) != len(here) or any(
+        size is not None and size != own for size, own in zip(sizes, here, strict=True)
+    ):
+        wanted = shown("?" if size is None else size for size in sizes)
+        raise invalid(
+            "EnsureShape",
+            f"Shape of tensor input {shown(here)} is not compatible with expected shape {wanted}.",
+        )
+    return x
+
+
+@operation("Meshgrid")
+def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> Any:
+    """The coordinates of the points of a grid, one tensor for each argument, as a list.
+
+    Parameters
+    ----------
+    *args : Tensor
+        The coordinates along each dimension.
+    indexing : str
+        ``"xy"``, where the first two dimensions are exchanged, or ``"ij"``.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Raises
+    ------
+    ValueError
+        If `indexing` is another.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> [part.numpy().tolist() for part in tf.meshgrid([1, 2], [3, 4])]
+    [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(
+            f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'"
+        )
+    parts = [wg.reshape(tensor_of(part), (-1,)) for part in args]
+    return list(wg.meshgrid(*parts, indexing=indexing))
+
+
+def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
+    """The shape that two shapes broadcast to.
+
+    Raises
+    ------
+    ValueError
+        If they do not.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.broadcast_static_shape(tf.TensorShape([2, 1]), tf.TensorShape([3]))
+    TensorShape([2, 3])
+    """
+    try:
+        return TensorShape(np.broadcast_shapes(tuple(shape_x), tuple(shape_y)))
+    except ValueError:
+        raise ValueError(
+            f"Incompatible shapes for broadcasting: {tuple(shape_x)} and {tuple(shape_y)}"
+        ) from None
+
+
+@operation("BroadcastArgs")
+def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
+    """The shape that two shapes broadcast to, as a tensor.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If they do not.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.broadcast_dynamic_shape([2, 1], [3]).numpy())
+    [2 3]
+    """
+    first, second = integers(shape_x), integers(shape_y)
+    try:
+        found = np.broadcast_shapes(first, second)
+    except ValueError:
+        raise invalid(
+            "BroadcastArgs", f"Incompatible shapes: {shown(first)} vs. {shown(second)}"
+        ) from None
+    return wg.as_tensor(np.array(found, np.int32))

@@ -1,0 +1,327 @@
+"""Layer 9 · compat: what TensorFlow's functions do with their arguments, and their results.
+
+NOTE [functions of TensorFlow]
+Each function makes tensors of its arguments, checks what TensorFlow checks, and calls an operation
+of wengert. The result is a plain tensor whose class is changed (`computed`, `operation`); what
+wengert says about wrong arguments becomes an `InvalidArgumentError`, which is what kernels of
+TensorFlow raise. Nothing here computes, or knows of tapes.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+import wengert as wg
+from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
+from wengert.compat.tensorflow.errors import InvalidArgumentError, OpError
+from wengert.compat.tensorflow.tensor import Tensor, made, same_dtype, tensor_of
+from wengert.compat.tensorflow.values import array_of
+from wengert.interp.levels import Lifted
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.lift import cast as converted
+
+__all__ = [
+    "COMPLEX",
+    "FLOATING",
+    "INTEGERS",
+    "NUMBERS",
+    "REAL",
+    "aligned",
+    "axis_of",
+    "axes_of",
+    "check",
+    "computed",
+    "constant_of",
+    "dtype_of",
+    "integers",
+    "invalid",
+    "is_complex",
+    "is_floating",
+    "is_mapped",
+    "kind_of",
+    "list_of",
+    "made",
+    "cxx_name",
+    "converted",
+    "numbers_of",
+    "operation",
+    "shape_of",
+    "shown",
+    "tensor_of",
+    "truths",
+    "type_of",
+]
+
+FLOATING = ("bfloat16", "half", "float", "double")
+INTEGERS = ("uint8", "int8", "uint16", "int16", "int32", "uint32", "int64", "uint64")
+REAL = (*FLOATING, *INTEGERS)
+COMPLEX = (*FLOATING, "complex64", "complex128")
+NUMBERS = (*REAL, "complex64", "complex128")
+"""Lists of dtypes, by the names that TensorFlow's kernels give them in their messages."""
+
+_CXX_NAMES: dict[Any, str] = {}
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def invalid(op: str, message: str) -> InvalidArgumentError:
+    """The error that TensorFlow's kernel `op` raises."""
+    return InvalidArgumentError(None, None, f"{message} [Op:{op}]")
+
+
+def shown(shape: Any) -> str:
+    """A shape as TensorFlow's kernels show it: ``[2,3]``."""
+    return f"[{','.join(map(str, shape))}]"
+
+
+def kind_of(x: Any) -> str:
+    """The kind of a tensor's dtype: one of ``f``, ``c``, ``i``, ``u``, ``b``."""
+    kind = x.payload.dtype.kind
+    return "f" if kind == "V" else kind
+
+
+def type_of(x: Any) -> Any:
+    """The dtype of a tensor, as TensorFlow shows it."""
+    return of_numpy(np.dtype(x.payload.dtype))
+
+
+def constant_of(array: Any) -> Any:
+    """A tensor of the elements of an array."""
+    return made(new_tensor(np.asarray(array)))
+
+
+def is_floating(x: Any) -> bool:
+    """Whether a tensor's dtype is a real floating one."""
+    return kind_of(x) == "f"
+
+
+def is_complex(x: Any) -> bool:
+    """Whether a tensor's dtype is complex."""
+    return x.payload.dtype.kind == "c"
+
+
+def check(op: str, x: Any, allowed: Sequence[str], attribute: str = "T") -> None:
+    """Raise unless the dtype of `x` is one that the kernel `op` takes.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Which says what to write instead.
+    """
+    kind = x.payload.dtype
+    name = _CXX_NAMES.get(kind)
+    if name is None:
+        name = _CXX_NAMES[kind] = cxx_name(kind)
+    if name in allowed:
+        return
+    hint = ""
+    if "float" in allowed and kind_of(x) in "iub":
+        hint = "; convert it first: tf.cast(x, tf.float32), or write 1.0 for 1"
+    elif "int32" in allowed and "float" not in allowed:
+        hint = "; convert it first: tf.cast(x, tf.int32)"
+    raise invalid(
+        op,
+        f"Value for attr '{attribute}' of {name} is not in the list of allowed values: "
+        f"{', '.join(allowed)}{hint}",
+    )
+
+
+def computed(op: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """``function(*args, **kwargs)`` of wengert's, as TensorFlow's tensor, with its errors."""
+    entered = [tensor_of(arg) if arg.__class__ is Tensor else arg for arg in args]
+    try:
+        with np.errstate(all="ignore"):
+            return made(function(*entered, **kwargs))
+    except OpError:
+        raise
+    except (RuntimeError, IndexError, ValueError) as error:
+        raise invalid(op, str(error)) from error
+
+
+def operation(op: str) -> Callable[[_Function], _Function]:
+    """Decorate a function that gives plain tensors, or a sequence of them (see `computed`)."""
+
+    def decorate(function: _Function) -> _Function:
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                with np.errstate(all="ignore"):
+                    return _converted(function(*args, **kwargs))
+            except OpError:
+                raise
+            except (RuntimeError, IndexError) as error:
+                raise invalid(op, str(error)) from error
+
+        return call  # type: ignore[return-value]
+
+    return decorate
+
+
+def _converted(result: Any) -> Any:
+    if isinstance(result, TensorBase):
+        return made(result)
+    if isinstance(result, tuple | list):
+        parts = [_converted(part) for part in result]
+        if hasattr(result, "_fields"):
+            return type(result)(*parts)
+        return type(result)(parts)
+    return result
+
+
+# -- arguments -------------------------------------------------------------------------------------
+
+
+def aligned(op: str, *values: Any) -> list[Any]:
+    """Tensors of one dtype: of the first tensor's among `values`, else of the first value's.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there are tensors of two dtypes.
+    TypeError
+        If a number does not fit into the dtype.
+    """
+    return list(same_dtype(op, *values))
+
+
+def numbers_of(value: Any) -> Any:
+    """The elements of what becomes a tensor as an array, outside of any history."""
+    return np.asarray(tensor_of(value).numpy())
+
+
+def is_mapped(x: Any) -> bool:
+    """Whether a tensor stands for many at once, as under `vectorized_map`: it has no one value."""
+    return isinstance(x.payload, Lifted)
+
+
+def truths(op: str, *values: Any) -> list[Any]:
+    """Tensors of bools.
+
+    Raises
+    ------
+    TypeError
+        If a value is a number.
+    InvalidArgumentError
+        If it is a tensor of numbers.
+    """
+    found = [_truth(value) for value in values]
+    for i, x in enumerate(found):
+        if x.payload.dtype.kind != "b":
+            raise invalid(
+                op,
+                f"cannot compute {op} as input #{i}(zero-based) was expected to be a bool tensor "
+                f"but is a {cxx_name(x.payload.dtype)} tensor; compare it with something: x != 0",
+            )
+    return found
+
+
+def _truth(value: Any) -> Any:
+    if isinstance(value, TensorBase) or hasattr(value, "_as_tensor"):
+        return tensor_of(value)
+    return made(new_tensor(array_of(value, np.dtype(bool))))
+
+
+def list_of(op: str, values: Any) -> list[Any]:
+    """Tensors of one dtype, of a list of what becomes tensors, or of a tensor's parts."""
+    if isinstance(values, TensorBase) or hasattr(values, "_as_tensor"):
+        values = list(wg.unbind(tensor_of(values)))
+    if not isinstance(values, list | tuple):
+        values = [values]
+    return aligned(op, *values)
+
+
+def dtype_of(dtype: Any, default: Any = None) -> Any:
+    """NumPy's dtype of a dtype in any form, or of `default` for None."""
+    return default if dtype is None else numpy_dtype(dtype)
+
+
+def integers(value: Any, what: str = "shape") -> tuple[int, ...]:
+    """Integers out of a list, a tensor, an array or a shape, or a number by itself.
+
+    Raises
+    ------
+    TypeError
+        If something in `value` is no integer.
+    """
+    return tuple(_integer(part, what) for part in _parts(value))
+
+
+def _parts(value: Any) -> Any:
+    if isinstance(value, TensorBase) or hasattr(value, "_as_tensor"):
+        value = numbers_of(value)
+    elif hasattr(value, "as_list"):
+        return value.as_list()
+    if isinstance(value, np.ndarray):
+        return value.reshape(-1).tolist()
+    return value if isinstance(value, list | tuple | range) else (value,)
+
+
+def _integer(value: Any, what: str) -> int:
+    if isinstance(value, TensorBase) or hasattr(value, "_as_tensor"):
+        value = numbers_of(value).item()
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"Cannot convert {value!r} to EagerTensor of dtype int32: {what} takes integers"
+        ) from None
+
+
+def shape_of(op: str, value: Any) -> tuple[int, ...]:
+    """The dimensions that a shape names, in any form.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If one is negative.
+    """
+    shape = integers(value)
+    for size in shape:
+        if size < 0:
+            raise invalid(op, f"Dimension {size} must be >= 0")
+    return shape
+
+
+def axis_of(op: str, axis: Any, ndim: int, message: str | None = None) -> int:
+    """One dimension, counted from the front.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no such dimension; it begins with `message`, where one is given.
+    """
+    (number,) = integers(axis, "axis")
+    if not -ndim <= number < ndim:
+        text = message or f"Expected dimension in the range [{-ndim}, {ndim}), but got"
+        raise invalid(op, f"{text} {number}")
+    return number % ndim
+
+
+def axes_of(op: str, axis: Any, ndim: int) -> tuple[int, ...]:
+    """The dimensions to reduce; all of them for None.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If one does not exist, or is named twice.
+    """
+    if axis is None:
+        return tuple(range(ndim))
+    found: list[int] = []
+    for number in integers(axis, "axis"):
+        if not -ndim <= number < ndim:
+            raise invalid(
+                op,
+                f"Invalid reduction dimension ({number} for input with {ndim} dimension(s)",
+            )
+        if number % ndim in found:
+            raise invalid(
+                op,
+                f"Invalid reduction arguments: Axes contains duplicate dimension: {number % ndim}",
+            )
+        found.append(number % ndim)
+    return tuple(found)

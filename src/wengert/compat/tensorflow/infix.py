@@ -1,0 +1,264 @@
+"""Layer 9 · compat: the operators of TensorFlow's tensors and variables, put on the class here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.tensorflow.dtypes import cxx_name, of_numpy
+from wengert.compat.tensorflow.errors import invalid
+from wengert.compat.tensorflow.tensor import Tensor, entered, made, same_dtype, tensor_of
+from wengert.ops.matmul import matmul
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.record import T
+from wengert.tensor.tensor import Tensor as NativeTensor
+
+__all__ = ["OPERATORS", "install"]
+
+_NUMBERS = "bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, "
+_NUMBERS += "complex128, uint32, uint64"
+_WHOLE = "int8, int16, int32, int64, uint8, uint16, uint32, uint64"
+_REAL = "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64"
+
+
+def _computed(op_name: str, function: Callable[..., Any], a: Any, b: Any) -> Any:
+    """An operation on two tensors of one type; shapes that do not fit are TensorFlow's error."""
+    try:
+        with np.errstate(all="ignore"):
+            return made(function(a, b))
+    except RuntimeError as error:
+        try:
+            np.broadcast_shapes(tuple(a.payload.shape), tuple(b.payload.shape))
+        except ValueError:
+            raise invalid(f"Incompatible shapes: {_listed(a)} vs. {_listed(b)}", op_name) from None
+        raise error
+
+
+def _listed(tensor: Any) -> str:
+    return "[" + ",".join(map(str, tensor.payload.shape)) + "]"
+
+
+def _refuse(op_name: str, kind: Any, allowed: str) -> None:
+    raise invalid(
+        f"Value for attr 'T' of {cxx_name(np.dtype(kind))} is not in the list of allowed values: "
+        f"{allowed}",
+        op_name,
+    )
+
+
+def _arithmetic(op_name: str, prim: str, method: str) -> Callable[..., Any]:
+    def operation(a: Any, b: Any) -> Any:
+        number = b.__class__ is float or b.__class__ is int
+        if number and a.__class__ is Tensor and a.payload.dtype.kind == "f":
+            # the same, without making a tensor of the number
+            with np.errstate(all="ignore"):
+                return made(getattr(NativeTensor, method)(entered(a), b))
+        a, b = same_dtype(op_name, a, b)
+        if a.payload.dtype.kind == "b":
+            if prim != "mul":
+                _refuse(op_name, a.payload.dtype, _NUMBERS)
+            return _computed(op_name, T.bitwise_and, a, b)
+        return _computed(op_name, getattr(T, prim), a, b)
+
+    return operation
+
+
+def _divided(a: Any, b: Any) -> Any:
+    """True division: of whole numbers as fractions."""
+    a, b = _pair("x", a, b)
+    kind = a.payload.dtype
+    if kind.kind == "b":
+        raise TypeError(
+            f"Invalid dtype {of_numpy(kind)!r} in __truediv__. Expected one of the numeric types: "
+            "tf.cast the values first"
+        )
+    if kind.kind in "iu":
+        wide = np.dtype(np.float32 if kind.itemsize < 4 else np.float64)
+        a, b = (made(T.to_copy(x, dtype=wide)) for x in (a, b))
+    return _computed("RealDiv", T.div, a, b)
+
+
+def _pair(name: str, a: Any, b: Any) -> tuple[Any, Any]:
+    both = [x if isinstance(x, TensorBase) else getattr(x, "_value", None) for x in (a, b)]
+    if None not in [None if x is None else 0 for x in both]:
+        kinds = [of_numpy(np.dtype(x.payload.dtype)) for x in both if x is not None]
+        if kinds[0] is not kinds[1]:
+            raise TypeError(
+                f"`x` and `y` must have the same dtype, got {kinds[0]!r} != {kinds[1]!r}. "
+                "(Nothing is promoted: write tf.cast.)"
+            )
+    first, second = same_dtype("RealDiv", a, b)
+    return first, second
+
+
+def _floored(a: Any, b: Any) -> Any:
+    a, b = same_dtype("FloorDiv", a, b)
+    if a.payload.dtype.kind == "b":
+        _refuse("FloorDiv", a.payload.dtype, _NUMBERS)
+    _check_divisor(b, "FloorDiv")
+    rounded = _floor_of_quotient if a.payload.dtype.kind == "f" else T.floor_divide
+    return _computed("FloorDiv", rounded, a, b)
+
+
+def _floor_of_quotient(a: Any, b: Any) -> Any:
+    # the quotient is rounded before it is cut, in TensorFlow; and no gradient passes
+    return T.floor(T.div(a.detach(), b.detach()))
+
+
+def _remainder(a: Any, b: Any) -> Any:
+    a, b = same_dtype("FloorMod", a, b)
+    if a.payload.dtype.kind in "bc":
+        _refuse("FloorMod", a.payload.dtype, _REAL)
+    _check_divisor(b, "FloorMod")
+    return _computed("FloorMod", T.remainder, a, b)
+
+
+def _check_divisor(b: Any, op_name: str) -> None:
+    if b.payload.dtype.kind in "iu" and not np.all(np.asarray(b.payload)):
+        raise invalid("Integer division by zero", op_name)
+
+
+def _bits(op_name: str, prim: str) -> Callable[..., Any]:
+    def operation(a: Any, b: Any) -> Any:
+        a, b = same_dtype(op_name, a, b)
+        if a.payload.dtype.kind not in "iub":
+            _refuse(op_name, a.payload.dtype, _WHOLE)
+        return _computed(op_name, getattr(T, prim), a, b)
+
+    return operation
+
+
+def _compared(op_name: str, prim: str) -> Callable[..., Any]:
+    def operation(a: Any, b: Any) -> Any:
+        a, b = same_dtype(op_name, a, b)
+        if a.payload.dtype.kind in "bc":
+            _refuse(op_name, a.payload.dtype, _REAL)
+        return _computed(op_name, getattr(T, prim), a, b)
+
+    return operation
+
+
+def _equality(op_name: str, prim: str, otherwise: bool) -> Callable[..., Any]:
+    def operation(a: Any, b: Any) -> Any:
+        if a is None or b is None:
+            return otherwise
+        a, b = same_dtype(op_name, a, b)
+        try:
+            return made(getattr(T, prim)(a, b))
+        except RuntimeError:
+            # of other shapes: no element is equal
+            return made(new_tensor(np.bool_(otherwise)))
+
+    return operation
+
+
+def _product(a: Any, b: Any) -> Any:
+    a, b = same_dtype("MatMul", a, b)
+    n, m = a.payload.ndim, b.payload.ndim
+    if a.payload.dtype.kind == "b":
+        _refuse("MatMul", a.payload.dtype, _NUMBERS)
+    if n < 2 or m < 2:
+        if n != m:
+            raise invalid(
+                f"In[0] and In[1] has different ndims: {_listed(a)} vs. {_listed(b)}", "MatMul"
+            )
+        raise invalid(f"In[0] and In[1] ndims must be == 2: {n}", "MatMul")
+    if a.payload.shape[-1] != b.payload.shape[-2]:
+        if n == m == 2:
+            raise invalid(
+                f"Matrix size-incompatible: In[0]: {_listed(a)}, In[1]: {_listed(b)}", "MatMul"
+            )
+        raise invalid(
+            f"Matrix size-incompatible: In[0]: {_listed(a)}, In[1]: {_listed(b)}", "BatchMatMulV2"
+        )
+    return _computed("BatchMatMulV2", matmul, a, b)
+
+
+def _negative(a: Any) -> Any:
+    a = tensor_of(a)
+    if a.payload.dtype.kind == "b":
+        _refuse("Neg", a.payload.dtype, _NUMBERS)
+    return made(T.neg(a))
+
+
+def _inverted(a: Any) -> Any:
+    a = tensor_of(a)
+    if a.payload.dtype.kind not in "iub":
+        _refuse("Invert", a.payload.dtype, _WHOLE)
+    return made(T.bitwise_not(a))
+
+
+def _absolute(a: Any) -> Any:
+    return made(T.abs(tensor_of(a)))
+
+
+OPERATORS: dict[str, Callable[..., Any]] = {
+    "add": _arithmetic("AddV2", "add", "__add__"),
+    "sub": _arithmetic("Sub", "sub", "__sub__"),
+    "mul": _arithmetic("Mul", "mul", "__mul__"),
+    "pow": _arithmetic("Pow", "pow", "__pow__"),
+    "truediv": _divided,
+    "floordiv": _floored,
+    "mod": _remainder,
+    "matmul": _product,
+    "and": _bits("BitwiseAnd", "bitwise_and"),
+    "or": _bits("BitwiseOr", "bitwise_or"),
+    "xor": _bits("BitwiseXor", "bitwise_xor"),
+    "lt": _compared("Less", "lt"),
+    "le": _compared("LessEqual", "le"),
+    "gt": _compared("Greater", "gt"),
+    "ge": _compared("GreaterEqual", "ge"),
+    "eq": _equality("Equal", "eq", False),
+    "ne": _equality("NotEqual", "ne", True),
+    "neg": _negative,
+    "invert": _inverted,
+    "abs": _absolute,
+}
+_COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
+_UNARY = frozenset({"neg", "invert", "abs"})
+
+
+def _unsupported(symbol: str) -> Callable[..., Any]:
+    def operator(*_: Any) -> Any:
+        return NotImplemented
+
+    operator.__name__ = operator.__qualname__ = symbol
+    return operator
+
+
+def install(cls: type, in_place: bool = True) -> None:
+    """Put the operators on a class: of tensors, whose ``+=`` makes a new one, or of variables."""
+    for name, operation in OPERATORS.items():
+        if name in _UNARY:
+            setattr(cls, f"__{name}__", _method(f"__{name}__", operation))
+            continue
+        setattr(cls, f"__{name}__", _method(f"__{name}__", operation))
+        if name not in _COMPARISONS:
+            setattr(cls, f"__r{name}__", _reflected(f"__r{name}__", operation))
+            if in_place:
+                setattr(cls, f"__i{name}__", _method(f"__i{name}__", operation))
+
+
+def _method(symbol: str, operation: Callable[..., Any]) -> Callable[..., Any]:
+    def operator(self: Any, *other: Any) -> Any:
+        return operation(self, *other)
+
+    operator.__name__ = operator.__qualname__ = symbol
+    return operator
+
+
+def _reflected(symbol: str, operation: Callable[..., Any]) -> Callable[..., Any]:
+    def operator(self: Any, other: Any) -> Any:
+        # NumPy's numbers and lists become the tensor's type, not it theirs
+        return operation(other, self)
+
+    operator.__name__ = operator.__qualname__ = symbol
+    return operator
+
+
+install(Tensor)
+for _symbol in ("lshift", "rshift", "divmod"):
+    for _form in (f"__{_symbol}__", f"__r{_symbol}__", f"__i{_symbol}__"):
+        setattr(Tensor, _form, _unsupported(_form))

@@ -1,0 +1,360 @@
+"""Layer 9 · compat: ``tf.initializers`` and ``tf.keras.initializers``: how weights begin."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.tensorflow.functions import drawing
+from wengert.compat.tensorflow.functions.streams import stream_of
+from wengert.compat.tensorflow.functions.values import constant_of, dtype_of, shape_of
+from wengert.compat.tensorflow.refusal import refusal
+
+__all__ = [
+    "Constant",
+    "GlorotNormal",
+    "GlorotUniform",
+    "HeNormal",
+    "HeUniform",
+    "Identity",
+    "Initializer",
+    "LecunNormal",
+    "LecunUniform",
+    "Ones",
+    "Orthogonal",
+    "RandomNormal",
+    "RandomUniform",
+    "TruncatedNormal",
+    "VarianceScaling",
+    "Zeros",
+    "constant",
+    "get",
+    "glorot_normal",
+    "glorot_uniform",
+    "he_normal",
+    "he_uniform",
+    "identity",
+    "lecun_normal",
+    "lecun_uniform",
+    "ones",
+    "orthogonal",
+    "random_normal",
+    "random_uniform",
+    "truncated_normal",
+    "variance_scaling",
+    "zeros",
+]
+
+_FLOAT32 = np.dtype(np.float32)
+_TRUNCATION = 0.87962566103423978
+"""The standard deviation of a normal distribution without what is beyond two of its own."""
+
+
+class Initializer:
+    """What makes the first values of weights: called with a shape and a dtype."""
+
+    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        """The values."""
+        raise NotImplementedError("Initializer subclasses must implement the `__call__()` method.")
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make another one like this."""
+        return {key: value for key, value in vars(self).items() if not key.startswith("_")}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Initializer:
+        """One with these arguments."""
+        return cls(**config)
+
+
+class Constant(Initializer):
+    """One number everywhere, or a given array.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.initializers.Constant(3.0)([2]).numpy())
+    [3. 3.]
+    """
+
+    def __init__(self, value: Any = 0.0) -> None:
+        self.value = value
+
+    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        """The values."""
+        sizes = shape_of("Fill", shape)
+        value = np.asarray(self.value).astype(dtype_of(dtype, _FLOAT32))
+        if value.size == math.prod(sizes):
+            return constant_of(value.reshape(sizes))
+        return constant_of(np.broadcast_to(value, sizes).copy())
+
+
+class Zeros(Initializer):
+    """Zeros.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.initializers.Zeros()([2]).numpy())
+    [0. 0.]
+    """
+
+    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        """The values."""
+        return constant_of(np.zeros(shape_of("Fill", shape), dtype_of(dtype, _FLOAT32)))
+
+
+class Ones(Initializer):
+    """Ones.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.initializers.Ones()([2]).numpy())
+    [1. 1.]
+    """
+
+    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        """The values."""
+        return constant_of(np.ones(shape_of("Fill", shape), dtype_of(dtype, _FLOAT32)))
+
+
+class Identity(Initializer):
+    """A matrix with one number on its diagonal.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.initializers.Identity(2.0)([2, 2]).numpy())
+    [[2. 0.]
+     [0. 2.]]
+    """
+
+    def __init__(self, gain: float = 1.0) -> None:
+        self.gain = gain
+
+    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        """The values."""
+        sizes = shape_of("Fill", shape)
+        if len(sizes) != 2:
+            raise ValueError(
+                "Identity matrix initializer can only be used for 2D matrices. Received: "
+                f"shape={sizes} of rank {len(sizes)}."
+            )
+        return constant_of(self.gain * np.eye(*sizes, dtype=dtype_of(dtype, _FLOAT32)))
+
+
+class RandomNormal(Initializer):
+    """Normal random numbers."""
+
+    def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: Any = None) -> None:
+        self.mean = mean
+        self.stddev = stddev
+        self.seed = seed
+
+    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        """The values."""
+        return drawing.normals(stream_of(self.seed), shape, self.mean, self.stddev, dtype)
+
+
+class TruncatedNormal(RandomNormal):
+    """Normal random numbers, at most two standard deviations from the mean."""
+
+    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        """The values."""
+        stream = stream_of(self.seed)
+        return drawing.truncated_normals(stream, shape, self.mean, self.stddev, dtype)
+
+
+class RandomUniform(Initializer):
+    """Uniform random numbers."""
+
+    def __init__(self, minval: float = -0.05, maxval: float = 0.05, seed: Any = None) -> None:
+        self.minval = minval
+        self.maxval = maxval
+        self.seed = seed
+
+    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        """The values."""
+        return drawing.uniforms(stream_of(self.seed), shape, self.minval, self.maxval, dtype)
+
+
+class Orthogonal(Initializer):
+    """A random orthogonal matrix; for more dimensions, one of that many columns."""
+
+    def __init__(self, gain: float = 1.0, seed: Any = None) -> None:
+        self.gain = gain
+        self.seed = seed
+
+    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        """The values."""
+        sizes = shape_of("Fill", shape)
+        if len(sizes) < 2:
+            raise ValueError(
+                "The tensor to initialize must be at least two-dimensional. Received: "
+                f"shape={sizes} of rank {len(sizes)}."
+            )
+        rows, columns = math.prod(sizes[:-1]), sizes[-1]
+        drawn = stream_of(self.seed).standard_normal((max(rows, columns), min(rows, columns)))
+        q, r = np.linalg.qr(drawn)
+        q = q * np.sign(np.diagonal(r))
+        q = q if rows >= columns else q.T
+        return constant_of((self.gain * q.reshape(sizes)).astype(dtype_of(dtype, _FLOAT32)))
+
+
+class VarianceScaling(Initializer):
+    """Random numbers whose variance is `scale` divided by the number of inputs, outputs, or both.
+
+    Parameters
+    ----------
+    scale : float
+        A positive number.
+    mode : str
+        ``"fan_in"``, ``"fan_out"`` or ``"fan_avg"``.
+    distribution : str
+        ``"truncated_normal"``, ``"untruncated_normal"`` or ``"uniform"``.
+    seed : int, optional
+        See `tf.random.set_seed`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is another one.
+    """
+
+    def __init__(
+        self,
+        scale: float = 1.0,
+        mode: str = "fan_in",
+        distribution: str = "truncated_normal",
+        seed: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        if scale <= 0:
+            raise ValueError(f"Argument `scale` must be positive float. Received: scale={scale}")
+        if mode not in ("fan_in", "fan_out", "fan_avg"):
+            raise ValueError(f"Invalid `mode` argument: {mode}")
+        if distribution == "normal":
+            distribution = "truncated_normal"
+        if distribution not in ("uniform", "truncated_normal", "untruncated_normal"):
+            raise ValueError(f"Invalid `distribution` argument: {distribution}")
+        self.scale = scale
+        self.mode = mode
+        self.distribution = distribution
+        self.seed = seed
+
+    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        """The values."""
+        fan_in, fan_out = _fans(shape_of("Fill", shape))
+        count = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
+        scale = self.scale / max(1.0, count)
+        stream = stream_of(self.seed)
+        if self.distribution == "uniform":
+            limit = math.sqrt(3 * scale)
+            return drawing.uniforms(stream, shape, -limit, limit, dtype)
+        if self.distribution == "untruncated_normal":
+            return drawing.normals(stream, shape, 0.0, math.sqrt(scale), dtype)
+        stddev = math.sqrt(scale) / _TRUNCATION
+        return drawing.truncated_normals(stream, shape, 0.0, stddev, dtype)
+
+
+def _fans(shape: tuple[int, ...]) -> tuple[int, int]:
+    """How many inputs and outputs a weight of this shape joins."""
+    if len(shape) < 1:
+        return 1, 1
+    if len(shape) == 1:
+        return shape[0], shape[0]
+    field = math.prod(shape[:-2])
+    return shape[-2] * field, shape[-1] * field
+
+
+def _scaled(name: str, scale: float, mode: str, distribution: str) -> Any:
+    """A class of `VarianceScaling` with these arguments."""
+
+    def __init__(self: Any, seed: Any = None, **kwargs: Any) -> None:
+        VarianceScaling.__init__(self, scale, mode, distribution, seed)
+
+    def get_config(self: Any) -> dict[str, Any]:
+        return {"seed": self.seed}
+
+    kind = {"uniform": "Uniform", "truncated_normal": "Truncated normal"}[distribution]
+    doc = f"{kind} random numbers: `VarianceScaling` with scale {scale} and mode ``{mode!r}``."
+    body = {
+        "__init__": __init__,
+        "get_config": get_config,
+        "__doc__": doc,
+        "__module__": __name__,
+    }
+    return type(name, (VarianceScaling,), body)
+
+
+GlorotUniform = _scaled("GlorotUniform", 1.0, "fan_avg", "uniform")
+GlorotNormal = _scaled("GlorotNormal", 1.0, "fan_avg", "truncated_normal")
+HeUniform = _scaled("HeUniform", 2.0, "fan_in", "uniform")
+HeNormal = _scaled("HeNormal", 2.0, "fan_in", "truncated_normal")
+LecunUniform = _scaled("LecunUniform", 1.0, "fan_in", "uniform")
+LecunNormal = _scaled("LecunNormal", 1.0, "fan_in", "truncated_normal")
+
+constant, zeros, ones, identity = Constant, Zeros, Ones, Identity
+random_normal, random_uniform, truncated_normal = RandomNormal, RandomUniform, TruncatedNormal
+glorot_uniform, glorot_normal = GlorotUniform, GlorotNormal
+he_uniform, he_normal = HeUniform, HeNormal
+lecun_uniform, lecun_normal = LecunUniform, LecunNormal
+orthogonal, variance_scaling = Orthogonal, VarianceScaling
+
+# as TensorFlow's package itself names some of them
+constant_initializer, zeros_initializer, ones_initializer = Constant, Zeros, Ones
+random_normal_initializer, random_uniform_initializer = RandomNormal, RandomUniform
+
+_NAMES: dict[str, Any] = {
+    "constant": Constant,
+    "glorot_normal": GlorotNormal,
+    "glorot_uniform": GlorotUniform,
+    "he_normal": HeNormal,
+    "he_uniform": HeUniform,
+    "identity": Identity,
+    "lecun_normal": LecunNormal,
+    "lecun_uniform": LecunUniform,
+    "normal": RandomNormal,
+    "one": Ones,
+    "ones": Ones,
+    "orthogonal": Orthogonal,
+    "random_normal": RandomNormal,
+    "random_uniform": RandomUniform,
+    "truncated_normal": TruncatedNormal,
+    "uniform": RandomUniform,
+    "variance_scaling": VarianceScaling,
+    "zero": Zeros,
+    "zeros": Zeros,
+}
+
+
+def get(identifier: Any) -> Any:
+    """The initializer that a name stands for; others come back as they are.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> type(tf.keras.initializers.get("he_normal")).__name__
+    'HeNormal'
+    """
+    if identifier is None or callable(identifier):
+        return identifier() if isinstance(identifier, type) else identifier
+    if isinstance(identifier, str):
+        found = _NAMES.get(identifier) or next(
+            (kind for kind in _NAMES.values() if kind.__name__ == identifier), None
+        )
+        if found is not None:
+            return found()
+    raise ValueError(f"Could not interpret initializer identifier: {identifier}")
+
+
+def __getattr__(name: str) -> Any:
+    raise refusal("initializers", name)

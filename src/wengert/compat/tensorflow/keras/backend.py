@@ -1,0 +1,112 @@
+"""Layer 9 · compat: ``tf.keras.backend``: settings that all of Keras shares, and names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.tensorflow.functions.values import dtype_of
+from wengert.compat.tensorflow.refusal import refusal
+
+__all__ = [
+    "clear_session",
+    "epsilon",
+    "floatx",
+    "get_uid",
+    "image_data_format",
+    "set_epsilon",
+    "set_floatx",
+]
+
+_SETTINGS: dict[str, Any] = {"epsilon": 1e-7, "floatx": "float32"}
+_COUNTS: dict[str, int] = {}
+
+
+def epsilon() -> float:
+    """The small number that keeps logarithms and quotients finite.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.keras.backend.epsilon()
+    1e-07
+    """
+    value: float = _SETTINGS["epsilon"]
+    return value
+
+
+def set_epsilon(value: float) -> None:
+    """Set what `epsilon` says."""
+    _SETTINGS["epsilon"] = float(value)
+
+
+def floatx() -> str:
+    """The dtype of new weights.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.keras.backend.floatx()
+    'float32'
+    """
+    value: str = _SETTINGS["floatx"]
+    return value
+
+
+def set_floatx(value: str) -> None:
+    """Set what `floatx` says.
+
+    Raises
+    ------
+    ValueError
+        If it is no floating dtype.
+    """
+    if value not in ("bfloat16", "float16", "float32", "float64"):
+        raise ValueError(
+            f"Unknown `floatx` value: {value}. Expected one of "
+            "{'bfloat16', 'float16', 'float32', 'float64'}"
+        )
+    _SETTINGS["floatx"] = value
+
+
+def float_type(dtype: Any = None) -> np.dtype[Any]:
+    """NumPy's dtype for `dtype`, or for what `floatx` says."""
+    kind: np.dtype[Any] = dtype_of(floatx() if dtype is None else dtype)
+    return kind
+
+
+def image_data_format() -> str:
+    """Where the channels of images are: last."""
+    return "channels_last"
+
+
+def get_uid(prefix: str = "") -> int:
+    """How often a name has been asked for, this time included."""
+    _COUNTS[prefix] = _COUNTS.get(prefix, 0) + 1
+    return _COUNTS[prefix]
+
+
+def snake_case(kind: str) -> str:
+    """The name of a class as Keras writes it for its instances: ``batch_normalization``."""
+    letters = [
+        f"_{c.lower()}" if c.isupper() and i and not kind[i - 1].isupper() else c.lower()
+        for i, c in enumerate(kind)
+    ]
+    return "".join(letters)
+
+
+def name_for(kind: str) -> str:
+    """A new name, made of that of a class: ``dense``, ``dense_1``, ..."""
+    base = snake_case(kind)
+    count = get_uid(base)
+    return base if count == 1 else f"{base}_{count - 1}"
+
+
+def clear_session(free_memory: bool = True) -> None:
+    """Begin to count names again."""
+    _COUNTS.clear()
+
+
+def __getattr__(name: str) -> Any:
+    raise refusal("keras.backend", name)

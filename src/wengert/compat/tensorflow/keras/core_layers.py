@@ -1,0 +1,237 @@
+"""Layer 9 · compat: Keras's layers of matrices and of functions element by element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.tensorflow import initializers, nn, operations
+from wengert.compat.tensorflow.keras import activations, regularizers
+from wengert.compat.tensorflow.keras.layer import Layer
+
+__all__ = ["Activation", "Dense", "ELU", "Identity", "Lambda", "LeakyReLU", "ReLU", "Softmax"]
+
+
+class Dense(Layer):
+    """``activation(inputs @ kernel + bias)``, over the last dimension.
+
+    Parameters
+    ----------
+    units : int
+        The size of the result's last dimension.
+    activation : str or callable, optional
+        A function of `tf.keras.activations`; none by default.
+    use_bias : bool
+        Whether there is a bias.
+    kernel_initializer, bias_initializer : Initializer or str
+        How the weights begin.
+    kernel_regularizer, bias_regularizer : Regularizer or str, optional
+        What they add to the loss.
+    kernel_constraint, bias_constraint : callable, optional
+        What is applied to them after each step.
+    **kwargs
+        Those of `Layer`.
+
+    Raises
+    ------
+    ValueError
+        If `units` is not positive.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.keras.layers.Dense(3)(tf.ones([2, 4])).shape
+    TensorShape([2, 3])
+    """
+
+    def __init__(
+        self,
+        units: Any,
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        if not isinstance(units, int | np.integer) or units <= 0:
+            raise ValueError(
+                "Received an invalid value for `units`, expected a positive integer. Received: "
+                f"units={units}"
+            )
+        self.units = int(units)
+        self.activation = activations.get(activation)
+        self.use_bias = use_bias
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.kernel_constraint = kernel_constraint
+        self.bias_constraint = bias_constraint
+
+    def build(self, input_shape: Any) -> None:
+        """Make the kernel and the bias."""
+        self.kernel = self.add_weight(
+            shape=(input_shape[-1], self.units),
+            initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+            name="kernel",
+        )
+        self.bias = None
+        if self.use_bias:
+            self.bias = self.add_weight(
+                shape=(self.units,),
+                initializer=self.bias_initializer,
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+                name="bias",
+            )
+        self.built = True
+
+    def call(self, inputs: Any) -> Any:
+        """The result for `inputs`."""
+        if inputs.shape[-1] != self.kernel.shape[0]:
+            raise ValueError(
+                f'Input 0 of layer "{self.name}" is incompatible with the layer: expected axis '
+                f"-1 of input shape to have value {self.kernel.shape[0]}, but received input with "
+                f"shape {tuple(inputs.shape)}"
+            )
+        if not inputs.dtype.is_floating:
+            inputs = operations.cast(inputs, self.kernel.dtype)
+        result = operations.tensordot(inputs, self.kernel, 1)
+        if self.bias is not None:
+            result = operations.add(result, self.bias)
+        return self.activation(result)
+
+
+class Activation(Layer):
+    """A function of `tf.keras.activations`, as a layer.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.layers.Activation("relu")([-1.0, 2.0]).numpy())
+    [0. 2.]
+    """
+
+    def __init__(self, activation: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.activation = activations.get(activation)
+
+    def call(self, inputs: Any) -> Any:
+        """The result for `inputs`."""
+        return self.activation(inputs)
+
+
+class ReLU(Layer):
+    """`tf.keras.activations.relu`, as a layer.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.layers.ReLU(max_value=1.0)([-1.0, 2.0]).numpy())
+    [0. 1.]
+    """
+
+    def __init__(
+        self,
+        max_value: float | None = None,
+        negative_slope: float = 0.0,
+        threshold: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.max_value = max_value
+        self.negative_slope = negative_slope
+        self.threshold = threshold
+
+    def call(self, inputs: Any) -> Any:
+        """The result for `inputs`."""
+        return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
+
+
+class LeakyReLU(Layer):
+    """The elements, negative ones times `negative_slope`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.layers.LeakyReLU(0.5)([-1.0, 2.0]).numpy())
+    [-0.5  2. ]
+    """
+
+    def __init__(self, negative_slope: float = 0.3, **kwargs: Any) -> None:
+        negative_slope = kwargs.pop("alpha", negative_slope)
+        super().__init__(**kwargs)
+        self.negative_slope = negative_slope
+
+    def call(self, inputs: Any) -> Any:
+        """The result for `inputs`."""
+        return nn.leaky_relu(inputs, self.negative_slope)
+
+
+class ELU(Layer):
+    """The elements, negative ones replaced by ``alpha * (exp(x) - 1)``."""
+
+    def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.alpha = alpha
+
+    def call(self, inputs: Any) -> Any:
+        """The result for `inputs`."""
+        return activations.elu(inputs, self.alpha)
+
+
+class Softmax(Layer):
+    """`tf.nn.softmax`, as a layer.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.layers.Softmax()([0.0, 0.0]).numpy())
+    [0.5 0.5]
+    """
+
+    def __init__(self, axis: int = -1, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.axis = axis
+
+    def call(self, inputs: Any) -> Any:
+        """The result for `inputs`."""
+        return nn.softmax(inputs, self.axis)
+
+
+class Identity(Layer):
+    """The input itself."""
+
+    def call(self, inputs: Any) -> Any:
+        """The input."""
+        return inputs
+
+
+class Lambda(Layer):
+    """A function, as a layer.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.layers.Lambda(lambda x: x * 2)([1.0, 2.0]).numpy())
+    [2. 4.]
+    """
+
+    def __init__(self, function: Any, arguments: Any = None, **kwargs: Any) -> None:
+        kwargs.pop("output_shape", None)
+        super().__init__(**kwargs)
+        self.function = function
+        self.arguments = arguments or {}
+
+    def call(self, inputs: Any) -> Any:
+        """The result for `inputs`."""
+        return self.function(inputs, **self.arguments)

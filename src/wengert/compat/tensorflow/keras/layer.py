@@ -1,0 +1,411 @@
+"""Layer 9 · compat: ``tf.keras.layers.Layer``: weights, and a function of tensors that uses them.
+
+NOTE [layers of Keras]
+A layer makes its weights when it is first called, from the shape of its input (`build`). It finds
+weights and layers among its attributes, in lists, tuples and dicts, too, in the order in which
+these were set. Whether the program trains or predicts is an argument of the outermost call, and is
+handed down to all layers whose `call` asks for ``training``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.tensorflow import initializers
+from wengert.compat.tensorflow.functions.values import converted, is_floating, made, tensor_of
+from wengert.compat.tensorflow.keras import regularizers
+from wengert.compat.tensorflow.keras.backend import float_type, name_for
+from wengert.compat.tensorflow.keras.metrics import Metric
+from wengert.compat.tensorflow.keras.symbols import Symbol, symbolic
+from wengert.compat.tensorflow.keras.weights import Weight
+from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.variable import Variable
+
+__all__ = ["Layer"]
+
+_TRAINING: ContextVar[bool | None] = ContextVar("wengert_keras_training", default=None)
+
+
+class Layer:
+    """A function of tensors with weights of its own.
+
+    Subclasses define `call`, and `build`, if weights depend on the shape of the input.
+
+    Parameters
+    ----------
+    trainable : bool
+        Whether the weights are to be trained.
+    name : str, optional
+        A name.
+    dtype : DType, optional
+        That of the weights; float32 by default.
+    **kwargs
+        ``input_shape`` or ``input_dim``: the shape of one example, if this is the first layer of a
+        `Sequential`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> class Scale(tf.keras.layers.Layer):
+    ...     def build(self, input_shape):
+    ...         self.factor = self.add_weight(shape=(input_shape[-1],), initializer="ones")
+    ...
+    ...     def call(self, inputs):
+    ...         return inputs * self.factor
+    >>> scale = Scale()
+    >>> print(scale(tf.constant([[1.0, 2.0]])).numpy(), len(scale.trainable_weights))
+    [[1. 2.]] 1
+    """
+
+    built: bool
+    _losses: list[Any]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """A layer that can already be given attributes."""
+        layer = super().__new__(cls)
+        object.__setattr__(layer, "_weights", [])
+        object.__setattr__(layer, "_losses", [])
+        object.__setattr__(layer, "_regularized", [])
+        object.__setattr__(layer, "built", False)
+        object.__setattr__(layer, "_trainable", True)
+        return layer
+
+    def __init__(
+        self,
+        *,
+        activity_regularizer: Any = None,
+        trainable: bool = True,
+        dtype: Any = None,
+        autocast: bool = True,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self.name = name or name_for(type(self).__name__)
+        self._trainable = bool(trainable)
+        self._kind = float_type(dtype)
+        self._activity = regularizers.get(activity_regularizer)
+        shape = kwargs.pop("input_shape", None)
+        if "input_dim" in kwargs:
+            shape = (kwargs.pop("input_dim"),)
+        self._input_shape = None if shape is None else (None, *shape)
+        batch = kwargs.pop("batch_input_shape", None)
+        if batch is not None:
+            self._input_shape = tuple(batch)
+        if kwargs:
+            raise ValueError(
+                f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}"
+            )
+
+    # -- weights ----------------------------------------------------------------------------------
+
+    def add_weight(
+        self,
+        shape: Any = None,
+        initializer: Any = None,
+        dtype: Any = None,
+        trainable: bool = True,
+        autocast: bool = True,
+        regularizer: Any = None,
+        constraint: Any = None,
+        aggregation: Any = None,
+        name: str | None = None,
+    ) -> Any:
+        """A new weight.
+
+        Parameters
+        ----------
+        shape : sequence of int
+            Its shape; none by default.
+        initializer : Initializer or str, optional
+            How it begins: ``"glorot_uniform"`` by default.
+        dtype : DType, optional
+            That of the layer by default.
+        trainable : bool
+            Whether it is to be trained.
+        regularizer, constraint : callable, optional
+            What it adds to the loss; what is applied to it after each step.
+        autocast, aggregation : optional
+            Accepted, and of no effect.
+        name : str, optional
+            A name.
+
+        Returns
+        -------
+        Variable
+            The weight.
+        """
+        if isinstance(shape, str):
+            # the order of older programs: a name, and then the shape
+            shape, name = initializer, shape
+            initializer = None
+        sizes = () if shape is None else tuple(int(size) for size in shape)
+        kind = self._kind if dtype is None else float_type(dtype)
+        start = initializers.get(
+            initializer or ("zeros" if kind.kind in "iub" else "glorot_uniform")
+        )
+        variable = Weight(
+            start(sizes, dtype=str(kind)),
+            self.name,
+            name or "variable",
+            trainable=trainable,
+            constraint=constraint,
+        )
+        self._weights.append(variable)
+        if regularizer is not None:
+            self._regularized.append((variable, regularizers.get(regularizer)))
+        return variable
+
+    def _parts(self) -> Iterator[Any]:
+        """Layers, metrics and weights among the attributes, in order."""
+        yield from self._weights
+        for name, value in vars(self).items():
+            if name not in ("_weights", "_losses", "_regularized", "_optimizer", "optimizer"):
+                yield from _found(value)
+
+    def _flatten_layers(self, recursive: bool = True, include_self: bool = True) -> Iterator[Any]:
+        seen: set[int] = set()
+        stack: list[Any] = [self]
+        while stack:
+            layer = stack.pop()
+            if id(layer) in seen:
+                continue
+            seen.add(id(layer))
+            if layer is not self or include_self:
+                yield layer
+            if recursive or layer is self:
+                inner = [part for part in layer._parts() if isinstance(part, Layer)]
+                stack += reversed(inner)
+
+    def _variables(self, trainable: bool | None) -> list[Any]:
+        found: dict[int, Any] = {}
+        self._collect(found, trainable, True, set())
+        return list(found.values())
+
+    def _collect(
+        self, found: dict[int, Any], wanted: bool | None, alive: bool, seen: set[int]
+    ) -> None:
+        if id(self) in seen:
+            return
+        seen.add(id(self))
+        alive = alive and self._trainable
+        for part in self._parts():
+            if isinstance(part, Layer):
+                part._collect(found, wanted, alive, seen)
+            elif isinstance(part, Variable):
+                trained = alive and part.trainable
+                if wanted is None or trained is wanted:
+                    found.setdefault(id(part), part)
+
+    @property
+    def trainable(self) -> bool:
+        """Whether the weights are to be trained."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        for layer in self._flatten_layers():
+            layer._trainable = bool(value)
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        """The weights that are to be trained, those of inner layers included."""
+        return self._variables(True)
+
+    @property
+    def non_trainable_variables(self) -> list[Any]:
+        """The weights that are not to be trained."""
+        return self._variables(False)
+
+    @property
+    def variables(self) -> list[Any]:
+        """All weights."""
+        return self._variables(None)
+
+    trainable_weights = trainable_variables
+    non_trainable_weights = non_trainable_variables
+    weights = variables
+
+    @property
+    def layers(self) -> list[Any]:
+        """The inner layers."""
+        return list(self._flatten_layers(recursive=False, include_self=False))
+
+    @property
+    def metrics(self) -> list[Any]:
+        """The metrics among the attributes, those of inner layers included."""
+        found: dict[int, Any] = {}
+        for layer in self._flatten_layers():
+            for part in layer._parts():
+                if isinstance(part, Metric):
+                    found.setdefault(id(part), part)
+        return list(found.values())
+
+    def get_weights(self) -> list[Any]:
+        """The values of all weights, as arrays."""
+        return [variable.numpy() for variable in self.weights]
+
+    def set_weights(self, weights: Any) -> None:
+        """Set the values of all weights.
+
+        Raises
+        ------
+        ValueError
+            If there are not as many, or a shape differs.
+        """
+        own = self.weights
+        if len(own) != len(weights):
+            raise ValueError(
+                f"You called `set_weights(weights)` on layer '{self.name}' with a weight list of "
+                f"length {len(weights)}, but the layer was expecting {len(own)} weights."
+            )
+        for variable, value in zip(own, weights, strict=True):
+            if tuple(variable.shape) != np.shape(value):
+                raise ValueError(
+                    f"Layer {self.name} weight shape {tuple(variable.shape)} is not compatible "
+                    f"with provided weight shape {np.shape(value)}."
+                )
+        for variable, value in zip(own, weights, strict=True):
+            variable.assign(value)
+
+    def count_params(self) -> int:
+        """The number of numbers in all weights."""
+        return sum(int(np.prod(tuple(variable.shape))) for variable in self.weights)
+
+    # -- losses -----------------------------------------------------------------------------------
+
+    def add_loss(self, loss: Any) -> None:
+        """Add something to the loss; to be called in `call`."""
+        self._losses += loss if isinstance(loss, list | tuple) else [loss]
+
+    @property
+    def losses(self) -> list[Any]:
+        """What weights and calls add to the loss."""
+        found = []
+        for layer in self._flatten_layers():
+            found += layer._losses
+            found += [regularizer(variable) for variable, regularizer in layer._regularized]
+        return found
+
+    # -- calling ----------------------------------------------------------------------------------
+
+    def build(self, input_shape: Any) -> None:
+        """Make the weights, for inputs of this shape; the first size, of the batch, is None."""
+        self.built = True
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """What the layer computes."""
+        raise NotImplementedError(
+            f"Layer {type(self).__name__} does not have a `call()` method implemented."
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Build the layer, if that is to be done, and compute."""
+        if not hasattr(self, "name"):
+            raise RuntimeError(
+                f"In layer {type(self).__name__}, you forgot to call `super().__init__()` as the "
+                "first statement in the `__init__()` method."
+            )
+        if any(isinstance(part, Symbol) for arg in args for part in _flat(arg)):
+            return symbolic(self, args, kwargs)
+        training = kwargs.pop("training", None)
+        outer = _TRAINING.get()
+        if training is None:
+            training = outer
+        args = (_entered(args[0], self._kind), *args[1:]) if args else args
+        self._build_for(args)
+        token = _TRAINING.set(training)
+        try:
+            if outer is None:
+                for layer in self._flatten_layers():
+                    layer._losses.clear()
+            if _asks_for_training(type(self)):
+                kwargs["training"] = bool(training) if training is not None else False
+            result = self.call(*args, **kwargs)
+        finally:
+            _TRAINING.reset(token)
+        if self._activity is not None:
+            self.add_loss(self._activity(result))
+        return result
+
+    def _build_for(self, args: tuple[Any, ...]) -> None:
+        if self.built:
+            return
+        shapes: Any = None
+        if args:
+            parts = args[0]
+            if isinstance(parts, list | tuple):
+                shapes = [tuple(part.shape) for part in parts]
+            elif hasattr(parts, "shape"):
+                shapes = tuple(parts.shape)
+        self.build(shapes)
+        object.__setattr__(self, "built", True)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape of the result, for an input of this shape."""
+        result = symbolic(self, (Symbol(tuple(input_shape), str(self._kind)),), {})
+        return result.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the weights."""
+        return str(self._kind)
+
+    def get_config(self) -> dict[str, Any]:
+        """The name, whether it is trained, and the dtype."""
+        return {"name": self.name, "trainable": self.trainable, "dtype": str(self._kind)}
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("save", "save_weights", "load_weights", "to_json", "export"):
+            raise refusal("keras.saving", name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} name={self.name}, built={self.built}>"
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from _flat(part)
+    else:
+        yield value
+
+
+def _found(value: Any) -> Iterator[Any]:
+    """Layers, metrics and variables in a value."""
+    if isinstance(value, Layer | Variable | Metric):
+        yield value
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _found(part)
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _found(part)
+
+
+def _entered(value: Any, kind: Any) -> Any:
+    """An input: arrays and numbers as tensors, floating ones of the dtype of the layer."""
+    if isinstance(value, list | tuple) and any(hasattr(part, "shape") for part in value):
+        return type(value)(_entered(part, kind) for part in value)
+    if isinstance(value, dict) or value is None:
+        return value
+    x = tensor_of(value)
+    if is_floating(x) and x.payload.dtype != kind:
+        return made(converted(x, kind))
+    return value if hasattr(value, "payload") else made(x)
+
+
+_ASKING: dict[Any, bool] = {}
+
+
+def _asks_for_training(kind: Any) -> bool:
+    asks = _ASKING.get(kind)
+    if asks is None:
+        parameters = inspect.signature(kind.call).parameters
+        asks = _ASKING[kind] = "training" in parameters
+    return asks

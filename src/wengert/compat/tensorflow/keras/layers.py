@@ -1,0 +1,379 @@
+"""Layer 9 · compat: ``tf.keras.layers``: the layers that tutorials are made of.
+
+>>> import wengert.compat.tensorflow as tf
+>>> layer = tf.keras.layers.Dense(3, activation="relu")
+>>> layer(tf.ones([2, 4])).shape
+TensorShape([2, 3])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.tensorflow import initializers, nn, operations
+from wengert.compat.tensorflow.functions.values import converted, made, tensor_of
+from wengert.compat.tensorflow.keras import regularizers
+from wengert.compat.tensorflow.keras.core_layers import (
+    ELU as ELU,
+)
+from wengert.compat.tensorflow.keras.core_layers import (
+    Activation as Activation,
+)
+from wengert.compat.tensorflow.keras.core_layers import (
+    Dense as Dense,
+)
+from wengert.compat.tensorflow.keras.core_layers import (
+    Identity as Identity,
+)
+from wengert.compat.tensorflow.keras.core_layers import (
+    Lambda as Lambda,
+)
+from wengert.compat.tensorflow.keras.core_layers import (
+    LeakyReLU as LeakyReLU,
+)
+from wengert.compat.tensorflow.keras.core_layers import (
+    ReLU as ReLU,
+)
+from wengert.compat.tensorflow.keras.core_layers import (
+    Softmax as Softmax,
+)
+from wengert.compat.tensorflow.keras.image_layers import AveragePooling2D as AveragePooling2D
+from wengert.compat.tensorflow.keras.image_layers import Conv1D as Conv1D
+from wengert.compat.tensorflow.keras.image_layers import Conv2D as Conv2D
+from wengert.compat.tensorflow.keras.image_layers import Conv2DTranspose as Conv2DTranspose
+from wengert.compat.tensorflow.keras.image_layers import (
+    GlobalAveragePooling1D as GlobalAveragePooling1D,
+)
+from wengert.compat.tensorflow.keras.image_layers import (
+    GlobalAveragePooling2D as GlobalAveragePooling2D,
+)
+from wengert.compat.tensorflow.keras.image_layers import GlobalMaxPooling2D as GlobalMaxPooling2D
+from wengert.compat.tensorflow.keras.image_layers import MaxPooling1D as MaxPooling1D
+from wengert.compat.tensorflow.keras.image_layers import MaxPooling2D as MaxPooling2D
+from wengert.compat.tensorflow.keras.image_layers import ZeroPadding2D as ZeroPadding2D
+from wengert.compat.tensorflow.keras.layer import Layer as Layer
+from wengert.compat.tensorflow.keras.norm_layers import BatchNormalization as BatchNormalization
+from wengert.compat.tensorflow.keras.norm_layers import LayerNormalization as LayerNormalization
+from wengert.compat.tensorflow.keras.norm_layers import Normalization as Normalization
+from wengert.compat.tensorflow.keras.symbols import Symbol
+from wengert.compat.tensorflow.refusal import refusal
+
+__all__ = [
+    "Activation",
+    "Add",
+    "Average",
+    "AveragePooling2D",
+    "BatchNormalization",
+    "Concatenate",
+    "Conv1D",
+    "Conv2D",
+    "Conv2DTranspose",
+    "Dense",
+    "Dropout",
+    "ELU",
+    "Embedding",
+    "Flatten",
+    "GaussianNoise",
+    "GlobalAveragePooling1D",
+    "GlobalAveragePooling2D",
+    "GlobalMaxPooling2D",
+    "Identity",
+    "Input",
+    "InputLayer",
+    "Lambda",
+    "Layer",
+    "LayerNormalization",
+    "LeakyReLU",
+    "MaxPooling1D",
+    "MaxPooling2D",
+    "Maximum",
+    "Multiply",
+    "Normalization",
+    "Permute",
+    "ReLU",
+    "Rescaling",
+    "Reshape",
+    "Softmax",
+    "Subtract",
+    "ZeroPadding2D",
+]
+
+
+# -- shapes ----------------------------------------------------------------------------------------
+
+
+class Flatten(Layer):
+    """Each example with one dimension.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.keras.layers.Flatten()(tf.ones([2, 3, 4])).shape
+    TensorShape([2, 12])
+    """
+
+    def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
+    def call(self, inputs: Any) -> Any:
+        """The result for `inputs`."""
+        sizes = tuple(inputs.shape)
+        return operations.reshape(inputs, (sizes[0], int(np.prod(sizes[1:]))))
+
+
+class Reshape(Layer):
+    """Each example in another shape, of which one size may be -1.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.keras.layers.Reshape((2, -1))(tf.ones([5, 6])).shape
+    TensorShape([5, 2, 3])
+    """
+
+    def __init__(self, target_shape: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.target_shape = tuple(target_shape)
+
+    def call(self, inputs: Any) -> Any:
+        """The result for `inputs`."""
+        return operations.reshape(inputs, (inputs.shape[0], *self.target_shape))
+
+
+class Permute(Layer):
+    """The dimensions of each example, which are counted from 1, in another order."""
+
+    def __init__(self, dims: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.dims = tuple(dims)
+
+    def call(self, inputs: Any) -> Any:
+        """The result for `inputs`."""
+        return operations.transpose(inputs, (0, *self.dims))
+
+
+class Rescaling(Layer):
+    """``inputs * scale + offset``.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.layers.Rescaling(1 / 255)([0, 255]).numpy())
+    [0. 1.]
+    """
+
+    def __init__(self, scale: Any, offset: Any = 0.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.scale = scale
+        self.offset = offset
+
+    def call(self, inputs: Any) -> Any:
+        """The result for `inputs`."""
+        x = made(converted(tensor_of(inputs), self._kind))
+        scaled = operations.multiply(x, np.asarray(self.scale, self._kind))
+        return operations.add(scaled, np.asarray(self.offset, self._kind))
+
+
+class Embedding(Layer):
+    """The rows of a matrix that whole numbers name.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.keras.layers.Embedding(10, 4)(tf.constant([[1, 2, 3]])).shape
+    TensorShape([1, 3, 4])
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        output_dim: int,
+        embeddings_initializer: Any = "uniform",
+        embeddings_regularizer: Any = None,
+        embeddings_constraint: Any = None,
+        mask_zero: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        kwargs.pop("input_length", None)
+        super().__init__(**kwargs)
+        self.input_dim = input_dim
+        self.output_dim = output_dim
+        self.embeddings_initializer = initializers.get(embeddings_initializer)
+        self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
+        self.embeddings_constraint = embeddings_constraint
+        self.mask_zero = mask_zero
+
+    def build(self, input_shape: Any) -> None:
+        """Make the matrix."""
+        self.embeddings = self.add_weight(
+            shape=(self.input_dim, self.output_dim),
+            initializer=self.embeddings_initializer,
+            regularizer=self.embeddings_regularizer,
+            constraint=self.embeddings_constraint,
+            name="embeddings",
+        )
+        self.built = True
+
+    def call(self, inputs: Any) -> Any:
+        """The result for `inputs`."""
+        return operations.gather(self.embeddings, operations.cast(inputs, "int32"))
+
+
+# -- chance ----------------------------------------------------------------------------------------
+
+
+class Dropout(Layer):
+    """While training, a share of the elements replaced by 0, and the others divided by the rest.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.layers.Dropout(0.5)([1.0, 2.0]).numpy())
+    [1. 2.]
+    """
+
+    def __init__(
+        self, rate: float, noise_shape: Any = None, seed: Any = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        if not 0 <= rate <= 1:
+            raise ValueError(
+                f"Invalid value received for argument `rate`. Expected a float value between 0 and "
+                f"1. Received: rate={rate}"
+            )
+        self.rate = rate
+        self.noise_shape = noise_shape
+        self.seed = seed
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        """The result for `inputs`."""
+        if not training or self.rate == 0:
+            return inputs
+        if self.rate == 1:
+            return operations.zeros_like(inputs)
+        return nn.dropout(inputs, self.rate, self.noise_shape, self.seed)
+
+
+class GaussianNoise(Layer):
+    """While training, normal random numbers added."""
+
+    def __init__(self, stddev: float, seed: Any = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.stddev = stddev
+        self.seed = seed
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        """The result for `inputs`."""
+        if not training or self.stddev == 0:
+            return inputs
+        draw = initializers.RandomNormal(0.0, self.stddev, self.seed)
+        return operations.add(inputs, draw(tuple(inputs.shape), inputs.dtype))
+
+
+# -- several inputs --------------------------------------------------------------------------------
+
+_MERGED = """The {words} of a list of inputs, element by element.
+
+Examples
+--------
+>>> import wengert.compat.tensorflow as tf
+>>> print(tf.keras.layers.{name}()([tf.constant([1.0]), tf.constant([3.0])]).numpy())
+{shown}
+"""
+
+
+def _merging(name: str, words: str, function: Any, shown: str) -> Any:
+    def call(self: Any, inputs: Any) -> Any:
+        if not isinstance(inputs, list | tuple) or len(inputs) < 2:
+            raise ValueError(
+                "A merge layer should be called on a list of at least 2 inputs. Received: "
+                f"inputs={inputs}"
+            )
+        result = inputs[0]
+        for part in inputs[1:]:
+            result = function(result, part)
+        return result / len(inputs) if name == "Average" else result
+
+    doc = _MERGED.format(words=words, name=name, shown=shown)
+    call.__doc__ = "The result for `inputs`."
+    return type(name, (Layer,), {"call": call, "__doc__": doc, "__module__": __name__})
+
+
+Add = _merging("Add", "sum", operations.add, "[4.]")
+Subtract = _merging("Subtract", "difference", operations.subtract, "[-2.]")
+Multiply = _merging("Multiply", "product", operations.multiply, "[3.]")
+Average = _merging("Average", "mean", operations.add, "[2.]")
+Maximum = _merging("Maximum", "greatest", operations.maximum, "[3.]")
+
+
+class Concatenate(Layer):
+    """A list of inputs, one after the other along a dimension.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.keras.layers.Concatenate()([tf.ones([2, 1]), tf.ones([2, 3])]).shape
+    TensorShape([2, 4])
+    """
+
+    def __init__(self, axis: int = -1, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.axis = axis
+
+    def call(self, inputs: Any) -> Any:
+        """The result for `inputs`."""
+        return operations.concat(list(inputs), self.axis)
+
+
+# -- inputs ----------------------------------------------------------------------------------------
+
+
+def Input(
+    shape: Any = None,
+    batch_size: int | None = None,
+    dtype: Any = None,
+    sparse: Any = None,
+    batch_shape: Any = None,
+    name: str | None = None,
+    tensor: Any = None,
+) -> Any:
+    """The input of a functional model: the shape of one example, and a dtype.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> inputs = tf.keras.Input(shape=(4,))
+    >>> outputs = tf.keras.layers.Dense(2)(inputs)
+    >>> outputs.shape
+    (None, 2)
+    """
+    sizes = (batch_size, *shape) if batch_shape is None else tuple(batch_shape)
+    return Symbol(sizes, "float32" if dtype is None else dtype, None, name)
+
+
+class InputLayer(Layer):
+    """The shape of the inputs of a `Sequential`."""
+
+    def __init__(
+        self,
+        shape: Any = None,
+        batch_size: int | None = None,
+        dtype: Any = None,
+        name: str | None = None,
+        input_shape: Any = None,
+        batch_shape: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(name=name, dtype=None)
+        chosen = input_shape if shape is None else shape
+        self._input_shape = tuple(batch_shape) if batch_shape else (batch_size, *chosen)
+
+    def call(self, inputs: Any) -> Any:
+        """The input."""
+        return inputs
+
+
+def __getattr__(name: str) -> Any:
+    raise refusal("keras.layers", name)

@@ -1,0 +1,360 @@
+"""Layer 9 · compat: Keras's losses as functions of targets and predictions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+from wengert.compat.tensorflow.functions.values import (
+    converted,
+    made,
+    numbers_of,
+    operation,
+    tensor_of,
+)
+from wengert.compat.tensorflow.keras.backend import epsilon
+from wengert.compat.tensorflow.keras.pairs import both, clipped, smoothed
+from wengert.compat.tensorflow.nn import sparse_softmax_cross_entropy_with_logits
+
+__all__ = [
+    "KLD",
+    "MAE",
+    "MAPE",
+    "MSE",
+    "MSLE",
+    "binary_crossentropy",
+    "categorical_crossentropy",
+    "categorical_hinge",
+    "cosine_similarity",
+    "hinge",
+    "huber",
+    "kld",
+    "kullback_leibler_divergence",
+    "log_cosh",
+    "logcosh",
+    "mae",
+    "mape",
+    "mean_absolute_error",
+    "mean_absolute_percentage_error",
+    "mean_squared_error",
+    "mean_squared_logarithmic_error",
+    "mse",
+    "msle",
+    "poisson",
+    "sparse_categorical_crossentropy",
+    "squared_hinge",
+]
+
+_DOC = """{words}, one for each example: the mean over the last dimension.
+
+Parameters
+----------
+y_true, y_pred : Tensor
+    What is right, and what was predicted.
+
+Returns
+-------
+Tensor
+    Without the last dimension; differentiable.
+
+Examples
+--------
+>>> import wengert.compat.tensorflow as tf
+>>> tf.keras.losses.{name}([[1.0, 0.0]], [[0.5, 0.5]]).shape
+TensorShape([1])
+"""
+
+
+def _mean_of(name: str, words: str, function: Callable[[Any, Any], Any]) -> Any:
+    """The loss `name`: the mean of `function` of targets and predictions."""
+
+    @operation("Mean")
+    def loss(y_true: Any, y_pred: Any) -> Any:
+        y, p = both(y_true, y_pred)
+        return wg.mean(function(y, p), -1)
+
+    loss.__name__ = loss.__qualname__ = name
+    loss.__doc__ = _DOC.format(words=words, name=name)
+    return loss
+
+
+def _relative(y: Any, p: Any) -> Any:
+    scale = wg.clamp(wg.abs(y), min=epsilon())
+    return wg.mul(wg.abs(wg.div(wg.sub(y, p), scale)), 100.0)
+
+
+def _logarithm(x: Any) -> Any:
+    return wg.log(wg.add(wg.clamp(x, min=epsilon()), 1.0))
+
+
+def _signs(y: Any) -> Any:
+    """Targets of 0 and 1 as -1 and 1; others as they are."""
+    values = numbers_of(y)
+    binary = bool(((values == 0) | (values == 1)).all())
+    return wg.sub(wg.mul(y, 2.0), 1.0) if binary else y
+
+
+def _margin(y: Any, p: Any) -> Any:
+    return wg.relu(wg.sub(1.0, wg.mul(_signs(y), p)))
+
+
+def _log_cosh(y: Any, p: Any) -> Any:
+    x = wg.sub(p, y)
+    return wg.sub(wg.add(x, wg.nn.functional.softplus(wg.mul(x, -2.0))), math.log(2.0))
+
+
+def _poisson(y: Any, p: Any) -> Any:
+    return wg.sub(p, wg.mul(y, wg.log(wg.add(p, epsilon()))))
+
+
+mean_squared_error = _mean_of(
+    "mean_squared_error", "The squared error", lambda y, p: wg.square(wg.sub(y, p))
+)
+mean_absolute_error = _mean_of(
+    "mean_absolute_error", "The absolute error", lambda y, p: wg.abs(wg.sub(y, p))
+)
+mean_absolute_percentage_error = _mean_of(
+    "mean_absolute_percentage_error", "The error in percent of the target", _relative
+)
+mean_squared_logarithmic_error = _mean_of(
+    "mean_squared_logarithmic_error",
+    "The squared difference of logarithms",
+    lambda y, p: wg.square(wg.sub(_logarithm(y), _logarithm(p))),
+)
+hinge = _mean_of("hinge", "What is missing to a margin of 1", _margin)
+squared_hinge = _mean_of(
+    "squared_hinge",
+    "The square of what is missing to a margin of 1",
+    lambda y, p: wg.square(_margin(y, p)),
+)
+log_cosh = _mean_of("log_cosh", "The logarithm of the hyperbolic cosine of the error", _log_cosh)
+poisson = _mean_of("poisson", "``y_pred - y_true * log(y_pred)``", _poisson)
+
+
+@operation("Mean")
+def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
+    """Half the squared error up to `delta`, and linear beyond; the mean over the last dimension.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.losses.huber([[0.0, 0.0]], [[0.5, 3.0]]).numpy())
+    [1.3125]
+    """
+    y, p = both(y_true, y_pred)
+    error = wg.abs(wg.sub(p, y))
+    inner = wg.mul(wg.square(error), 0.5)
+    outer = wg.sub(wg.mul(error, delta), 0.5 * delta * delta)
+    return wg.mean(wg.where(wg.le(error, delta), inner, outer), -1)
+
+
+@operation("Sum")
+def kullback_leibler_divergence(y_true: Any, y_pred: Any) -> Any:
+    """The sum of ``y_true * log(y_true / y_pred)`` over the last dimension.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.losses.kld([[0.5, 0.5]], [[0.5, 0.5]]).numpy())
+    [0.]
+    """
+    y, p = both(y_true, y_pred)
+    y, p = clipped(y, epsilon(), 1.0), clipped(p, epsilon(), 1.0)
+    return wg.sum(wg.mul(y, wg.log(wg.div(y, p))), -1)
+
+
+@operation("Mean")
+def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
+    """How far the right class is from being ahead of the best other one by 1.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.losses.categorical_hinge([[1.0, 0.0]], [[0.5, 0.25]]).numpy())
+    [0.75]
+    """
+    y, p = both(y_true, y_pred)
+    right = wg.sum(wg.mul(y, p), -1)
+    best = wg.amax(wg.mul(wg.sub(1.0, y), p), -1)
+    return wg.relu(wg.add(wg.sub(best, right), 1.0))
+
+
+@operation("Sum")
+def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
+    """Minus the cosine of the angle between targets and predictions.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.losses.cosine_similarity([[0.0, 1.0]], [[0.0, 2.0]]).numpy())
+    [-1.]
+    """
+    y, p = both(y_true, y_pred)
+    return wg.neg(wg.sum(wg.mul(_unit(y, axis), _unit(p, axis)), axis))
+
+
+def _unit(x: Any, axis: int) -> Any:
+    total = wg.sum(wg.square(x), axis, True)
+    return wg.mul(x, wg.rsqrt(wg.clamp(total, min=1e-12)))
+
+
+@operation("Mean")
+def binary_crossentropy(
+    y_true: Any,
+    y_pred: Any,
+    from_logits: bool = False,
+    label_smoothing: float = 0.0,
+    axis: int = -1,
+) -> Any:
+    """The cross entropy of probabilities of two classes; the mean over a dimension.
+
+    Parameters
+    ----------
+    y_true, y_pred : Tensor
+        0 or 1; probabilities of 1, or their logits.
+    from_logits : bool
+        Whether `y_pred` are logits.
+    label_smoothing : float
+        How much of the targets is moved to one half.
+    axis : int
+        The dimension.
+
+    Returns
+    -------
+    Tensor
+        Differentiable.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.losses.binary_crossentropy([[1.0]], [[0.0]], from_logits=True).numpy())
+    [0.6931472]
+    """
+    y, p = both(y_true, y_pred)
+    if label_smoothing:
+        y = wg.add(wg.mul(y, 1.0 - label_smoothing), 0.5 * label_smoothing)
+    if from_logits:
+        each = wg.sub(wg.nn.functional.softplus(p), wg.mul(p, y))
+    else:
+        p = clipped(p, epsilon(), 1.0 - epsilon())
+        each = wg.neg(wg.add(wg.mul(y, wg.log(p)), wg.mul(wg.sub(1.0, y), wg.log(wg.sub(1.0, p)))))
+    return wg.mean(each, axis)
+
+
+@operation("Sum")
+def categorical_crossentropy(
+    y_true: Any,
+    y_pred: Any,
+    from_logits: bool = False,
+    label_smoothing: float = 0.0,
+    axis: int = -1,
+) -> Any:
+    """The cross entropy of probabilities of classes, over a dimension.
+
+    Parameters
+    ----------
+    y_true, y_pred : Tensor
+        Of one shape: probabilities, and probabilities or their logits.
+    from_logits : bool
+        Whether `y_pred` are logits.
+    label_smoothing : float
+        How much of the targets is shared out among all classes.
+    axis : int
+        The dimension of the classes.
+
+    Returns
+    -------
+    Tensor
+        Without that dimension; differentiable.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.losses.categorical_crossentropy([[0.0, 1.0]], [[0.5, 0.5]]).numpy())
+    [0.6931472]
+    """
+    y, p = both(y_true, y_pred)
+    if y.payload.shape != p.payload.shape:
+        raise ValueError(
+            "Arguments `target` and `output` must have the same shape. Received: "
+            f"target.shape={tuple(y.payload.shape)}, output.shape={tuple(p.payload.shape)}"
+        )
+    if label_smoothing:
+        y = smoothed(y, label_smoothing, p.payload.shape[-1])
+    if from_logits:
+        return wg.neg(wg.sum(wg.mul(y, wg.log_softmax(p, axis)), axis))
+    p = wg.div(p, wg.sum(p, axis, True))
+    return wg.neg(wg.sum(wg.mul(y, wg.log(clipped(p, epsilon(), 1.0 - epsilon()))), axis))
+
+
+@operation("SparseSoftmaxCrossEntropyWithLogits")
+def sparse_categorical_crossentropy(
+    y_true: Any,
+    y_pred: Any,
+    from_logits: bool = False,
+    ignore_class: int | None = None,
+    axis: int = -1,
+) -> Any:
+    """The cross entropy of classes, given by number.
+
+    Parameters
+    ----------
+    y_true : Tensor
+        The numbers of the right classes.
+    y_pred : Tensor
+        Probabilities, or their logits, with one more dimension.
+    from_logits : bool
+        Whether `y_pred` are logits.
+    ignore_class : int, optional
+        A number whose places count 0.
+    axis : int
+        The dimension of the classes.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `y_true`; differentiable in `y_pred`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no such class.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.losses.sparse_categorical_crossentropy([1], [[0.5, 0.5]]).numpy())
+    [0.6931472]
+    """
+    p = tensor_of(y_pred)
+    classes = converted(tensor_of(y_true), np.dtype(np.int64))
+    if axis not in (-1, p.payload.ndim - 1):
+        p = wg.movedim(p, axis, -1)
+    if classes.payload.ndim == p.payload.ndim and classes.payload.shape[-1] == 1:
+        classes = wg.squeeze(classes, -1)
+    ignored = None if ignore_class is None else wg.eq(classes, ignore_class)
+    if ignored is not None:
+        classes = wg.where(ignored, wg.zeros_like(classes), classes)
+    if not from_logits:
+        p = wg.log(clipped(p, epsilon(), 1.0 - epsilon()))
+    result = tensor_of(sparse_softmax_cross_entropy_with_logits(made(classes), made(p)))
+    if ignored is not None:
+        result = wg.where(ignored, wg.zeros_like(result), result)
+    return result
+
+
+mse = MSE = mean_squared_error
+mae = MAE = mean_absolute_error
+mape = MAPE = mean_absolute_percentage_error
+msle = MSLE = mean_squared_logarithmic_error
+kld = KLD = kullback_leibler_divergence
+logcosh = log_cosh

@@ -1,0 +1,318 @@
+"""Layer 9 · compat: ``tf.keras.losses``: functions of targets and predictions, and their classes.
+
+>>> import wengert.compat.tensorflow as tf
+>>> print(tf.keras.losses.MeanSquaredError()([1.0, 2.0], [1.0, 4.0]).numpy())
+2.0
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import wengert as wg
+from wengert.compat.tensorflow.functions.values import converted, made, operation, tensor_of
+from wengert.compat.tensorflow.keras import loss_functions
+from wengert.compat.tensorflow.keras.backend import float_type
+from wengert.compat.tensorflow.keras.loss_functions import (
+    KLD as KLD,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    MAE as MAE,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    MAPE as MAPE,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    MSE as MSE,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    MSLE as MSLE,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    binary_crossentropy as binary_crossentropy,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    categorical_crossentropy as categorical_crossentropy,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    categorical_hinge as categorical_hinge,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    cosine_similarity as cosine_similarity,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    hinge as hinge,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    huber as huber,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    kld as kld,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    kullback_leibler_divergence as kullback_leibler_divergence,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    log_cosh as log_cosh,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    logcosh as logcosh,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    mae as mae,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    mape as mape,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    mean_absolute_error as mean_absolute_error,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    mean_absolute_percentage_error as mean_absolute_percentage_error,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    mean_squared_error as mean_squared_error,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    mean_squared_logarithmic_error as mean_squared_logarithmic_error,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    mse as mse,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    msle as msle,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    poisson as poisson,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    sparse_categorical_crossentropy as sparse_categorical_crossentropy,
+)
+from wengert.compat.tensorflow.keras.loss_functions import (
+    squared_hinge as squared_hinge,
+)
+from wengert.compat.tensorflow.keras.pairs import same_rank
+from wengert.compat.tensorflow.refusal import refusal
+
+__all__ = [
+    *loss_functions.__all__,
+    "BinaryCrossentropy",
+    "CategoricalCrossentropy",
+    "CategoricalHinge",
+    "CosineSimilarity",
+    "Hinge",
+    "Huber",
+    "KLDivergence",
+    "LogCosh",
+    "Loss",
+    "MeanAbsoluteError",
+    "MeanAbsolutePercentageError",
+    "MeanSquaredError",
+    "MeanSquaredLogarithmicError",
+    "Poisson",
+    "Reduction",
+    "SparseCategoricalCrossentropy",
+    "SquaredHinge",
+    "get",
+]
+
+
+class Reduction:
+    """Names of what is done with the losses of the examples."""
+
+    AUTO = "sum_over_batch_size"
+    NONE = "none"
+    SUM = "sum"
+    SUM_OVER_BATCH_SIZE = "sum_over_batch_size"
+
+
+class Loss:
+    """A loss: called with targets, predictions and, perhaps, weights of the examples.
+
+    Parameters
+    ----------
+    name : str, optional
+        Its name.
+    reduction : str or None
+        ``"sum_over_batch_size"``, their mean; ``"sum"``; ``"none"`` or None, one for each example.
+    dtype : DType, optional
+        What it is computed in; float32 by default.
+
+    Raises
+    ------
+    ValueError
+        If `reduction` is another one.
+    """
+
+    def __init__(
+        self, name: str | None = None, reduction: Any = "sum_over_batch_size", dtype: Any = None
+    ) -> None:
+        known = ("sum_over_batch_size", "mean", "sum", "none", None, "mean_with_sample_weight")
+        if reduction == "auto":
+            reduction = "sum_over_batch_size"
+        if reduction not in known:
+            raise ValueError(
+                "Invalid value for argument `reduction`. Expected one of "
+                f"{{'sum_over_batch_size', 'sum', 'mean', None, 'none'}}. Received: {reduction}"
+            )
+        self.name = name or type(self).__name__.lower()
+        self.reduction = reduction
+        self._dtype = dtype
+
+    def call(self, y_true: Any, y_pred: Any) -> Any:
+        """The losses of the examples."""
+        raise NotImplementedError("Loss subclasses must implement the `call()` method.")
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make another one like this."""
+        return {"name": self.name, "reduction": self.reduction}
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        """The loss."""
+        kind = float_type(self._dtype)
+        p = made(converted(tensor_of(y_pred), kind))
+        target = tensor_of(y_true)
+        if target.payload.dtype.kind != "c" and not self._takes_numbers:
+            target = converted(target, kind)
+        losses = tensor_of(self.call(made(target), p))
+        return _reduced(losses, sample_weight, self.reduction)
+
+    _takes_numbers = False
+
+
+@operation("Mean")
+def _reduced(losses: Any, sample_weight: Any, reduction: Any) -> Any:
+    losses = tensor_of(losses)
+    if sample_weight is not None:
+        weight = converted(tensor_of(sample_weight), losses.payload.dtype)
+        losses, weight = same_rank(losses, weight)
+        losses = wg.mul(losses, weight)
+    if reduction in ("none", None):
+        return losses
+    if reduction == "sum":
+        return wg.sum(losses)
+    if reduction == "mean_with_sample_weight" and sample_weight is not None:
+        return wg.div(wg.sum(losses), wg.sum(weight))
+    return wg.mean(losses)
+
+
+_CLASS_DOC = """The loss `{function}`; {default}reduced as `Loss` says.
+
+Examples
+--------
+>>> import wengert.compat.tensorflow as tf
+>>> loss = tf.keras.losses.{name}()
+>>> loss({true}, [[0.25, 0.75]]).shape
+TensorShape([])
+"""
+
+
+def _class(name: str, function: Any, label: str, defaults: dict[str, Any] | None = None) -> Any:
+    """The class of a loss that is a function with these further arguments."""
+    options = defaults or {}
+    sparse = name.startswith("Sparse")
+
+    def __init__(
+        self: Any, *args: Any, reduction: Any = "sum_over_batch_size", **kwargs: Any
+    ) -> None:
+        names = [*options, "reduction", "name", "dtype"]
+        if len(args) > len(names):
+            raise TypeError(f"{name}() takes at most {len(names)} arguments, got {len(args)}")
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        for key in given:
+            if key not in names:
+                raise TypeError(f"{name}() got an unexpected keyword argument {key!r}")
+        self.options = {key: given.pop(key, value) for key, value in options.items()}
+        Loss.__init__(
+            self,
+            given.get("name") or label,
+            given.get("reduction", reduction),
+            given.get("dtype"),
+        )
+        for key, value in self.options.items():
+            setattr(self, key, value)
+
+    def call(self: Any, y_true: Any, y_pred: Any) -> Any:
+        return function(y_true, y_pred, **self.options)
+
+    def get_config(self: Any) -> dict[str, Any]:
+        return {**Loss.get_config(self), **self.options}
+
+    keys = ", ".join(f"{key}={value!r}" for key, value in options.items())
+    doc = _CLASS_DOC.format(
+        function=getattr(function, "__name__", name),
+        name=name,
+        default=f"with {keys} by default, " if keys else "",
+        true="[1]" if sparse else "[[0.0, 1.0]]",
+    )
+    body = {
+        "__init__": __init__,
+        "call": call,
+        "get_config": get_config,
+        "__doc__": doc,
+        "__module__": __name__,
+        "_takes_numbers": sparse,
+    }
+    return type(name, (Loss,), body)
+
+
+MeanSquaredError = _class("MeanSquaredError", mean_squared_error, "mean_squared_error")
+MeanAbsoluteError = _class("MeanAbsoluteError", mean_absolute_error, "mean_absolute_error")
+MeanAbsolutePercentageError = _class(
+    "MeanAbsolutePercentageError", mean_absolute_percentage_error, "mean_absolute_percentage_error"
+)
+MeanSquaredLogarithmicError = _class(
+    "MeanSquaredLogarithmicError", mean_squared_logarithmic_error, "mean_squared_logarithmic_error"
+)
+Hinge = _class("Hinge", hinge, "hinge")
+SquaredHinge = _class("SquaredHinge", squared_hinge, "squared_hinge")
+CategoricalHinge = _class("CategoricalHinge", categorical_hinge, "categorical_hinge")
+KLDivergence = _class("KLDivergence", kullback_leibler_divergence, "kl_divergence")
+LogCosh = _class("LogCosh", log_cosh, "log_cosh")
+Poisson = _class("Poisson", poisson, "poisson")
+Huber = _class("Huber", huber, "huber_loss", {"delta": 1.0})
+CosineSimilarity = _class("CosineSimilarity", cosine_similarity, "cosine_similarity", {"axis": -1})
+BinaryCrossentropy = _class(
+    "BinaryCrossentropy",
+    binary_crossentropy,
+    "binary_crossentropy",
+    {"from_logits": False, "label_smoothing": 0.0, "axis": -1},
+)
+CategoricalCrossentropy = _class(
+    "CategoricalCrossentropy",
+    categorical_crossentropy,
+    "categorical_crossentropy",
+    {"from_logits": False, "label_smoothing": 0.0, "axis": -1},
+)
+SparseCategoricalCrossentropy = _class(
+    "SparseCategoricalCrossentropy",
+    sparse_categorical_crossentropy,
+    "sparse_categorical_crossentropy",
+    {"from_logits": False, "ignore_class": None},
+)
+
+
+def get(identifier: Any) -> Any:
+    """The loss that a name stands for; others come back as they are.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.keras.losses.get("mse") is tf.keras.losses.mean_squared_error
+    True
+    """
+    if identifier is None or callable(identifier):
+        return identifier() if isinstance(identifier, type) else identifier
+    found = globals().get(identifier) if identifier in __all__ else None
+    if found is None or identifier in ("get", "Loss", "Reduction"):
+        raise ValueError(f"Could not interpret loss identifier: {identifier}")
+    return found() if isinstance(found, type) else found
+
+
+def __getattr__(name: str) -> Any:
+    raise refusal("keras.losses", name)

@@ -1,0 +1,101 @@
+"""Layer 9 · compat: ``tf.keras.regularizers``: what weights add to the loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import wengert as wg
+from wengert.compat.tensorflow.functions.values import computed, tensor_of
+from wengert.compat.tensorflow.refusal import refusal
+
+__all__ = ["L1", "L1L2", "L2", "Regularizer", "get", "l1", "l1_l2", "l2"]
+
+
+class Regularizer:
+    """What weights add to the loss: called with a weight."""
+
+    def __call__(self, x: Any) -> Any:
+        """The amount."""
+        return 0.0
+
+
+class L1L2(Regularizer):
+    """``l1`` times the sum of the absolute values, plus ``l2`` times that of the squares.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.regularizers.L1L2(l1=1.0, l2=0.5)(tf.constant([-1.0, 2.0])).numpy())
+    5.5
+    """
+
+    def __init__(self, l1: float = 0.0, l2: float = 0.0) -> None:
+        self.l1 = float(l1)
+        self.l2 = float(l2)
+
+    def __call__(self, x: Any) -> Any:
+        """The amount."""
+
+        def amount(x: Any) -> Any:
+            total = wg.mul(wg.sum(wg.abs(x)), self.l1) if self.l1 else 0.0
+            if self.l2:
+                total = wg.add(wg.mul(wg.sum(wg.square(x)), self.l2), total)
+            return total if self.l1 or self.l2 else wg.mul(wg.sum(x), 0.0)
+
+        return computed("AddV2", amount, tensor_of(x))
+
+
+class L1(L1L2):
+    """``l1`` times the sum of the absolute values.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.regularizers.L1(0.5)(tf.constant([-1.0, 2.0])).numpy())
+    1.5
+    """
+
+    def __init__(self, l1: float = 0.01) -> None:
+        super().__init__(l1=l1)
+
+
+class L2(L1L2):
+    """``l2`` times the sum of the squares.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.keras.regularizers.L2(0.5)(tf.constant([-1.0, 2.0])).numpy())
+    2.5
+    """
+
+    def __init__(self, l2: float = 0.01) -> None:
+        super().__init__(l2=l2)
+
+
+def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
+    """An `L1L2` with these amounts by default."""
+    return L1L2(l1, l2)
+
+
+l1, l2 = L1, L2
+_NAMES: dict[str, Any] = {"l1": L1, "l2": L2, "l1_l2": l1_l2, "L1": L1, "L2": L2, "L1L2": L1L2}
+
+
+def get(identifier: Any) -> Any:
+    """The regularizer that a name stands for; others come back as they are.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name.
+    """
+    if identifier is None or callable(identifier):
+        return identifier() if isinstance(identifier, type) else identifier
+    if identifier in _NAMES:
+        return _NAMES[identifier]()
+    raise ValueError(f"Could not interpret regularizer identifier: {identifier}")
+
+
+def __getattr__(name: str) -> Any:
+    raise refusal("keras.regularizers", name)

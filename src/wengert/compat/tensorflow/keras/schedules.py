@@ -1,0 +1,236 @@
+"""Layer 9 · compat: ``tf.keras.optimizers.schedules``: rates that change by the step."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
+
+__all__ = [
+    "CosineDecay",
+    "ExponentialDecay",
+    "InverseTimeDecay",
+    "LearningRateSchedule",
+    "PiecewiseConstantDecay",
+    "PolynomialDecay",
+]
+
+
+class LearningRateSchedule:
+    """A learning rate for each step: called with the number of the step."""
+
+    def __call__(self, step: Any) -> Any:
+        """The learning rate."""
+        raise NotImplementedError(
+            f"Learning rate schedule '{type(self).__name__}' must override `__call__(self, step)`."
+        )
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make another one like this."""
+        return {key: value for key, value in vars(self).items() if not key.startswith("_")}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> LearningRateSchedule:
+        """One with these arguments."""
+        return cls(**config)
+
+
+def _step(step: Any) -> float:
+    return float(numbers_of(step))
+
+
+def _rate(value: float) -> Any:
+    return constant_of(np.float32(value))
+
+
+class ExponentialDecay(LearningRateSchedule):
+    """``initial_learning_rate * decay_rate ** (step / decay_steps)``.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> rate = tf.keras.optimizers.schedules.ExponentialDecay(1.0, 10, 0.5)
+    >>> float(rate(20))
+    0.25
+    """
+
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        decay_steps: float,
+        decay_rate: float,
+        staircase: bool = False,
+        name: str = "ExponentialDecay",
+    ) -> None:
+        if decay_steps <= 0:
+            raise ValueError(
+                f"Argument `decay_steps` must be > 0. Received: decay_steps={decay_steps}"
+            )
+        self.initial_learning_rate = initial_learning_rate
+        self.decay_steps = decay_steps
+        self.decay_rate = decay_rate
+        self.staircase = staircase
+        self.name = name
+
+    def __call__(self, step: Any) -> Any:
+        """The learning rate."""
+        share = _step(step) / self.decay_steps
+        if self.staircase:
+            share = math.floor(share)
+        return _rate(self.initial_learning_rate * self.decay_rate**share)
+
+
+class InverseTimeDecay(LearningRateSchedule):
+    """``initial_learning_rate / (1 + decay_rate * step / decay_steps)``.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> float(tf.keras.optimizers.schedules.InverseTimeDecay(1.0, 1, 1.0)(3))
+    0.25
+    """
+
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        decay_steps: float,
+        decay_rate: float,
+        staircase: bool = False,
+        name: str = "InverseTimeDecay",
+    ) -> None:
+        self.initial_learning_rate = initial_learning_rate
+        self.decay_steps = decay_steps
+        self.decay_rate = decay_rate
+        self.staircase = staircase
+        self.name = name
+
+    def __call__(self, step: Any) -> Any:
+        """The learning rate."""
+        share = _step(step) / self.decay_steps
+        if self.staircase:
+            share = math.floor(share)
+        return _rate(self.initial_learning_rate / (1 + self.decay_rate * share))
+
+
+class PiecewiseConstantDecay(LearningRateSchedule):
+    """One value up to the first boundary, the next one up to the second, and so on.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> rate = tf.keras.optimizers.schedules.PiecewiseConstantDecay([10], [1.0, 0.5])
+    >>> float(rate(10)), float(rate(11))
+    (1.0, 0.5)
+    """
+
+    def __init__(self, boundaries: Any, values: Any, name: str = "PiecewiseConstant") -> None:
+        if len(boundaries) != len(values) - 1:
+            raise ValueError(
+                "The length of boundaries should be 1 less than the length of values. Received: "
+                f"boundaries={boundaries} of length {len(boundaries)}, and values={values} of "
+                f"length {len(values)}."
+            )
+        self.boundaries = boundaries
+        self.values = values
+        self.name = name
+
+    def __call__(self, step: Any) -> Any:
+        """The learning rate."""
+        at = _step(step)
+        place = sum(at > boundary for boundary in self.boundaries)
+        return _rate(float(self.values[place]))
+
+
+class PolynomialDecay(LearningRateSchedule):
+    """From one rate to another in `decay_steps`, along a power.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> float(tf.keras.optimizers.schedules.PolynomialDecay(1.0, 10, 0.0)(5))
+    0.5
+    """
+
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        decay_steps: float,
+        end_learning_rate: float = 0.0001,
+        power: float = 1.0,
+        cycle: bool = False,
+        name: str = "PolynomialDecay",
+    ) -> None:
+        self.initial_learning_rate = initial_learning_rate
+        self.decay_steps = decay_steps
+        self.end_learning_rate = end_learning_rate
+        self.power = power
+        self.cycle = cycle
+        self.name = name
+
+    def __call__(self, step: Any) -> Any:
+        """The learning rate."""
+        at, steps = _step(step), float(self.decay_steps)
+        if self.cycle:
+            steps *= max(1.0, math.ceil(at / steps))
+        else:
+            at = min(at, steps)
+        start, end = self.initial_learning_rate, self.end_learning_rate
+        return _rate((start - end) * (1 - at / steps) ** self.power + end)
+
+
+class CosineDecay(LearningRateSchedule):
+    """From one rate to `alpha` times that, along half a wave of the cosine; rising before that.
+
+    Parameters
+    ----------
+    initial_learning_rate : float
+        Where it begins.
+    decay_steps : int
+        How many steps it falls.
+    alpha : float
+        The share that is left.
+    name : str
+        A name.
+    warmup_target : float, optional
+        Where it rises to first.
+    warmup_steps : int
+        In how many steps.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> float(tf.keras.optimizers.schedules.CosineDecay(1.0, 10)(5))
+    0.5
+    """
+
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        decay_steps: float,
+        alpha: float = 0.0,
+        name: str = "CosineDecay",
+        warmup_target: float | None = None,
+        warmup_steps: float = 0,
+    ) -> None:
+        self.initial_learning_rate = initial_learning_rate
+        self.decay_steps = decay_steps
+        self.alpha = alpha
+        self.name = name
+        self.warmup_target = warmup_target
+        self.warmup_steps = warmup_steps
+
+    def __call__(self, step: Any) -> Any:
+        """The learning rate."""
+        at, start = _step(step), self.initial_learning_rate
+        if self.warmup_target is not None:
+            total = self.warmup_target - start
+            if at < self.warmup_steps:
+                return _rate(total * at / self.warmup_steps + start)
+            start = self.warmup_target
+            at -= self.warmup_steps
+        share = min(at, self.decay_steps) / self.decay_steps
+        wave = 0.5 * (1 + math.cos(math.pi * share))
+        return _rate(start * ((1 - self.alpha) * wave + self.alpha))

@@ -1,0 +1,136 @@
+"""Layer 9 · compat: Keras's functional models: what layers make of inputs that are not there yet.
+
+NOTE [symbols of Keras]
+`Input` gives a `Symbol`, a shape and a dtype. A layer called with symbols is run on zeros, to build
+it and to find the shape of its result, and gives a symbol that remembers the layer and its inputs.
+A model of inputs and outputs walks from the outputs back to the inputs, and runs the layers that it
+meets in that order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.tensorflow.functions.values import constant_of, dtype_of
+from wengert.compat.tensorflow.shapes import TensorShape
+
+__all__ = ["Symbol", "evaluated", "order_of", "symbolic"]
+
+
+class Symbol:
+    """A tensor that is not there yet: its shape, its dtype, and where it comes from."""
+
+    def __init__(
+        self,
+        shape: Any,
+        dtype: Any = "float32",
+        origin: Any = None,
+        name: str | None = None,
+    ) -> None:
+        self.shape = tuple(shape)
+        self.dtype = str(dtype_of(dtype))
+        self.origin = origin
+        self.name = name or "keras_tensor"
+
+    def __repr__(self) -> str:
+        return f"<KerasTensor shape={self.shape}, dtype={self.dtype}, name={self.name}>"
+
+    def _refuse(self, *args: Any) -> Any:
+        raise TypeError(
+            "only layers are offered for the inputs of functional models: write "
+            "tf.keras.layers.Add()([a, b]) for a + b, or subclass tf.keras.Model"
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
+    __truediv__ = __rtruediv__ = __matmul__ = __pow__ = __neg__ = __getitem__ = _refuse
+
+
+def _example(value: Any, size: int) -> Any:
+    if isinstance(value, Symbol):
+        shape = [size if n is None else n for n in value.shape]
+        return constant_of(np.zeros(shape, value.dtype))
+    if isinstance(value, list | tuple):
+        return type(value)(_example(part, size) for part in value)
+    return value
+
+
+def symbolic(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The symbols that a layer makes of others."""
+    results = []
+    for size in (2, 3):
+        # sizes that change with the batch are not known
+        results.append(layer(*(_example(arg, size) for arg in args), **kwargs))
+    origin = (layer, args, kwargs)
+    if isinstance(results[0], list | tuple):
+        return type(results[0])(
+            _symbol(a, b, origin, i) for i, (a, b) in enumerate(zip(*results, strict=True))
+        )
+    return _symbol(results[0], results[1], origin, None)
+
+
+def _symbol(a: Any, b: Any, origin: Any, place: int | None) -> Symbol:
+    shape = [m if m == n else None for m, n in zip(tuple(a.shape), tuple(b.shape), strict=True)]
+    return Symbol(TensorShape(shape), a.dtype.name, (*origin, place))
+
+
+def _inner(value: Any) -> list[Any]:
+    if isinstance(value, Symbol):
+        return [value]
+    if isinstance(value, list | tuple):
+        return [part for item in value for part in _inner(item)]
+    if isinstance(value, dict):
+        return _inner(list(value.values()))
+    return []
+
+
+def order_of(outputs: Any, inputs: Any) -> list[Symbol]:
+    """The symbols that lead from `inputs` to `outputs`, each after those that it needs.
+
+    Raises
+    ------
+    ValueError
+        If something else is needed.
+    """
+    known = {id(symbol) for symbol in _inner(inputs)}
+    done: list[Symbol] = []
+    stack: list[tuple[Symbol, bool]] = [(symbol, False) for symbol in reversed(_inner(outputs))]
+    while stack:
+        symbol, ready = stack.pop()
+        if id(symbol) in known:
+            continue
+        if symbol.origin is None:
+            raise ValueError(
+                f"`inputs` not connected to `outputs`: {symbol!r} is needed, and is no input"
+            )
+        if ready:
+            known.add(id(symbol))
+            done.append(symbol)
+            continue
+        stack.append((symbol, True))
+        needed = _inner(symbol.origin[1]) + _inner(symbol.origin[2])
+        stack += [(part, False) for part in reversed(needed)]
+    return done
+
+
+def evaluated(outputs: Any, order: list[Symbol], values: dict[int, Any]) -> Any:
+    """What `outputs` are, given what the inputs are, by the identity of symbols."""
+    results: dict[int, Any] = {}
+    for symbol in order:
+        layer, args, kwargs, place = symbol.origin
+        key = id(args)
+        if place is None or key not in results:
+            results[key] = layer(*(_filled(arg, values) for arg in args), **kwargs)
+        values[id(symbol)] = results[key] if place is None else results[key][place]
+    return _filled(outputs, values)
+
+
+def _filled(value: Any, values: dict[int, Any]) -> Any:
+    if isinstance(value, Symbol):
+        return values[id(value)]
+    if isinstance(value, list | tuple):
+        return type(value)(_filled(part, values) for part in value)
+    if isinstance(value, dict):
+        return {key: _filled(part, values) for key, part in value.items()}
+    return value

@@ -1,0 +1,426 @@
+"""Layer 9 · compat: how Keras's models are compiled, fitted and evaluated.
+
+The loops are those that a program would write: for each batch `train_step`, which subclasses may
+replace, and after each epoch one line about it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.tensorflow import operations
+from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
+from wengert.compat.tensorflow.keras import losses as _losses
+from wengert.compat.tensorflow.keras import metrics as _metrics
+from wengert.compat.tensorflow.keras import optimizers
+from wengert.compat.tensorflow.keras.batches import (
+    batches,
+    cut,
+    packed,
+    size_of,
+    unpacked,
+    validation_parts,
+)
+from wengert.compat.tensorflow.tape import GradientTape
+
+__all__ = ["History", "Trainer"]
+
+
+class History:
+    """What `fit` returns: in ``history``, for each quantity, its values after the epochs."""
+
+    def __init__(self) -> None:
+        self.history: dict[str, list[float]] = {}
+        self.epoch: list[int] = []
+
+    def _note(self, epoch: int, logs: dict[str, float]) -> None:
+        self.epoch.append(epoch)
+        for key, value in logs.items():
+            self.history.setdefault(key, []).append(value)
+
+
+class Trainer:
+    """What a model can do beyond a layer."""
+
+    optimizer: Any = None
+    loss: Any = None
+    _loss: Any = None
+    _watched: Any = ()
+    _tracker: Any = None
+
+    def compile(
+        self,
+        optimizer: Any = "rmsprop",
+        loss: Any = None,
+        loss_weights: Any = None,
+        metrics: Any = None,
+        weighted_metrics: Any = None,
+        run_eagerly: bool = False,
+        steps_per_execution: int = 1,
+        jit_compile: Any = "auto",
+        auto_scale_loss: bool = True,
+    ) -> None:
+        """Say how the model is trained.
+
+        Parameters
+        ----------
+        optimizer : Optimizer or str
+            What takes the steps.
+        loss : Loss, callable or str, optional
+            A function of targets and predictions.
+        metrics : sequence of Metric, callable or str, optional
+            What else is counted.
+        run_eagerly, steps_per_execution, jit_compile, auto_scale_loss
+            Accepted, and of no effect.
+        loss_weights, weighted_metrics
+            Not offered.
+
+        Raises
+        ------
+        ValueError
+            If something is asked for that is not offered.
+        """
+        if loss_weights is not None or weighted_metrics is not None:
+            raise ValueError(
+                "loss_weights and weighted_metrics are not offered here: combine the losses in "
+                "one function"
+            )
+        if isinstance(loss, list | dict):
+            raise ValueError("several losses are not offered here: combine them in one function")
+        self.optimizer = optimizers.get(optimizer)
+        self.loss = loss
+        self._loss = _losses.get(loss)
+        given = metrics if isinstance(metrics, list | tuple) else [metrics] if metrics else []
+        self._watched = [_metric(metric) for metric in given]
+        self._tracker = _metrics.Mean(name="loss")
+
+    def compute_loss(
+        self,
+        x: Any = None,
+        y: Any = None,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        training: bool = True,
+    ) -> Any:
+        """The loss of a batch, and what weights and layers add to it.
+
+        Raises
+        ------
+        ValueError
+            If there is no loss at all.
+        """
+        parts = list(self.losses)  # type: ignore[attr-defined]
+        if self._loss is not None:
+            parts.insert(0, _called(self._loss, y, y_pred, sample_weight))
+        if not parts:
+            raise ValueError(
+                "No loss to compute. Provide a `loss` argument in `compile()`, or call "
+                "`self.add_loss()` in the model."
+            )
+        total = parts[0]
+        for part in parts[1:]:
+            total = total + part
+        return total
+
+    def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        """Count a batch, and say what has been counted so far."""
+        for metric in self._watched:
+            _resolved(metric, y, y_pred).update_state(y, y_pred, sample_weight)
+        return self.get_metrics_result()
+
+    def get_metrics_result(self) -> dict[str, Any]:
+        """What has been counted so far, by name."""
+        return {metric.name: metric.result() for metric in self.metrics}
+
+    @property
+    def metrics(self) -> list[Any]:
+        """What is counted: the loss, what `compile` was given, and metrics among the attributes."""
+        own = super().metrics  # type: ignore[misc]
+        first = [] if self._tracker is None or self._loss is None else [self._tracker]
+        rest = [m.inner if isinstance(m, _Chosen) and m.inner else m for m in self._watched]
+        found = [*first, *rest]
+        return found + [metric for metric in own if not any(metric is other for other in found)]
+
+    @property
+    def metrics_names(self) -> list[str]:
+        """The names of what is counted."""
+        return [metric.name for metric in self.metrics]
+
+    def reset_metrics(self) -> None:
+        """Begin to count again."""
+        for metric in self.metrics:
+            metric.reset_state()
+
+    # -- one batch --------------------------------------------------------------------------------
+
+    def train_step(self, data: Any) -> dict[str, Any]:
+        """Learn from one batch; what has been counted so far is the result."""
+        x, y, weight = unpacked(data)
+        with GradientTape() as tape:
+            y_pred = self(x, training=True)  # type: ignore[operator]
+            loss = self.compute_loss(x, y, y_pred, weight)
+        variables = self.trainable_variables  # type: ignore[attr-defined]
+        self.optimizer.apply(tape.gradient(loss, variables), variables)
+        self._tracker.update_state(loss, sample_weight=size_of(x))
+        return self.compute_metrics(x, y, y_pred, weight)
+
+    def test_step(self, data: Any) -> dict[str, Any]:
+        """Count one batch without learning from it."""
+        x, y, weight = unpacked(data)
+        y_pred = self(x, training=False)  # type: ignore[operator]
+        if self._loss is not None or self.losses:  # type: ignore[attr-defined]
+            loss = self.compute_loss(x, y, y_pred, weight, training=False)
+            self._tracker.update_state(loss, sample_weight=size_of(x))
+        return self.compute_metrics(x, y, y_pred, weight)
+
+    def predict_step(self, data: Any) -> Any:
+        """The predictions for one batch."""
+        return self(unpacked(data)[0], training=False)  # type: ignore[operator]
+
+    def train_on_batch(
+        self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False
+    ) -> Any:
+        """Learn from one batch, and say its loss and what else is counted."""
+        self._check_compiled()
+        self.reset_metrics()
+        return _listed(self.train_step(packed(x, y, sample_weight)), return_dict)
+
+    def test_on_batch(
+        self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False
+    ) -> Any:
+        """The loss of one batch and what else is counted."""
+        self._check_compiled()
+        self.reset_metrics()
+        return _listed(self.test_step(packed(x, y, sample_weight)), return_dict)
+
+    def predict_on_batch(self, x: Any) -> Any:
+        """The predictions for one batch, as arrays."""
+        return _arrays(self.predict_step(packed(x, None, None)))
+
+    # -- many batches -----------------------------------------------------------------------------
+
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: Any = "auto",
+        callbacks: Any = None,
+        validation_split: float = 0.0,
+        validation_data: Any = None,
+        shuffle: bool = True,
+        class_weight: Any = None,
+        sample_weight: Any = None,
+        initial_epoch: int = 0,
+        steps_per_epoch: int | None = None,
+        validation_steps: int | None = None,
+        validation_batch_size: int | None = None,
+        validation_freq: int = 1,
+    ) -> History:
+        """Train the model.
+
+        Parameters
+        ----------
+        x, y : array or Tensor, or Dataset
+            Inputs and targets; or a dataset of batches of both.
+        batch_size : int, optional
+            32 by default.
+        epochs, initial_epoch : int
+            The number of the last epoch, and of the first.
+        verbose : int or str
+            0 prints nothing, anything else one line for each epoch.
+        validation_split : float
+            The share of the examples, from the end, that is only counted.
+        validation_data : tuple or Dataset, optional
+            What is only counted after each epoch.
+        shuffle : bool
+            Whether examples are taken in another order in each epoch.
+        sample_weight : array, optional
+            How much each example counts.
+        steps_per_epoch, validation_steps : int, optional
+            How many batches to take.
+        validation_batch_size : int, optional
+            As `batch_size`.
+        validation_freq : int
+            After how many epochs to look at them.
+        callbacks, class_weight
+            Not offered.
+
+        Returns
+        -------
+        History
+            Whose ``history`` has the values after each epoch.
+
+        Raises
+        ------
+        ValueError
+            If the model has not been compiled, or something is asked for that is not offered.
+        """
+        self._check_compiled()
+        _refuse(callbacks=callbacks, class_weight=class_weight)
+        if validation_split:
+            x, y, sample_weight, validation_data = cut(x, y, sample_weight, validation_split)
+        history = History()
+        for epoch in range(initial_epoch, epochs):
+            if verbose:
+                print(f"Epoch {epoch + 1}/{epochs}")
+            self.reset_metrics()
+            logs: dict[str, Any] = {}
+            count = 0
+            for data in batches(x, y, sample_weight, batch_size, shuffle, steps_per_epoch):
+                logs = self.train_step(data)
+                count += 1
+            numbers = _floats(logs)
+            if validation_data is not None and (epoch + 1) % validation_freq == 0:
+                parts = validation_parts(validation_data)
+                size = validation_batch_size or batch_size
+                found = self._counted(*parts, size, validation_steps)
+                numbers |= {f"val_{key}": value for key, value in found.items()}
+            history._note(epoch, numbers)
+            if verbose:
+                print(f"{count}/{count} - {_line(numbers)}")
+        self.history = history
+        return history
+
+    def _counted(self, x: Any, y: Any, weight: Any, size: Any, steps: Any) -> dict[str, float]:
+        self.reset_metrics()
+        logs: dict[str, Any] = {}
+        for data in batches(x, y, weight, size, False, steps):
+            logs = self.test_step(data)
+        return _floats(logs)
+
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: Any = "auto",
+        sample_weight: Any = None,
+        steps: int | None = None,
+        callbacks: Any = None,
+        return_dict: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """The loss and what else is counted, over all examples; arguments as for `fit`.
+
+        Returns
+        -------
+        float, list of float, or dict
+            One number if only the loss is counted; by name if `return_dict` says so.
+        """
+        self._check_compiled()
+        _refuse(callbacks=callbacks)
+        numbers = self._counted(x, y, sample_weight, batch_size, steps)
+        if verbose:
+            print(_line(numbers))
+        if return_dict:
+            return numbers
+        values = list(numbers.values())
+        return values[0] if len(values) == 1 else values
+
+    def predict(
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: Any = "auto",
+        steps: int | None = None,
+        callbacks: Any = None,
+    ) -> Any:
+        """The predictions for all examples, as an array."""
+        _refuse(callbacks=callbacks)
+        parts = [
+            _arrays(self.predict_step(data))
+            for data in batches(x, None, None, batch_size, False, steps)
+        ]
+        if isinstance(parts[0], list):
+            return [np.concatenate(part) for part in zip(*parts, strict=True)]
+        return np.concatenate(parts)
+
+    def _check_compiled(self) -> None:
+        if self.optimizer is None:
+            raise ValueError(
+                "You must call `compile()` before calling `fit()`, `evaluate()` or their like."
+            )
+
+
+def _refuse(**given: Any) -> None:
+    for name, value in given.items():
+        if value:
+            raise ValueError(f"{name}= is not offered here: write the loop around train_on_batch")
+
+
+# -- losses and metrics ----------------------------------------------------------------------------
+
+
+def _called(loss: Any, y: Any, y_pred: Any, weight: Any) -> Any:
+    if isinstance(loss, _losses.Loss):
+        return loss(y, y_pred, sample_weight=weight)
+    each = loss(y, y_pred)
+    if weight is not None:
+        each = each * operations.cast(weight, each.dtype)
+    return operations.reduce_mean(each)
+
+
+class _Chosen:
+    """``"accuracy"``: which one it is depends on the shapes of targets and predictions."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.inner: Any = None
+
+    def reset_state(self) -> None:
+        if self.inner is not None:
+            self.inner.reset_state()
+
+    def result(self) -> Any:
+        return constant_of(np.float32(0)) if self.inner is None else self.inner.result()
+
+
+def _metric(metric: Any) -> Any:
+    if metric in ("accuracy", "acc"):
+        return _Chosen(metric)
+    if isinstance(metric, _metrics.Metric):
+        return metric
+    if isinstance(metric, str | type):
+        return _metrics.get(metric)
+    return _metrics.MeanMetricWrapper(metric)
+
+
+def _resolved(metric: Any, y: Any, y_pred: Any) -> Any:
+    if not isinstance(metric, _Chosen):
+        return metric
+    if metric.inner is None:
+        targets, predictions = np.shape(y), tuple(y_pred.shape)
+        if predictions[-1:] == (1,):
+            kind = _metrics.BinaryAccuracy
+        elif len(targets) < len(predictions) or targets[-1:] == (1,):
+            kind = _metrics.SparseCategoricalAccuracy
+        else:
+            kind = _metrics.CategoricalAccuracy
+        metric.inner = kind(name=metric.name)
+    return metric.inner
+
+
+def _floats(logs: dict[str, Any]) -> dict[str, float]:
+    return {key: float(np.asarray(numbers_of(value))) for key, value in logs.items()}
+
+
+def _listed(logs: dict[str, Any], by_name: bool) -> Any:
+    numbers = _floats(logs)
+    if by_name:
+        return numbers
+    values = list(numbers.values())
+    return values[0] if len(values) == 1 else values
+
+
+def _line(numbers: dict[str, float]) -> str:
+    return " - ".join(f"{key}: {value:.4f}" for key, value in numbers.items())
+
+
+def _arrays(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [np.asarray(numbers_of(part)) for part in value]
+    return np.asarray(numbers_of(value))

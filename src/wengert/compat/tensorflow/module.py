@@ -1,0 +1,142 @@
+"""Layer 9 · compat: ``tf.Module``: an object that knows the variables in its attributes."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from wengert.compat.tensorflow import nest
+from wengert.compat.tensorflow.names import name_scope as scope_of
+from wengert.compat.tensorflow.names import qualified
+from wengert.compat.tensorflow.variable import Variable
+
+__all__ = ["Module"]
+
+_IGNORED = frozenset({"_name", "_name_scope", "_scope_name"})
+
+
+def _snake_case(name: str) -> str:
+    return re.sub(r"((?<=[a-z0-9])[A-Z]|(?!^)(?<!_)[A-Z](?=[a-z]))", r"_\1", name).lower()
+
+
+class Module:
+    """A class to derive from, whose instances know the variables and modules they hold.
+
+    Parameters
+    ----------
+    name : str, optional
+        Default: the name of the class, in lower case with underscores.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> class Dense(tf.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.w = tf.Variable(2.0, name="w")
+    ...
+    ...     def __call__(self, x):
+    ...         return self.w * x
+    >>> Dense().trainable_variables
+    (<tf.Variable 'w:0' shape=() dtype=float32, numpy=2.0>,)
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        if name is None:
+            name = _snake_case(type(self).__name__)
+        elif not re.match(r"^[a-zA-Z_]([a-zA-Z0-9_])*$", name):
+            raise ValueError(
+                f"{name!r} is not a valid module name. Module names must be valid Python "
+                "identifiers (e.g. a valid class name)."
+            )
+        self._name = name
+        self._scope_name = qualified(name) + "/"
+
+    @property
+    def name(self) -> str:
+        """The name."""
+        return self._name
+
+    @property
+    def name_scope(self) -> Any:
+        """A context in which the names of variables begin with that of the module."""
+        return scope_of(self._scope_name)
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """All variables of the module and of those in it, in the order of attributes' names."""
+        return tuple(self._flatten(predicate=lambda value: isinstance(value, Variable)))
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        """Those that are trainable."""
+        return tuple(variable for variable in self.variables if variable.trainable)
+
+    @property
+    def non_trainable_variables(self) -> tuple[Any, ...]:
+        """Those that are not trainable."""
+        return tuple(variable for variable in self.variables if not variable.trainable)
+
+    @property
+    def submodules(self) -> tuple[Any, ...]:
+        """All modules in this one."""
+        return tuple(self._flatten(predicate=lambda value: isinstance(value, Module)))
+
+    def _flatten(
+        self,
+        recursive: bool = True,
+        predicate: Callable[[Any], bool] | None = None,
+        with_path: bool = False,
+    ) -> Iterator[Any]:
+        """What the attributes hold, nested containers and modules included."""
+        yield from _walk(
+            self, recursive, predicate or (lambda value: True), with_path, (), {id(self)}
+        )
+
+    @classmethod
+    def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorate a method to run in `name_scope`."""
+
+        @functools.wraps(method)
+        def scoped(self: Any, *args: Any, **kwargs: Any) -> Any:
+            with self.name_scope:
+                return method(self, *args, **kwargs)
+
+        return scoped
+
+
+def _leaves(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    if isinstance(value, dict):
+        for key in nest._keys(value):
+            yield from _leaves(value[key], (*path, key))
+    elif isinstance(value, list | tuple):
+        for i, part in enumerate(value):
+            yield from _leaves(part, (*path, i))
+    else:
+        yield path, value
+
+
+def _walk(
+    module: Any,
+    recursive: bool,
+    predicate: Callable[[Any], bool],
+    with_path: bool,
+    path: tuple[Any, ...],
+    seen: set[int],
+) -> Iterator[Any]:
+    inner: list[tuple[tuple[Any, ...], Any]] = []
+    for key in sorted(vars(module)):
+        if key in _IGNORED:
+            continue
+        for place, leaf in _leaves(vars(module)[key], (*path, key)):
+            if id(leaf) in seen and not with_path:
+                continue
+            seen.add(id(leaf))
+            if predicate(leaf):
+                yield (place, leaf) if with_path else leaf
+            if recursive and isinstance(leaf, Module):
+                inner.append((place, leaf))
+    for place, leaf in inner:
+        yield from _walk(leaf, recursive, predicate, with_path, place, seen)

@@ -1,0 +1,191 @@
+"""Layer 9 · compat: ``tf.nest``: lists, tuples, and dicts in the order of their sorted keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+__all__ = [
+    "assert_same_structure",
+    "flatten",
+    "is_nested",
+    "map_structure",
+    "pack_sequence_as",
+]
+
+
+def is_nested(structure: Any) -> bool:
+    """Whether a value is a list, a tuple or a dict.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.nest.is_nested([1]), tf.nest.is_nested(1)
+    (True, False)
+    """
+    return isinstance(structure, list | tuple | Mapping)
+
+
+def _keys(structure: Any) -> Any:
+    try:
+        return sorted(structure)
+    except TypeError:
+        raise TypeError("nest only supports dicts with sortable keys.") from None
+
+
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+    """The leaves of a nested structure, in order; None is a leaf, and so is anything else.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.nest.flatten({"b": 1, "a": [2, (3,)]})
+    [2, 3, 1]
+    """
+    return list(_leaves(structure))
+
+
+def _leaves(structure: Any) -> Iterator[Any]:
+    if isinstance(structure, Mapping):
+        for key in _keys(structure):
+            yield from _leaves(structure[key])
+    elif isinstance(structure, list | tuple):
+        for part in structure:
+            yield from _leaves(part)
+    else:
+        yield structure
+
+
+def _packed(structure: Any, leaves: Iterator[Any]) -> Any:
+    if isinstance(structure, Mapping):
+        found = {key: _packed(structure[key], leaves) for key in _keys(structure)}
+        kind: Any = type(structure)
+        return kind((key, found[key]) for key in structure)
+    if isinstance(structure, list | tuple):
+        parts = [_packed(part, leaves) for part in structure]
+        kind = type(structure)
+        return kind._make(parts) if hasattr(kind, "_make") else kind(parts)
+    return next(leaves)
+
+
+def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
+    """A structure like `structure` with other leaves.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer of them.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.nest.pack_sequence_as({"b": 1, "a": [2, (3,)]}, [10, 20, 30])
+    {'b': 30, 'a': [10, (20,)]}
+    """
+    flat = list(flat_sequence)
+    count = len(flatten(structure))
+    if not is_nested(structure) and len(flat) != 1:
+        raise ValueError(
+            "The target structure is of type "
+            f"{type(structure)}, a single leaf, but there are {len(flat)} values for it"
+        )
+    if count != len(flat):
+        raise ValueError(
+            f"Could not pack sequence. Structure had {count} atoms, but flat_sequence had "
+            f"{len(flat)} items.  Structure: {structure}, flat_sequence: {flat_sequence}."
+        )
+    return _packed(structure, iter(flat))
+
+
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """Raise unless two values have the same nested structure.
+
+    Raises
+    ------
+    ValueError
+        If they differ in keys, in the number of elements, or in where there are leaves.
+    TypeError
+        If only the types of sequences differ, and `check_types` is true.
+    """
+    trouble = _difference(nest1, nest2, check_types)
+    if trouble is not None:
+        error, text = trouble
+        raise error(
+            "The two structures don't have the same nested structure.\n\n"
+            f"First structure: {_described(nest1)}\n\nSecond structure: {_described(nest2)}\n\n"
+            f"More specifically: {text}"
+        )
+
+
+def _described(value: Any) -> str:
+    return f"type={type(value).__name__} str={value}"
+
+
+def _difference(a: Any, b: Any, check_types: bool) -> tuple[type[Exception], str] | None:
+    if is_nested(a) != is_nested(b):
+        one, other = (a, b) if is_nested(a) else (b, a)
+        return ValueError, (
+            f'Substructure "{_described(one)}" is a sequence, while substructure '
+            f'"{_described(other)}" is not'
+        )
+    if not is_nested(a):
+        return None
+    if isinstance(a, Mapping) != isinstance(b, Mapping) or (
+        check_types and type(a) is not type(b) and not isinstance(a, Mapping)
+    ):
+        return TypeError, (
+            "The two structures don't have the same sequence type. First structure "
+            f"{_described(a)}, while second structure {_described(b)}"
+        )
+    if isinstance(a, Mapping):
+        if set(a) != set(b):
+            return ValueError, (
+                "The two dictionaries don't have the same set of keys. First structure has keys "
+                f"{list(a)}, while second structure has keys {list(b)}"
+            )
+        pairs = [(a[key], b[key]) for key in a]
+    else:
+        if len(a) != len(b):
+            return ValueError, (
+                "The two structures don't have the same number of elements. First structure: "
+                f"{_described(a)}. Second structure: {_described(b)}"
+            )
+        pairs = list(zip(a, b, strict=True))
+    for one, other in pairs:
+        found = _difference(one, other, check_types)
+        if found is not None:
+            return found
+    return None
+
+
+def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """`func` of the leaves at each place of some structures, in a structure like the first.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the structures differ (see `assert_same_structure`), or there is none.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.nest.map_structure(lambda a, b: a + b, {"x": 1, "y": (2,)}, {"x": 10, "y": (20,)})
+    {'x': 11, 'y': (22,)}
+    """
+    check_types = kwargs.pop("check_types", True)
+    kwargs.pop("expand_composites", None)
+    if kwargs:
+        raise ValueError(
+            "Only valid keyword arguments are `check_types` and `expand_composites`, not: "
+            f"`{'`, `'.join(kwargs)}`"
+        )
+    if not callable(func):
+        raise TypeError(f"func must be callable, got: {func}")
+    if not structure:
+        raise ValueError("Must provide at least one structure")
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, check_types)
+    flat = zip(*map(flatten, structure), strict=True)
+    return pack_sequence_as(structure[0], [func(*leaves) for leaves in flat])

@@ -1,0 +1,14 @@
+"""Layer 9 · compat: ``tf.optimizers``, which is ``tf.keras.optimizers``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.compat.tensorflow.keras import optimizers as _keras
+from wengert.compat.tensorflow.keras.optimizers import *  # noqa: F403  its `__all__` is this module's
+
+__all__ = _keras.__all__
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(_keras, name)

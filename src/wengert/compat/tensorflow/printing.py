@@ -1,0 +1,95 @@
+"""Layer 9 · compat: ``tf.print``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from wengert.tape.base import TensorBase
+
+__all__ = ["print"]
+
+_show = print
+
+
+def _number(value: Any) -> str:
+    """A number in the fewest of 6 and 9 (15 and 17) digits that tell it apart."""
+    if isinstance(value, np.bool_ | bool):
+        return str(int(value))
+    if isinstance(value, np.floating):
+        few, many = (6, 9) if value.itemsize <= 4 else (15, 17)
+        text = f"{value:.{few}g}"
+        return text if type(value)(text) == value or value != value else f"{value:.{many}g}"
+    if isinstance(value, np.complexfloating):
+        return f"({_number(value.real)},{_number(value.imag)})"
+    return str(value)
+
+
+def _array(array: Any, summarize: int, depth: int = 1) -> str:
+    if not array.ndim:
+        return _number(array[()])
+    parts = list(array)
+    if summarize >= 0 and len(parts) > 2 * summarize:
+        shown = [_array(part, summarize, depth + 1) for part in parts[:summarize]]
+        rest = [_array(part, summarize, depth + 1) for part in parts[-summarize:] if summarize]
+        texts = [*shown, "...", *rest]
+    else:
+        texts = [_array(part, summarize, depth + 1) for part in parts]
+    gap = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " " * depth
+    return "[" + gap.join(texts) + "]"
+
+
+def _text(value: Any, summarize: int, nested: bool = False) -> str:
+    if isinstance(value, TensorBase) or hasattr(value, "_as_tensor"):
+        return _array(np.asarray(value.numpy()), summarize)
+    if isinstance(value, np.ndarray | np.generic):
+        return _array(np.asarray(value), summarize)
+    if isinstance(value, dict):
+        parts = [f"{key!r}: {_text(part, summarize, True)}" for key, part in value.items()]
+        return "{" + ", ".join(parts) + "}"
+    if isinstance(value, list | tuple):
+        inner = ", ".join(_text(part, summarize, True) for part in value)
+        if isinstance(value, list):
+            return f"[{inner}]"
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    return repr(value) if nested else str(value)
+
+
+def print(
+    *inputs: Any,
+    output_stream: Any = None,
+    summarize: int = 3,
+    sep: str = " ",
+    end: str = "\n",
+    name: Any = None,
+) -> None:
+    """Print values of tensors, and anything else, to standard error.
+
+    Parameters
+    ----------
+    *inputs
+        What to print; tensors are shown as nested numbers.
+    output_stream : optional
+        A stream, or ``"file://..."`` for a file to append to; default: standard error.
+    summarize : int
+        How many elements to show at the beginning and the end of each dimension; -1: all.
+    sep, end : str
+        What stands between them, and after the last one.
+    name
+        Accepted, without effect.
+
+    Examples
+    --------
+    >>> import sys
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.print("x:", tf.constant([1.0, 2.5]), output_stream=sys.stdout)
+    x: [1 2.5]
+    """
+    text = sep.join(_text(value, summarize) for value in inputs) + end
+    if isinstance(output_stream, str) and output_stream.startswith("file://"):
+        with open(output_stream.removeprefix("file://"), "a", encoding="utf-8") as file:
+            file.write(text)
+        return
+    _show(text, end="", file=sys.stderr if output_stream is None else output_stream)

@@ -1,0 +1,477 @@
+"""Layer 9 · compat: ``tf.random``: random numbers, reproducible from seeds.
+
+The numbers are not those that TensorFlow draws (NOTE [seeds of TensorFlow]).
+
+>>> import wengert.compat.tensorflow as tf
+>>> tf.random.set_seed(5)
+>>> tf.random.uniform([2, 3]).shape
+TensorShape([2, 3])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.tensorflow.functions import drawing
+from wengert.compat.tensorflow.functions.streams import set_seed as set_seed
+from wengert.compat.tensorflow.functions.streams import stateless, stream_of
+from wengert.compat.tensorflow.functions.values import constant_of, tensor_of
+from wengert.compat.tensorflow.refusal import refusal
+
+__all__ = [
+    "Generator",
+    "categorical",
+    "gamma",
+    "get_global_generator",
+    "normal",
+    "poisson",
+    "set_global_generator",
+    "set_seed",
+    "shuffle",
+    "stateless_binomial",
+    "stateless_categorical",
+    "stateless_gamma",
+    "stateless_normal",
+    "stateless_poisson",
+    "stateless_truncated_normal",
+    "stateless_uniform",
+    "truncated_normal",
+    "uniform",
+]
+
+
+def normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = None,
+    seed: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Normal random numbers.
+
+    Parameters
+    ----------
+    shape : sequence of int, or Tensor
+        The shape.
+    mean, stddev : Tensor
+        Numbers, or tensors that broadcast.
+    dtype : DType, optional
+        A floating one; float32 by default.
+    seed : int, optional
+        See `set_seed`.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Differentiable in `mean` and `stddev`.
+
+    Raises
+    ------
+    TypeError
+        If the dtype is of whole numbers.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.random.normal([2, 3], seed=1).shape
+    TensorShape([2, 3])
+    """
+    return drawing.normals(stream_of(seed), shape, mean, stddev, dtype)
+
+
+def truncated_normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = None,
+    seed: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Normal random numbers, at most two standard deviations from the mean; as `normal`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> bool(tf.reduce_max(tf.abs(tf.random.truncated_normal([100]))) <= 2)
+    True
+    """
+    return drawing.truncated_normals(stream_of(seed), shape, mean, stddev, dtype)
+
+
+def uniform(
+    shape: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = None,
+    seed: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Uniform random numbers, from `minval` on and below `maxval`.
+
+    Parameters
+    ----------
+    shape : sequence of int, or Tensor
+        The shape.
+    minval, maxval : Tensor
+        Numbers, or tensors that broadcast; `maxval` is 1 by default, and needed for whole numbers.
+    dtype : DType, optional
+        float32 by default.
+    seed : int, optional
+        See `set_seed`.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        Differentiable in the bounds, unless it is of whole numbers.
+
+    Raises
+    ------
+    ValueError
+        If `maxval` is missing.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.random.uniform([4], maxval=10, dtype=tf.int32).dtype
+    tf.int32
+    """
+    return drawing.uniforms(stream_of(seed), shape, minval, maxval, dtype)
+
+
+def gamma(
+    shape: Any,
+    alpha: Any,
+    beta: Any = None,
+    dtype: Any = None,
+    seed: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Gamma random numbers, `shape` of them for each `alpha`; differentiable in `beta` only.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.random.gamma([3], [1.0, 2.0]).shape
+    TensorShape([3, 2])
+    """
+    return drawing.gammas(stream_of(seed), shape, alpha, beta, dtype, True)
+
+
+def poisson(
+    shape: Any, lam: Any, dtype: Any = None, seed: Any = None, name: str | None = None
+) -> Any:
+    """Poisson random numbers, `shape` of them for each `lam`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.random.poisson([3], [1.0, 2.0]).shape
+    TensorShape([3, 2])
+    """
+    return drawing.poissons(stream_of(seed), shape, lam, dtype, True)
+
+
+def categorical(
+    logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None
+) -> Any:
+    """`num_samples` classes for each row of logarithms of probabilities, as int64.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.random.categorical([[0.0, 0.0]], 5).shape
+    TensorShape([1, 5])
+    """
+    return drawing.categories(stream_of(seed), logits, num_samples, dtype)
+
+
+def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
+    """The rows of a tensor in a random order; differentiable.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.sort(tf.random.shuffle([3, 1, 2])).numpy())
+    [1 2 3]
+    """
+    return drawing.permuted(stream_of(seed), value)
+
+
+# -- from two numbers ------------------------------------------------------------------------------
+
+
+def stateless_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = None,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Any:
+    """Normal random numbers, the same for the same `seed`, a pair of whole numbers.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If `seed` is no pair.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> a, b = (tf.random.stateless_normal([2], seed=[1, 2]) for _ in range(2))
+    >>> bool(tf.reduce_all(a == b))
+    True
+    """
+    return drawing.normals(stateless(seed), shape, mean, stddev, dtype)
+
+
+def stateless_truncated_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = None,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Any:
+    """Normal random numbers at most two standard deviations from the mean; as `stateless_normal`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.random.stateless_truncated_normal([2], seed=[1, 2]).shape
+    TensorShape([2])
+    """
+    return drawing.truncated_normals(stateless(seed), shape, mean, stddev, dtype)
+
+
+def stateless_uniform(
+    shape: Any,
+    seed: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = None,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Any:
+    """Uniform random numbers, as `uniform`, the same for the same `seed`, a pair.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.random.stateless_uniform([2], seed=[1, 2]).shape
+    TensorShape([2])
+    """
+    return drawing.uniforms(stateless(seed), shape, minval, maxval, dtype)
+
+
+def stateless_gamma(
+    shape: Any,
+    seed: Any,
+    alpha: Any,
+    beta: Any = None,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Gamma random numbers, the same for the same `seed`; `shape` is that of the result.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.random.stateless_gamma([3, 2], [1, 2], alpha=[1.0, 2.0]).shape
+    TensorShape([3, 2])
+    """
+    return drawing.gammas(stateless(seed), shape, alpha, beta, dtype, False)
+
+
+def stateless_poisson(
+    shape: Any, seed: Any, lam: Any, dtype: Any = "int32", name: str | None = None
+) -> Any:
+    """Poisson random numbers, the same for the same `seed`; `shape` is that of the result.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.random.stateless_poisson([3], [1, 2], lam=4.0).dtype
+    tf.int32
+    """
+    return drawing.poissons(stateless(seed), shape, lam, dtype, False)
+
+
+def stateless_binomial(
+    shape: Any,
+    seed: Any,
+    counts: Any,
+    probs: Any,
+    output_dtype: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Binomial random numbers, the same for the same `seed`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.random.stateless_binomial([3], [1, 2], counts=10, probs=0.5).shape
+    TensorShape([3])
+    """
+    return drawing.binomials(stateless(seed), shape, counts, probs, output_dtype)
+
+
+def stateless_categorical(
+    logits: Any, num_samples: Any, seed: Any, dtype: Any = None, name: str | None = None
+) -> Any:
+    """Classes, as `categorical`, the same for the same `seed`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.random.stateless_categorical([[0.0, 0.0]], 5, seed=[1, 2]).shape
+    TensorShape([1, 5])
+    """
+    return drawing.categories(stateless(seed), logits, num_samples, dtype)
+
+
+# -- generators ------------------------------------------------------------------------------------
+
+
+class Generator:
+    """A stream of random numbers with a state of its own.
+
+    Made by `from_seed`, `from_non_deterministic_state` or `split`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> g = tf.random.Generator.from_seed(1)
+    >>> g.normal([2]).shape
+    TensorShape([2])
+    """
+
+    def __init__(self, copy_from: Any = None, state: Any = None, alg: Any = None) -> None:
+        if copy_from is None:
+            raise ValueError(
+                "a Generator is made by tf.random.Generator.from_seed(seed), or of another one: "
+                "copy_from=; states of TensorFlow's generators are of no use here"
+            )
+        self._rng = np.random.default_rng()
+        self._rng.bit_generator.state = copy_from._rng.bit_generator.state
+
+    @classmethod
+    def _of(cls, rng: np.random.Generator) -> Generator:
+        made = cls.__new__(cls)
+        made._rng = rng
+        return made
+
+    @classmethod
+    def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
+        """A generator that begins at a number."""
+        return cls._of(np.random.default_rng(_start(seed)))
+
+    @classmethod
+    def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
+        """A generator of which nobody can foretell the numbers."""
+        return cls._of(np.random.default_rng())
+
+    def reset_from_seed(self, seed: Any) -> None:
+        """Begin again, at a number."""
+        self._rng = np.random.default_rng(_start(seed))
+
+    def split(self, count: int = 1) -> list[Generator]:
+        """Generators with other numbers than this one and each other."""
+        return [self._of(rng) for rng in self._rng.spawn(int(count))]
+
+    def normal(
+        self,
+        shape: Any,
+        mean: Any = 0.0,
+        stddev: Any = 1.0,
+        dtype: Any = None,
+        name: str | None = None,
+    ) -> Any:
+        """Normal random numbers (see `wengert.compat.tensorflow.random.normal`)."""
+        return drawing.normals(self._rng, shape, mean, stddev, dtype)
+
+    def truncated_normal(
+        self,
+        shape: Any,
+        mean: Any = 0.0,
+        stddev: Any = 1.0,
+        dtype: Any = None,
+        name: str | None = None,
+    ) -> Any:
+        """Normal random numbers, at most two standard deviations from the mean."""
+        return drawing.truncated_normals(self._rng, shape, mean, stddev, dtype)
+
+    def uniform(
+        self,
+        shape: Any,
+        minval: Any = 0,
+        maxval: Any = None,
+        dtype: Any = None,
+        name: str | None = None,
+    ) -> Any:
+        """Uniform random numbers (see `wengert.compat.tensorflow.random.uniform`)."""
+        return drawing.uniforms(self._rng, shape, minval, maxval, dtype)
+
+    def uniform_full_int(self, shape: Any, dtype: Any = "uint64", name: str | None = None) -> Any:
+        """Whole numbers of the whole range of a dtype."""
+        kind = np.dtype(dtype if isinstance(dtype, str) else dtype.as_numpy_dtype)
+        limits = np.iinfo(kind)
+        drawn = self._rng.integers(limits.min, limits.max, tuple(shape), kind, endpoint=True)
+        return constant_of(drawn)
+
+    def binomial(
+        self,
+        shape: Any,
+        counts: Any,
+        probs: Any,
+        dtype: Any = None,
+        name: str | None = None,
+    ) -> Any:
+        """Binomial random numbers."""
+        return drawing.binomials(self._rng, shape, counts, probs, dtype)
+
+
+def _start(seed: Any) -> list[int]:
+    numbers = np.ravel(np.asarray(tensor_of(seed).numpy())).tolist()
+    return [int(number) & ((1 << 64) - 1) for number in numbers]
+
+
+_GLOBAL: list[Generator] = []
+
+
+def get_global_generator() -> Generator:
+    """The generator of the program, made on first use.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.random.get_global_generator() is tf.random.get_global_generator()
+    True
+    """
+    if not _GLOBAL:
+        _GLOBAL.append(Generator.from_non_deterministic_state())
+    return _GLOBAL[0]
+
+
+def set_global_generator(generator: Generator) -> None:
+    """Let another generator be that of the program.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.random.set_global_generator(tf.random.Generator.from_seed(3))
+    """
+    _GLOBAL[:] = [generator]
+
+
+def __getattr__(name: str) -> Any:
+    raise refusal("random", name)

@@ -1,0 +1,346 @@
+"""Layer 9 · compat: which tapes are active, and what each of them has recorded.
+
+NOTE [tapes over one graph]
+TensorFlow records into tapes, and a tensor is only a number to them; here every recorded operation
+is a node, and tensors have edges to nodes, whoever asked for the recording. The two meet so:
+
+* What tells tensors apart is their edge. A tensor that no operation recorded gets a `Source` of
+  its own for an edge when a tape first needs to name it, and so has every `Variable`; reading a
+  variable makes a node that leads to its source. Watching puts the edge and the time into the tape,
+  and changes nothing else.
+* A node was recorded by a tape if it was made while that tape was recording, and one of its edges
+  leads to something that the tape was watching by then, or to a node that it recorded. Nodes are
+  numbered in the order in which they are made, so all of this is known when a gradient is asked
+  for: `Record.recorded` finds out, and the walk keeps to those nodes. So any number of tapes,
+  nested, persistent, stopped and entered again, have each what TensorFlow gives them, at the price
+  of one graph, and of nothing at all for each operation.
+* Without tapes nothing is to be recorded, and a tape must not hold on to the histories of older
+  ones. So arguments whose edges no active tape can follow enter operations without them. What is
+  kept although a nested tape will not ask for it is kept only as long as the outermost one.
+* An operation that a tape records remembers its unwatched arguments, too: if they are watched
+  later, TensorFlow gives the gradient by them. `same_dtype` sees to that.
+
+NOTE [memory of tapes]
+Tensors own their history here, and tapes there. So what is recorded while tapes are active is noted
+in a `Ledger` that these hold; when the last of them goes, the ledger goes, and the nodes let go of
+all they have.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+from contextvars import ContextVar
+from typing import Any, ClassVar
+
+from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor
+from wengert.tape.modes import MODE, changed, current_mode, is_recording
+from wengert.tape.node import Node, next_sequence
+
+__all__ = [
+    "CONTEXT",
+    "Context",
+    "Ledger",
+    "Read",
+    "Record",
+    "Source",
+    "activate",
+    "active",
+    "deactivate",
+    "followed",
+    "node_of",
+    "set_context",
+    "source_of",
+    "without_history",
+]
+
+
+class _Like:
+    """Shape and dtype of the tensor that a source stands for."""
+
+    __slots__ = ("dtype", "ndim", "shape")
+
+    def __init__(self, payload: Any) -> None:
+        self.shape = payload.shape
+        self.ndim = len(payload.shape)
+        self.dtype = payload.dtype
+
+
+class Source(TensorBase):
+    """The edge of a tensor or variable that no operation made: the end of all walks to it.
+
+    It is a leaf, to the engine, without its values, which are not to be kept by a tape.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, payload: Any) -> None:
+        self.payload = _Like(payload)
+        self.edge = LEAF
+        self.vc = None
+        self.ext = None
+
+    def __repr__(self) -> str:
+        return f"<Source object at {id(self):#x}>"
+
+
+class Read(Node):
+    """The reading of a variable, or whatever else hands its cotangent on as it is."""
+
+    __slots__ = ()
+    label: ClassVar[str] = "ReadVariableOp"
+
+    def __init__(self, edge: Any) -> None:
+        self.edges = (edge,)
+        self.seq = next_sequence()
+        self.ext = None
+        self.versions = None
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The cotangent."""
+        return (g,)
+
+    apply_in = apply
+
+
+def node_of(edge: Any) -> Any:
+    """What an edge leads to."""
+    return edge.node if edge.seq == 0 else edge
+
+
+class Ledger:
+    """What was recorded while the same tapes were active (NOTE [memory of tapes])."""
+
+    __slots__ = ("__weakref__", "_limit", "_nodes")
+
+    def __init__(self) -> None:
+        self._nodes: list[weakref.ref[Any]] = []
+        self._limit = 1000
+
+    def note(self, edge: Any) -> None:
+        """Remember the node that an edge leads to, as long as somebody else needs it."""
+        self._nodes.append(weakref.ref(edge.node if edge.seq == 0 else edge))
+        if len(self._nodes) > self._limit:
+            self._nodes = [ref for ref in self._nodes if ref() is not None]
+            self._limit = 2 * len(self._nodes) + 1000
+
+    def __del__(self) -> None:
+        for ref in self._nodes:
+            node = ref()
+            if node is not None and node.seq < 0:
+                node.release()
+                node.edges = ()
+
+
+class Record:
+    """What one tape has watched, and when it was recording.
+
+    Attributes
+    ----------
+    watches_variables
+        Whether variables are watched when they are read.
+    spans
+        Pairs of sequence numbers: when recording began and when it ended, None while it goes on.
+    watched
+        What is watched: edges with the times since when, by identity.
+    variables
+        The variables that are watched, in order.
+    ledgers
+        What keeps track of the nodes that were made meanwhile.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "ledgers",
+        "spans",
+        "switched",
+        "variables",
+        "watched",
+        "watches_variables",
+    )
+
+    def __init__(self, watches_variables: bool) -> None:
+        self.watches_variables = watches_variables
+        self.spans: list[list[Any]] = []
+        self.watched: dict[int, tuple[Any, int]] = {}
+        self.variables: dict[int, Any] = {}
+        self.ledgers: list[Ledger] = []
+        # whether recording had to be switched on for it
+        self.switched = False
+
+    def watch(self, edge: Any) -> None:
+        """Follow what is computed from now on with the tensor of this edge."""
+        key = _key(edge)
+        if key not in self.watched:
+            self.watched[key] = edge, next_sequence()
+
+    def watches(self, edge: Any) -> bool:
+        """Whether the tensor of this edge is watched."""
+        return _key(edge) in self.watched
+
+    def _covers(self, seq: int) -> bool:
+        return any(begun > seq and (ended is None or seq > ended) for begun, ended in self.spans)
+
+    def recorded(self, edges: Iterable[Any]) -> set[Any]:
+        """The nodes, among those that `edges` lead to, that this tape recorded."""
+        met: set[Any] = set()
+        stack = [node_of(edge) for edge in edges]
+        while stack:
+            node = stack.pop()
+            if node.seq > 0 or node in met or not self._covers(node.seq):
+                continue
+            met.add(node)
+            stack += [node_of(edge) for edge in node.edges if edge is not None]
+        watched = self.watched
+        found: set[Any] = set()
+        for node in sorted(met, key=lambda node: -int(node.seq)):
+            for edge in node.edges:
+                if edge is None:
+                    continue
+                if node_of(edge) in found:
+                    found.add(node)
+                    break
+                entry = watched.get(_key(edge))
+                if entry is not None and entry[1] > node.seq:
+                    found.add(node)
+                    break
+        for node in met:
+            # what only hands a tensor on leads to it whenever that came to be watched
+            if getattr(node, "hands_on", False) and any(
+                edge is not None and _key(edge) in watched for edge in node.edges
+            ):
+                found.add(node)
+        return found
+
+    def alone(self) -> bool:
+        """Whether no other tape may ask for what this one recorded."""
+        return all(_holders(ledger) == 1 for ledger in self.ledgers)
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self.watched.clear()
+        self.variables.clear()
+        self.spans.clear()
+        for ledger in self.ledgers:
+            _HOLDERS.get(ledger, weakref.WeakSet()).discard(self)
+        self.ledgers.clear()
+
+
+_HOLDERS: weakref.WeakKeyDictionary[Ledger, weakref.WeakSet[Record]] = weakref.WeakKeyDictionary()
+"""The tapes that hold each ledger."""
+
+
+def _holders(ledger: Ledger) -> int:
+    return len(_HOLDERS.get(ledger, ()))
+
+
+def _key(edge: Any) -> Any:
+    """What tells edges apart: one of several outputs may have several objects."""
+    return (id(edge.node), edge.index) if edge.__class__ is OutputEdge else id(edge)
+
+
+class Context:
+    """What is active, in one thread or task; made anew whenever that changes.
+
+    Attributes
+    ----------
+    tapes
+        The records of the tapes that are recording.
+    lifts
+        What exchanges tensors for values of active levels, or None (see NOTE [what tensors show and
+        what they are] in `wengert.compat.tensorflow.lifting`).
+    everything
+        Whether to follow all edges: inside of rules that the engine differentiates by itself.
+    start
+        When the first of the tapes began; what is younger may be theirs.
+    ledger
+        Takes down what is recorded.
+    """
+
+    __slots__ = ("everything", "ledger", "lifts", "start", "tapes")
+
+    def __init__(
+        self,
+        tapes: tuple[Record, ...] = (),
+        lifts: Any = None,
+        everything: bool = False,
+    ) -> None:
+        self.tapes = tapes
+        self.lifts = lifts
+        self.everything = everything
+        self.start = max((tape.spans[0][0] for tape in tapes), default=-(1 << 62))
+        self.ledger: Ledger | None = None
+        if tapes:
+            self.ledger = Ledger()
+            _HOLDERS[self.ledger] = weakref.WeakSet(tapes)
+            for tape in tapes:
+                tape.ledgers.append(self.ledger)
+
+
+_NOTHING = Context()
+CONTEXT: ContextVar[Context | None] = ContextVar("wengert_tensorflow", default=None)
+active = CONTEXT.get
+
+
+def set_context(**changes: Any) -> Context | None:
+    """Change what is active; the result is what was."""
+    before = active()
+    now = _NOTHING if before is None else before
+    fields = {
+        "tapes": now.tapes,
+        "lifts": now.lifts,
+        "everything": now.everything,
+        **changes,
+    }
+    CONTEXT.set(Context(**fields) if any(fields.values()) else None)
+    return before
+
+
+def activate(record: Record) -> None:
+    """Let a tape record from now on."""
+    record.spans.append([next_sequence(), None])
+    record.switched = not is_recording()
+    if record.switched:
+        # inside of a rule, say, that the engine runs without recording
+        MODE.set(changed(current_mode(), grad=True))
+    context = active()
+    set_context(tapes=(*(() if context is None else context.tapes), record))
+
+
+def deactivate(record: Record) -> None:
+    """Let a tape record no more; the others go on."""
+    record.spans[-1][1] = next_sequence()
+    if record.switched:
+        MODE.set(changed(current_mode(), grad=False))
+    context = active()
+    if context is not None:
+        set_context(tapes=tuple(tape for tape in context.tapes if tape is not record))
+
+
+def followed(edge: Any, context: Context) -> bool:
+    """Whether an active tape may have recorded, or watches, the tensor of `edge`."""
+    if context.everything:
+        return True
+    if edge is LEAF:
+        return False
+    seq = edge.seq
+    if seq < 0:
+        if seq < context.start:
+            return True
+    elif seq == 0 and edge.node.seq < context.start:
+        return True
+    key = _key(edge)
+    return any(key in tape.watched for tape in context.tapes)
+
+
+def source_of(tensor: TensorBase) -> Any:
+    """The edge that tells `tensor` apart, made if it has none."""
+    edge = tensor.edge
+    if edge is None or edge is LEAF:
+        edge = tensor.edge = Source(tensor.payload)
+    return edge
+
+
+def without_history(tensor: Any) -> Any:
+    """A tensor of the same value that leads nowhere."""
+    return new_tensor(tensor.payload, None, tensor.vc)

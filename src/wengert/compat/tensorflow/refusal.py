@@ -1,0 +1,41 @@
+"""Layer 9 · compat: what is said about functions of TensorFlow that are not offered."""
+
+from __future__ import annotations
+
+__all__ = ["refusal"]
+
+_INSTEAD = {
+    "math.sobol_sample": "scipy.stats.qmc.Sobol",
+    "math.betainc": "scipy.special.betainc on arrays",
+    "math.approx_max_k": "tf.math.top_k(x, k)",
+    "math.approx_min_k": "tf.math.top_k(-x, k)",
+    "nn.ctc_loss": "wengert.nn.functional.ctc_loss",
+    "nn.scale_regularization_loss": "the loss itself: there is one replica",
+    "nn.erosion2d": "-tf.nn.max_pool2d(-x, ...)",
+    "linalg.logm": "scipy.linalg.logm on arrays",
+    "linalg.sqrtm": "tf.linalg.eigh for symmetric matrices",
+    "random.split": "seeds of your own: [seed, i]",
+    "random.fold_in": "seeds of your own: [seed, i]",
+    "keras.datasets": "arrays of your own; wengert.datasets has the digits",
+    "keras.applications": "a model of your own: trained weights do not come with this library",
+    "keras.ops": "tf.math, tf.linalg and tf.nn",
+    "keras.callbacks": "a loop of your own around model.train_on_batch",
+    "keras.preprocessing": "NumPy, or tf.data",
+    "keras.saving": "numpy.savez(path, *model.get_weights())",
+    "keras.models.load_model": "model.set_weights with what model.get_weights gave",
+}
+
+
+def refusal(module: str, name: str) -> AttributeError:
+    """The error for a name that ``tf.<module>`` does not have here."""
+    full = f"{module}.{name}"
+    instead = _INSTEAD.get(full)
+    if instead is None and name.startswith("LinearOperator"):
+        instead = "the matrix itself, and tf.linalg.matmul, solve, ..."
+    if instead is None and "sparse" in name:
+        instead = "tensors without zeros left out: there are no sparse ones here"
+    hint = f"; use {instead}" if instead else ""
+    return AttributeError(
+        f"module 'tensorflow.{module}' has no attribute {name!r}: wengert.compat.tensorflow does "
+        f"not offer tf.{full}{hint}"
+    )

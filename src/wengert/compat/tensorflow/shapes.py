@@ -1,0 +1,185 @@
+"""Layer 9 · compat: `TensorShape`, the shape of a tensor as TensorFlow has it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from wengert.tape.base import TensorBase
+
+__all__ = ["TensorShape", "sizes"]
+
+
+class TensorShape:
+    """The shape of a tensor: a sequence of sizes that compares with lists and tuples.
+
+    A size may be None, where a program describes a shape that it does not know, and
+    ``TensorShape(None)`` knows not even the number of dimensions. Those of tensors are known.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.ones([2, 3]).shape
+    TensorShape([2, 3])
+    >>> tf.ones([2, 3]).shape == (2, 3), tf.ones([2, 3]).shape.as_list()
+    (True, [2, 3])
+    """
+
+    __slots__ = ("_dims",)
+
+    def __init__(self, dims: Any = None) -> None:
+        if isinstance(dims, TensorShape):
+            self._dims: tuple[Any, ...] | None = dims._dims
+        elif dims is None:
+            self._dims = None
+        elif isinstance(dims, int):
+            self._dims = (dims,)
+        else:
+            self._dims = tuple(None if size is None else int(size) for size in dims)
+            for size in self._dims:
+                if size is not None and size < 0:
+                    raise ValueError(f"Dimension {size} must be >= 0")
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dimensions, None if it is not known."""
+        return None if self._dims is None else len(self._dims)
+
+    ndims = rank
+
+    @property
+    def dims(self) -> list[Any] | None:
+        """The sizes as a list, None if their number is not known."""
+        return None if self._dims is None else list(self._dims)
+
+    def as_list(self) -> list[Any]:
+        """The sizes as a list.
+
+        Raises
+        ------
+        ValueError
+            If the number of dimensions is not known.
+        """
+        if self._dims is None:
+            raise ValueError("as_list() is not defined on an unknown TensorShape.")
+        return list(self._dims)
+
+    def num_elements(self) -> int | None:
+        """The number of elements, None if it is not known."""
+        if not self.is_fully_defined():
+            return None
+        return math.prod(self._dims or ())
+
+    def is_fully_defined(self) -> bool:
+        """Whether all sizes are known."""
+        return self._dims is not None and None not in self._dims
+
+    def assert_is_fully_defined(self) -> None:
+        """Raise a ValueError unless all sizes are known."""
+        if not self.is_fully_defined():
+            raise ValueError(f"Shape {self} is not fully defined")
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether there is a shape that both describe."""
+        other = TensorShape(other)
+        if self._dims is None or other._dims is None:
+            return True
+        return len(self._dims) == len(other._dims) and all(
+            a is None or b is None or a == b for a, b in zip(self._dims, other._dims, strict=True)
+        )
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        """Raise a ValueError unless there is a shape that both describe."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {TensorShape(other)} are incompatible")
+
+    def assert_has_rank(self, rank: int) -> None:
+        """Raise a ValueError unless there are `rank` dimensions."""
+        if self.rank not in (None, rank):
+            raise ValueError(f"Shape {self} must have rank {rank}")
+
+    def with_rank(self, rank: int) -> TensorShape:
+        """This shape, if it has `rank` dimensions; otherwise a ValueError."""
+        self.assert_has_rank(rank)
+        return self if self._dims is not None else TensorShape([None] * rank)
+
+    def merge_with(self, other: Any) -> TensorShape:
+        """What both shapes know together."""
+        other = TensorShape(other)
+        self.assert_is_compatible_with(other)
+        if self._dims is None or other._dims is None:
+            return other if self._dims is None else self
+        return TensorShape(
+            [b if a is None else a for a, b in zip(self._dims, other._dims, strict=True)]
+        )
+
+    def concatenate(self, other: Any) -> TensorShape:
+        """The sizes of this shape and then those of the other."""
+        other = TensorShape(other)
+        if self._dims is None or other._dims is None:
+            return TensorShape(None)
+        return TensorShape(self._dims + other._dims)
+
+    def __add__(self, other: Any) -> TensorShape:
+        return self.concatenate(other)
+
+    def __radd__(self, other: Any) -> TensorShape:
+        return TensorShape(other).concatenate(self)
+
+    def __len__(self) -> int:
+        if self._dims is None:
+            raise ValueError("Cannot take the length of shape with unknown rank.")
+        return len(self._dims)
+
+    def __bool__(self) -> bool:
+        return self._dims is not None
+
+    def __iter__(self) -> Iterator[Any]:
+        if self._dims is None:
+            raise ValueError("Cannot iterate over a shape with unknown rank.")
+        return iter(self._dims)
+
+    def __getitem__(self, key: Any) -> Any:
+        if self._dims is None:
+            return TensorShape(None) if isinstance(key, slice) else None
+        found = self._dims[key]
+        return TensorShape(found) if isinstance(key, slice) else found
+
+    def __eq__(self, other: Any) -> bool:
+        if other is self:
+            return True
+        if not (other is None or isinstance(other, TensorShape | list | tuple | int)):
+            return NotImplemented
+        try:
+            return self._dims == TensorShape(other)._dims
+        except (TypeError, ValueError):
+            return False
+
+    def __hash__(self) -> int:
+        return hash(self._dims)
+
+    def __repr__(self) -> str:
+        return f"TensorShape({'None' if self._dims is None else list(self._dims)})"
+
+    def __str__(self) -> str:
+        if self._dims is None:
+            return "<unknown>"
+        return (
+            f"({self._dims[0]},)"
+            if len(self._dims) == 1
+            else f"({', '.join(map(str, self._dims))})"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TensorShape, (self._dims,)
+
+
+def sizes(shape: Any) -> tuple[int, ...]:
+    """A shape given as a number, a sequence, a `TensorShape` or a tensor, as a tuple of int."""
+    if isinstance(shape, TensorBase):
+        values = shape.payload.tolist()
+        return tuple(values) if isinstance(values, list) else (values,)
+    if isinstance(shape, Sequence | TensorShape) or hasattr(shape, "__iter__"):
+        return tuple(int(size) for size in shape)
+    return (int(shape),)

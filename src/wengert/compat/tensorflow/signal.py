@@ -1,0 +1,410 @@
+"""Layer 9 · compat: ``tf.signal``: Fourier and cosine transforms, windows and frames.
+
+>>> import wengert.compat.tensorflow as tf
+>>> print(tf.signal.rfft([1.0, 0.0, 0.0]).numpy())
+[1.+0.j 1.+0.j]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+from wengert.compat.tensorflow.functions.values import (
+    check,
+    constant_of,
+    dtype_of,
+    integers,
+    invalid,
+    operation,
+    shown,
+    tensor_of,
+)
+from wengert.compat.tensorflow.refusal import refusal
+
+__all__ = [
+    "dct",
+    "fft",
+    "fft2d",
+    "fft3d",
+    "fftshift",
+    "frame",
+    "hamming_window",
+    "hann_window",
+    "idct",
+    "ifft",
+    "ifft2d",
+    "ifft3d",
+    "ifftshift",
+    "irfft",
+    "irfft2d",
+    "irfft3d",
+    "overlap_and_add",
+    "rfft",
+    "rfft2d",
+    "rfft3d",
+    "stft",
+]
+
+_COMPLEX = ("complex64", "complex128")
+_REAL = ("float", "double")
+_FLOAT32 = np.dtype(np.float32)
+
+_DOC = """The {what} over the last {dims}.
+
+Parameters
+----------
+{parameters}
+name : str, optional
+    Accepted, and of no effect.
+
+Returns
+-------
+Tensor
+    Differentiable.
+
+Raises
+------
+InvalidArgumentError
+    If the dtype is another one, or there are too few dimensions.
+
+Examples
+--------
+>>> import wengert.compat.tensorflow as tf
+>>> tf.signal.{name}(tf.ones({shape}, tf.{dtype})).shape
+TensorShape({result})
+"""
+_INPUT = "input : Tensor\n    Of a complex dtype."
+_LENGTH = """input_tensor : Tensor
+    Of a {kind} dtype.
+fft_length : sequence of int, optional
+    The sizes to transform{of}; shorter input is filled with zeros, longer one is cut."""
+
+
+def _checked(op: str, value: Any, kinds: tuple[str, ...], d: int, attribute: str) -> Any:
+    x = tensor_of(value)
+    check(op, x, kinds, attribute)
+    if x.payload.ndim < d:
+        raise invalid(op, f"Input must have rank of at least {d} but got: {shown(x.payload.shape)}")
+    return x
+
+
+def _dims(d: int) -> tuple[int, ...]:
+    return tuple(range(-d, 0))
+
+
+def _complex(op: str, function: Callable[..., Any], d: int, name: str, what: str) -> Any:
+    @operation(op)
+    def transform(input: Any, name: str | None = None) -> Any:
+        return function(_checked(op, input, _COMPLEX, d, "Tcomplex"), dim=_dims(d))
+
+    return _described(transform, name, what, d, _INPUT, "complex64", 4)
+
+
+def _described(
+    function: Any, name: str, what: str, d: int, parameters: str, dtype: str, size: int
+) -> Any:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = _DOC.format(
+        what=what,
+        dims="dimension" if d == 1 else f"{d} dimensions",
+        parameters=parameters,
+        name=name,
+        shape=[4] * d,
+        dtype=dtype,
+        result=[4] * (d - 1) + [size],
+    )
+    return function
+
+
+def _to_complex(op: str, d: int, name: str) -> Any:
+    @operation(op)
+    def transform(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:
+        x = _checked(op, input_tensor, _REAL, d, "Treal")
+        sizes = None if fft_length is None else integers(fft_length, "fft_length")
+        return wg.fft.rfftn(x, s=sizes, dim=_dims(d))
+
+    what = "Fourier transform of real numbers, its first half,"
+    parameters = _LENGTH.format(kind="real floating", of="")
+    return _described(transform, name, what, d, parameters, "float32", 3)
+
+
+def _to_real(op: str, d: int, name: str) -> Any:
+    @operation(op)
+    def transform(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:
+        x = _checked(op, input_tensor, _COMPLEX, d, "Tcomplex")
+        sizes = None if fft_length is None else integers(fft_length, "fft_length")
+        return wg.fft.irfftn(x, s=sizes, dim=_dims(d))
+
+    what = f"inverse of `{name[1:]}`"
+    parameters = _LENGTH.format(kind="complex", of=" to")
+    return _described(transform, name, what, d, parameters, "complex64", 6)
+
+
+fft = _complex("FFT", wg.fft.fftn, 1, "fft", "Fourier transform")
+fft2d = _complex("FFT2D", wg.fft.fftn, 2, "fft2d", "Fourier transform")
+fft3d = _complex("FFT3D", wg.fft.fftn, 3, "fft3d", "Fourier transform")
+ifft = _complex("IFFT", wg.fft.ifftn, 1, "ifft", "inverse Fourier transform")
+ifft2d = _complex("IFFT2D", wg.fft.ifftn, 2, "ifft2d", "inverse Fourier transform")
+ifft3d = _complex("IFFT3D", wg.fft.ifftn, 3, "ifft3d", "inverse Fourier transform")
+rfft = _to_complex("RFFT", 1, "rfft")
+rfft2d = _to_complex("RFFT2D", 2, "rfft2d")
+rfft3d = _to_complex("RFFT3D", 3, "rfft3d")
+irfft = _to_real("IRFFT", 1, "irfft")
+irfft2d = _to_real("IRFFT2D", 2, "irfft2d")
+irfft3d = _to_real("IRFFT3D", 3, "irfft3d")
+
+
+@operation("Roll")
+def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
+    """The elements moved so that the frequency 0 is in the middle.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.signal.fftshift([0, 1, 2, -2, -1]).numpy())
+    [-2 -1  0  1  2]
+    """
+    return wg.fft.fftshift(tensor_of(x), None if axes is None else integers(axes, "axes"))
+
+
+@operation("Roll")
+def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
+    """The elements moved back from where `fftshift` moved them.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.signal.ifftshift([-2, -1, 0, 1, 2]).numpy())
+    [ 0  1  2 -2 -1]
+    """
+    return wg.fft.ifftshift(tensor_of(x), None if axes is None else integers(axes, "axes"))
+
+
+# -- cosine transforms -----------------------------------------------------------------------------
+
+
+def _cosines(size: int, kind: Any, norm: Any, inverse: bool) -> Any:
+    """The matrix of the cosine transform of type 2, or of its inverse, type 3."""
+    places = np.arange(size)
+    table = 2 * np.cos(np.pi * places[:, None] * (2 * places + 1) / (2 * size))
+    if norm is None:
+        if inverse:
+            table = table.T.copy()
+            table[:, 0] /= 2
+        return wg.as_tensor(table.astype(kind))
+    scale = np.full(size, np.sqrt(0.5 / size))
+    scale[0] /= np.sqrt(2)
+    table = scale[:, None] * table
+    return wg.as_tensor((table.T if inverse else table).astype(kind))
+
+
+def _transformed(op: str, input: Any, type: int, n: Any, axis: int, norm: Any, inv: bool) -> Any:
+    x = tensor_of(input)
+    check(op, x, _REAL)
+    if norm not in (None, "ortho"):
+        raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
+    if type not in (2, 3):
+        raise ValueError(f"Types 2 and 3 are offered here, not {type}")
+    if axis != -1:
+        raise NotImplementedError(f"axis must be -1. Got: {axis}")
+    have = x.payload.shape[-1]
+    size = have if n is None else int(n)
+    if size < have:
+        x = wg.narrow(x, -1, 0, size)
+    elif size > have:
+        x = wg.nn.functional.pad(x, (0, size - have))
+    return wg.matmul(x, wg.transpose(_cosines(size, x.payload.dtype, norm, inv), 0, 1))
+
+
+@operation("DCT")
+def dct(
+    input: Any,
+    type: int = 2,
+    n: Any = None,
+    axis: int = -1,
+    norm: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """The discrete cosine transform, of type 2 or 3, over the last dimension.
+
+    Raises
+    ------
+    ValueError
+        If the type or the normalisation is another one.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.signal.dct([1.0, 1.0]).numpy().round(3))
+    [4. 0.]
+    """
+    return _transformed("DCT", input, type, n, axis, norm, type == 3)
+
+
+@operation("IDCT")
+def idct(
+    input: Any,
+    type: int = 2,
+    n: Any = None,
+    axis: int = -1,
+    norm: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """The inverse of `dct`, up to a factor ``2 n`` without ``norm="ortho"``.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> x = tf.signal.dct([1.0, 2.0], norm="ortho")
+    >>> print(tf.signal.idct(x, norm="ortho").numpy().round(3))
+    [1. 2.]
+    """
+    return _transformed("IDCT", input, type, n, axis, norm, type == 2)
+
+
+# -- windows and frames ----------------------------------------------------------------------------
+
+
+def _raised_cosine(length: Any, periodic: bool, dtype: Any, a: float, b: float) -> Any:
+    (size,) = integers(length, "window_length")
+    # TensorFlow's windows of an odd length are symmetric either way
+    count = max(size - 1 + (periodic and size % 2 == 0), 1)
+    window = a - b * np.cos(2 * np.pi * np.arange(size) / count) if size > 1 else np.ones(1)
+    return constant_of(window.astype(dtype_of(dtype, _FLOAT32)))
+
+
+def hann_window(
+    window_length: Any, periodic: bool = True, dtype: Any = None, name: str | None = None
+) -> Any:
+    """Hann's window.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.signal.hann_window(4).numpy().round(3))
+    [0.  0.5 1.  0.5]
+    """
+    return _raised_cosine(window_length, periodic, dtype, 0.5, 0.5)
+
+
+def hamming_window(
+    window_length: Any, periodic: bool = True, dtype: Any = None, name: str | None = None
+) -> Any:
+    """Hamming's window.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.signal.hamming_window(4).numpy().round(3))
+    [0.08 0.54 1.   0.54]
+    """
+    return _raised_cosine(window_length, periodic, dtype, 0.54, 0.46)
+
+
+@operation("Frame")
+def frame(
+    signal: Any,
+    frame_length: Any,
+    frame_step: Any,
+    pad_end: bool = False,
+    pad_value: Any = 0,
+    axis: int = -1,
+    name: str | None = None,
+) -> Any:
+    """Overlapping pieces of a signal, along its last dimension.
+
+    Parameters
+    ----------
+    signal : Tensor
+        Or what becomes one.
+    frame_length, frame_step : int
+        The size of the pieces, and how far the next one lies.
+    pad_end : bool
+        Whether pieces may go on beyond the end, with `pad_value`.
+    pad_value : number
+        What lies beyond the end.
+    axis : int
+        The last dimension.
+    name : str, optional
+        Accepted, and of no effect.
+
+    Returns
+    -------
+    Tensor
+        With two dimensions in the place of the last; differentiable.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.signal.frame([1, 2, 3, 4], 2, 1).numpy())
+    [[1 2]
+     [2 3]
+     [3 4]]
+    """
+    x = tensor_of(signal)
+    if axis % x.payload.ndim != x.payload.ndim - 1:
+        raise invalid("Frame", f"frames are made of the last dimension here, not of {axis}")
+    (length,), (step,) = integers(frame_length, "frame_length"), integers(frame_step, "frame_step")
+    size = x.payload.shape[-1]
+    count = max(-(-size // step) if pad_end else (size - length) // step + 1, 0)
+    beyond = (count - 1) * step + length - size
+    if pad_end and beyond > 0:
+        x = wg.nn.functional.pad(x, (0, beyond), value=pad_value)
+    places = np.arange(count)[:, None] * step + np.arange(length)
+    picked = wg.index_select(x, -1, wg.as_tensor(places.reshape(-1)))
+    return wg.reshape(picked, (*x.payload.shape[:-1], count, length))
+
+
+@operation("UnsortedSegmentSum")
+def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Any:
+    """The sum of pieces, each `frame_step` further on: what undoes `frame`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> print(tf.signal.overlap_and_add([[1.0, 2.0], [3.0, 4.0]], 1).numpy())
+    [1. 5. 4.]
+    """
+    x = tensor_of(signal)
+    (step,) = integers(frame_step, "frame_step")
+    *outer, count, length = x.payload.shape
+    size = (count - 1) * step + length
+    places = (np.arange(count)[:, None] * step + np.arange(length)).reshape(-1)
+    start = wg.as_tensor(np.zeros((*outer, size), x.payload.dtype))
+    flat = wg.reshape(x, (*outer, count * length))
+    return wg.index_add(start, len(outer), wg.as_tensor(places), flat)
+
+
+@operation("RFFT")
+def stft(
+    signals: Any,
+    frame_length: Any,
+    frame_step: Any,
+    fft_length: Any = None,
+    window_fn: Any = hann_window,
+    pad_end: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The Fourier transforms of overlapping pieces of a signal, each times a window.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> tf.signal.stft(tf.ones([16]), frame_length=8, frame_step=4).shape
+    TensorShape([3, 5])
+    """
+    pieces = tensor_of(frame(signals, frame_length, frame_step, pad_end))
+    (length,) = integers(frame_length, "frame_length")
+    if fft_length is None:
+        fft_length = 1 << (length - 1).bit_length()
+    if window_fn is not None:
+        pieces = wg.mul(pieces, tensor_of(window_fn(length, dtype=pieces.payload.dtype)))
+    return wg.fft.rfft(pieces, integers(fft_length, "fft_length")[0])
+
+
+def __getattr__(name: str) -> Any:
+    raise refusal("signal", name)

@@ -1,0 +1,480 @@
+"""Layer 9 · compat: `GradientTape`: TensorFlow's contract over this library's one graph.
+
+What a tape has recorded, and why that is exact, says NOTE [tapes over one graph] in
+`wengert.compat.tensorflow.recording`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import is_differentiable
+from wengert.compat.tensorflow import nest
+from wengert.compat.tensorflow.ends import (
+    End,
+    UnconnectedGradients,
+    edges_of_both,
+    is_variable,
+    known_targets,
+    seeds_of,
+    unconnected,
+    zeros_of,
+)
+from wengert.compat.tensorflow.lifting import INSIDE
+from wengert.compat.tensorflow.recording import (
+    Record,
+    activate,
+    active,
+    deactivate,
+    node_of,
+    source_of,
+)
+from wengert.compat.tensorflow.tensor import made, tensor_of
+from wengert.func.batch import vmap
+from wengert.ops.shape import reshape
+from wengert.tape.backward import run_grad
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.record import T
+
+__all__ = ["GradientTape", "UnconnectedGradients"]
+
+_LOG = logging.getLogger("tensorflow")
+_TOLD: set[str] = set()
+"""What has been warned of, which is done once."""
+_ONCE = (
+    "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
+)
+
+
+class GradientTape:
+    """Records operations, to compute gradients from them.
+
+    Recorded is what is computed inside the ``with`` block from something watched: trainable
+    variables that are read there, and what `watch` was told.
+
+    Parameters
+    ----------
+    persistent : bool
+        Whether more than one gradient may be asked for.
+    watch_accessed_variables : bool
+        Whether trainable variables are watched when they are read.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> tape.gradient(y, x)
+    <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._persistent = persistent
+        self._watch_accessed_variables = watch_accessed_variables
+        self._record: Record | None = None
+        self._recording = False
+        self._watched_variables: tuple[Any, ...] = ()
+
+    def __enter__(self) -> GradientTape:
+        self._push()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._recording:
+            self._pop()
+
+    def __del__(self) -> None:
+        record = getattr(self, "_record", None)
+        if record is not None:
+            record.close()
+
+    def _push(self) -> None:
+        if self._recording:
+            raise ValueError(
+                "Tape is still recording, This can happen if you try to re-enter an "
+                "already-active tape."
+            )
+        if self._record is None:
+            self._record = Record(self._watch_accessed_variables)
+        activate(self._record)
+        self._recording = True
+
+    def _pop(self) -> None:
+        if not self._recording or self._record is None:
+            raise ValueError("Tape is not recording.")
+        deactivate(self._record)
+        self._recording = False
+
+    @contextlib.contextmanager
+    def _ensure_recording(self) -> Iterator[None]:
+        if self._recording:
+            yield
+            return
+        self._push()
+        try:
+            yield
+        finally:
+            self._pop()
+
+    # -- what is recorded -------------------------------------------------------------------------
+
+    def watch(self, tensor: Any) -> None:
+        """Record what is computed from now on from a tensor or variable.
+
+        Parameters
+        ----------
+        tensor : Tensor, Variable, or nested lists, tuples or dicts of them
+            Of a floating or complex type; for another one there is a warning and no gradient.
+
+        Raises
+        ------
+        ValueError
+            If there is anything else among them.
+        """
+        for value in nest.flatten(tensor):
+            if not (is_variable(value) or isinstance(value, TensorBase)):
+                raise ValueError(
+                    f"Passed in object {value} of type {type(value).__name__!r}, not tf.Tensor or "
+                    "tf.Variable or ExtensionType."
+                )
+            if not (value.dtype.is_floating or value.dtype.is_complex) and "watch" not in _TOLD:
+                _TOLD.add("watch")
+                _LOG.warning(
+                    "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
+                    value.dtype,
+                )
+            record, context = self._record, active()
+            if record is None or context is None or not context.tapes:
+                continue
+            if is_variable(value):
+                record.watch(value.handle)
+                record.variables.setdefault(id(value.handle), value)
+            else:
+                record.watch(source_of(value))
+
+    @contextlib.contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """A context in which the tape does not record.
+
+        Raises
+        ------
+        ValueError
+            If it is not recording anyhow.
+        """
+        self._pop()
+        try:
+            yield
+        finally:
+            self._push()
+
+    def reset(self) -> None:
+        """Forget all that was watched and recorded, and go on."""
+        self._pop()
+        if self._record is not None:
+            self._record.close()
+        self._record = None
+        self._push()
+
+    def watched_variables(self) -> tuple[Any, ...]:
+        """The variables that are watched, in the order in which they came to be."""
+        if self._record is not None:
+            self._watched_variables = tuple(self._record.variables.values())
+        return self._watched_variables
+
+    # -- gradients --------------------------------------------------------------------------------
+
+    def _ready(self) -> Record:
+        if self._record is None:
+            raise RuntimeError(_ONCE + ": make it with persistent=True to ask again")
+        return self._record
+
+    def _used(self) -> None:
+        """A tape that is not persistent has done what it was for."""
+        if not self._persistent and self._record is not None:
+            self.watched_variables()
+            self._record.close()
+            self._record = None
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Any:
+        """The gradient of `target` by each of `sources`.
+
+        Parameters
+        ----------
+        target : Tensor, Variable, or nested lists, tuples or dicts of them
+            What to differentiate; of several, or of several elements, the sum.
+        sources : Tensor, Variable, or nested lists, tuples or dicts of them
+            What to differentiate by: what was watched, or was computed from it.
+        output_gradients : optional
+            For each target what its gradient is multiplied by, of its shape; default: ones.
+        unconnected_gradients : UnconnectedGradients
+            What stands for a gradient by something that `target` does not depend on.
+
+        Returns
+        -------
+        Tensor, or structure of Tensor or None
+            Of the structure of `sources`.
+
+        Raises
+        ------
+        RuntimeError
+            If the tape is not persistent and has given a gradient already.
+        TypeError
+            If targets or sources are no tensors or variables.
+        ValueError
+            For an unknown `unconnected_gradients`.
+        """
+        self._ready()
+        missing = unconnected(unconnected_gradients)
+        if target is None:
+            raise TypeError(
+                "Argument `target` should be a list or nested structure of Tensors, Variables or "
+                "CompositeTensors to be differentiated, but received None."
+            )
+        ends = [End(value, "sources") for value in nest.flatten(sources)]
+        targets = [End(value, "targets") for value in nest.flatten(target)]
+        seeds = seeds_of(targets, output_gradients)
+        if self._recording:
+            self._inside()
+        found = [made(grad) for grad in self._walked(targets, ends, seeds)]
+        self._used()
+        if missing is UnconnectedGradients.ZERO:
+            found = [
+                zeros_of(end, ()) if g is None else g for end, g in zip(ends, found, strict=True)
+            ]
+        return nest.pack_sequence_as(sources, found)
+
+    def _inside(self) -> None:
+        """What a question from inside of the block does to the tape."""
+        if not self._persistent:
+            self._pop()
+        elif "inside" not in _TOLD:
+            _TOLD.add("inside")
+            _LOG.warning(
+                "Calling GradientTape.gradient on a persistent tape inside its context is "
+                "significantly less efficient than calling it outside the context (it causes the "
+                "gradient ops to be recorded on the tape, leading to increased CPU and memory "
+                "usage). Only call GradientTape.gradient inside the context if you actually want "
+                "to trace the gradient in order to compute higher order derivatives."
+            )
+
+    def _walked(self, targets: list[Any], ends: list[Any], seeds: list[Any]) -> list[Any]:
+        """The gradients by `ends`, None where there is none."""
+        record = self._ready()
+        found: list[Any] = [None] * len(ends)
+        same = edges_of_both(targets, ends)
+        known, through = known_targets(record, targets, same)
+        asked = [
+            i
+            for i, end in enumerate(ends)
+            if end.edge is not None
+            and is_differentiable(end.payload.dtype)
+            and (record.watches(end.edge) or node_of(end.edge) in through or end.edge in same)
+        ]
+        if not known or not asked:
+            return found
+        context = active()
+        graph = context is not None and bool(context.tapes or context.everything)
+        lifts = None if context is None else context.lifts
+        parts: list[tuple[list[int], frozenset[int]]]
+        if lifts is None:
+            parts = [(known, frozenset())]
+        else:
+            # what carries tangents, and tangents themselves, have cotangents of different kinds
+            carrying = [
+                i
+                for i in known
+                if lifts.follows(targets[i].value, targets[i].payload)
+                or lifts.follows(seeds[i], seeds[i].payload)
+            ]
+            rest = [i for i in known if i not in carrying]
+            parts = [(carrying, lifts.inside(True)), (rest, lifts.inside(False))]
+        for chosen, inside in parts:
+            if not chosen:
+                continue
+            token = INSIDE.set(inside)
+            try:
+                grads = run_grad(
+                    [targets[i].tensor() for i in chosen],
+                    [ends[i].tensor() for i in asked],
+                    [seeds[i] for i in chosen],
+                    self._persistent or graph or len(parts) > 1 or not record.alone(),
+                    graph,
+                    through,
+                )
+            finally:
+                INSIDE.reset(token)
+            for i, grad in zip(asked, grads, strict=True):
+                if grad is not None:
+                    found[i] = grad if found[i] is None else T.add(found[i], grad)
+        return found
+
+    # -- Jacobians --------------------------------------------------------------------------------
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The derivative of each element of `target` by each element of `sources`.
+
+        All rows are computed in one pass, as a batch.
+
+        Parameters
+        ----------
+        target : Tensor
+            What to differentiate.
+        sources : Tensor, Variable, or nested lists, tuples or dicts of them
+            What to differentiate by.
+        unconnected_gradients : UnconnectedGradients
+            What stands for a Jacobian by something that `target` does not depend on.
+        parallel_iterations
+            Accepted, without effect.
+        experimental_use_pfor : bool
+            False asks for one pass for each row.
+
+        Returns
+        -------
+        Tensor, or structure of Tensor or None
+            Of the structure of `sources`; each of the shape of `target` and then of its source.
+
+        Raises
+        ------
+        RuntimeError
+            If the tape is not persistent and has been used, or has to be used more than once.
+        """
+        self._ready()
+        missing = unconnected(unconnected_gradients)
+        if nest.is_nested(target):
+            raise AttributeError(
+                f"{type(target).__name__!r} object has no attribute 'shape': the target of a "
+                "jacobian is one tensor"
+            )
+        if not experimental_use_pfor and not self._persistent:
+            raise RuntimeError(
+                "GradientTape must be created with persistent=True to compute the jacobian with "
+                "eager execution enabled and with  experimental_use_pfor set to False."
+            )
+        ends = [End(value, "sources") for value in nest.flatten(sources)]
+        end = End(target, "target")
+        shape = tuple(end.payload.shape)
+        count = math.prod(shape)
+        basis = np.eye(count, dtype=end.payload.dtype).reshape(count, *shape)
+        if self._recording:
+            self._inside()
+        found = self._rows(end, ends, basis, experimental_use_pfor)
+        self._used()
+        for i, (rows, source) in enumerate(zip(found, ends, strict=True)):
+            if rows is not None:
+                size = (*shape, *source.payload.shape)
+                found[i] = made(reshape(tensor_of(rows), size))
+            elif missing is UnconnectedGradients.ZERO:
+                found[i] = zeros_of(source, shape)
+        return nest.pack_sequence_as(sources, found)
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The Jacobian of each element of a batch: of ``target[i]`` by ``source[i]``.
+
+        ``target[i]`` must depend on ``source[i]`` only.
+
+        Parameters
+        ----------
+        target, source : Tensor
+            Of at least one dimension, the first of one size.
+        unconnected_gradients, parallel_iterations, experimental_use_pfor
+            As in `jacobian`; where the target does not depend on the source there are zeros.
+
+        Returns
+        -------
+        Tensor
+            Of the shape of `target` and then that of ``source[0]``.
+
+        Raises
+        ------
+        ValueError
+            If the first sizes differ.
+        RuntimeError
+            As in `jacobian`.
+        """
+        self._ready()
+        unconnected(unconnected_gradients)
+        for value in (target, source):
+            if nest.is_nested(value):
+                raise AttributeError(f"{type(value).__name__!r} object has no attribute 'shape'")
+        by, end = End(source, "sources"), End(target, "target")
+        shape, size = tuple(end.payload.shape), tuple(by.payload.shape)
+        if not shape or not size or shape[0] != size[0]:
+            raise ValueError(
+                f"Need first dimension of target shape ({shape}) and source shape ({size}) to "
+                "match."
+            )
+        if not experimental_use_pfor and not self._persistent:
+            raise RuntimeError(
+                "GradientTape must be created with persistent=True to compute the batch_jacobian "
+                "with eager execution enabled and with  experimental_use_pfor set to False."
+            )
+        rest = shape[1:]
+        count = math.prod(rest)
+        basis = np.eye(count, dtype=end.payload.dtype).reshape(count, 1, *rest)
+        basis = np.ascontiguousarray(np.broadcast_to(basis, (count, *shape)))
+        if self._recording:
+            self._inside()
+        (rows,) = self._rows(end, [by], basis, experimental_use_pfor)
+        self._used()
+        if rows is None:
+            return zeros_of(by, rest, after=1)
+        order = (1, 0, *range(2, len(size) + 1))
+        rows = T.permute(tensor_of(rows), dims=order)
+        return made(reshape(rows, (*shape, *size[1:])))
+
+    def _rows(self, end: Any, ends: list[Any], basis: Any, at_once: bool) -> list[Any]:
+        """For each source the gradients of `end` by it, one for each row of `basis`."""
+        connected = [False] * len(ends)
+
+        def pulled(seed: Any) -> tuple[Any, ...]:
+            found = self._walked([end], ends, [seed])
+            for i, grad in enumerate(found):
+                connected[i] = connected[i] or grad is not None
+            return tuple(
+                new_tensor(np.zeros((), np.float32)) if grad is None else grad for grad in found
+            )
+
+        persistent, self._persistent = self._persistent, True
+        try:
+            if not len(basis):
+                rows: Any = [
+                    new_tensor(np.zeros((0, *one.payload.shape), one.payload.dtype)) for one in ends
+                ]
+                known, _ = known_targets(self._ready(), [end])
+                connected = [bool(known)] * len(ends)
+            elif at_once:
+                rows = vmap(pulled)(new_tensor(basis))
+            else:
+                each = [pulled(new_tensor(seed)) for seed in basis]
+                rows = [T.stack(*column, dim=0) for column in zip(*each, strict=True)]
+        finally:
+            self._persistent = persistent
+        return [made(row) if found else None for row, found in zip(rows, connected, strict=True)]

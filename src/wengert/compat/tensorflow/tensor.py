@@ -1,0 +1,338 @@
+"""Layer 9 · compat: how tensors enter operations, and come out of them.
+
+NOTE [arrays of the idiom]
+A `Tensor` is a `wengert.Tensor` whose class was changed after an operation made it (`made`), so the
+engine never knows. What differs is what TensorFlow does otherwise: dtypes do not meet, tensors do
+not change, NumPy's functions take them for arrays, and whether an operation is recorded is for
+the active tapes to say (NOTE [tapes over one graph]). Every argument of every operation therefore
+comes in by way of `tensor_of` or `same_dtype`, as an `Operand`, and every result goes out by way of
+`made`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import is_differentiable
+from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
+from wengert.compat.tensorflow.eager import DEVICE, Reference, Tensor
+from wengert.compat.tensorflow.errors import invalid
+from wengert.compat.tensorflow.indexing import read
+from wengert.compat.tensorflow.recording import Context, active, followed, source_of
+from wengert.compat.tensorflow.values import array_of
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.record import T
+from wengert.tensor.overrides import disabled_torch_function
+from wengert.tensor.tensor import Tensor as NativeTensor
+
+__all__ = [
+    "DEVICE",
+    "Operand",
+    "Reference",
+    "Tensor",
+    "converted",
+    "entered",
+    "made",
+    "same_dtype",
+    "tensor_of",
+]
+
+
+def made(result: Any) -> Any:
+    """A result of operations as what the user sees: its class is changed, in place.
+
+    Parameters
+    ----------
+    result : Tensor, or a list or tuple of them
+        Of this library's operations. Anything else comes back as it is.
+
+    Returns
+    -------
+    Tensor
+        The same object, as a `Tensor` of this idiom; of a list or tuple, each of its elements.
+    """
+    if isinstance(result, TensorBase):
+        context = active()
+        if context is not None:
+            if result.edge is not None and context.ledger is not None and result.edge.seq < 1:
+                context.ledger.note(result.edge)
+            if context.lifts is not None:
+                result = context.lifts.shown(result, Tensor)
+        result.__class__ = Tensor
+        return result
+    if isinstance(result, list | tuple):
+        parts = [made(part) for part in result]
+        return type(result)._make(parts) if hasattr(result, "_make") else type(result)(parts)
+    return result
+
+
+def tensor_of(value: Any, dtype_hint: Any = None) -> Any:
+    """Anything that TensorFlow takes for a tensor, ready to be an argument of operations.
+
+    Parameters
+    ----------
+    value
+        A tensor, a variable, a number, a NumPy array, or a nested sequence of these.
+    dtype_hint
+        The type (whatever `as_dtype` takes) that numbers and arrays become if they can; a tensor
+        keeps its own.
+
+    Returns
+    -------
+    Tensor
+        A tensor of this library's, for its operations; without a history where no active tape
+        follows it.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `value` is nothing that a tensor can be made of.
+    """
+    if value.__class__ is Tensor:
+        return entered(value)
+    if value.__class__ is Operand:
+        return value
+    read_value = getattr(value, "_as_tensor", None)
+    if read_value is not None:
+        return entered(read_value())
+    if isinstance(value, TensorBase):
+        return entered(value)
+    wanted = numpy_dtype(dtype_hint)
+    if isinstance(value, list | tuple) and _holds_tensor(value):
+        return _packed(value, wanted)
+    if wanted is not None:
+        try:
+            return _constant(array_of(value, wanted))
+        except TypeError:
+            # a hint is no order
+            pass
+    return _constant(array_of(value))
+
+
+def _constant(array: Any) -> Any:
+    operand = new_tensor(array)
+    operand.__class__ = Operand
+    return operand
+
+
+def converted(value: Any, wanted: Any = None) -> Any:
+    """As `tensor_of`, to be of NumPy's type `wanted`: a tensor of another type is refused.
+
+    Raises
+    ------
+    ValueError
+        If `value` is a tensor of another type.
+    TypeError
+        If it is a number that `wanted` cannot hold.
+    """
+    if isinstance(value, TensorBase) or hasattr(value, "_as_tensor"):
+        tensor = tensor_of(value)
+        if wanted is not None and tensor.payload.dtype != wanted:
+            shown = made(tensor)
+            raise ValueError(
+                f"Tensor conversion requested dtype {of_numpy(wanted).name} for Tensor with dtype "
+                f"{shown.dtype.name}: {shown!r}. Write tf.cast(x, tf.{of_numpy(wanted).name})."
+            )
+        return made(tensor)
+    if isinstance(value, list | tuple) and _holds_tensor(value):
+        return made(_packed(value, wanted))
+    return made(new_tensor(array_of(value, wanted)))
+
+
+class Operand(NativeTensor):
+    """A tensor inside of an operation: this library's own, with its own operators.
+
+    So is what nodes keep: derivatives are computed by this library's rules, not by TensorFlow's.
+    The values can be read without a word, as those of TensorFlow's tensors.
+    """
+
+    __slots__ = ()
+    __torch_function__ = disabled_torch_function  # type: ignore[assignment]
+    __hash__ = TensorBase.__hash__
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """The values."""
+        return Tensor.numpy(self)  # type: ignore[arg-type]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return Tensor.__array__(self, dtype)  # type: ignore[arg-type]
+
+
+def entered(tensor: Any) -> Any:
+    """`tensor` as an argument: with the edge that active tapes follow, or with none."""
+    edge, context = tensor.edge, active()
+    if context is None:
+        edge = None
+    else:
+        kept = edge is not None and followed(edge, context)
+        if context.lifts is not None:
+            lifted = context.lifts.entered(tensor, kept)
+            if lifted is not tensor:
+                return lifted
+        elif not kept:
+            edge = None
+    operand = new_tensor(tensor.payload, edge, tensor.vc)
+    operand.__class__ = Operand
+    return operand
+
+
+def _holds_tensor(value: Any) -> bool:
+    return any(
+        isinstance(part, TensorBase)
+        or hasattr(part, "_as_tensor")
+        or (isinstance(part, list | tuple) and _holds_tensor(part))
+        for part in value
+    )
+
+
+def _first_dtype(value: Any) -> Any:
+    for part in value:
+        if isinstance(part, TensorBase):
+            return part.payload.dtype
+        if hasattr(part, "_as_tensor"):
+            return part._as_tensor().payload.dtype
+        if isinstance(part, list | tuple):
+            found = _first_dtype(part)
+            if found is not None:
+                return found
+    return None
+
+
+def _packed(value: Any, wanted: Any) -> Any:
+    """A sequence that holds tensors, as one tensor: recorded."""
+    wanted = _first_dtype(value) if wanted is None else wanted
+    parts = []
+    for part in value:
+        if isinstance(part, list | tuple) and _holds_tensor(part):
+            parts.append(_packed(part, wanted))
+        elif isinstance(part, TensorBase) or hasattr(part, "_as_tensor"):
+            parts.append(tensor_of(part))
+        else:
+            parts.append(_constant(array_of(part, wanted)))
+    parts = list(same_dtype("Pack", *parts))
+    shapes = {tuple(part.payload.shape) for part in parts}
+    if len(shapes) > 1:
+        first = parts[0].payload.shape
+        at, other = next((i, p) for i, p in enumerate(parts) if p.payload.shape != first)
+        raise invalid(
+            f"Shapes of all inputs must match: values[0].shape = {list(first)} != "
+            f"values[{at}].shape = {list(other.payload.shape)}",
+            "Pack",
+        )
+    return T.stack(*parts, dim=0)
+
+
+def same_dtype(op_name: str, *values: Any) -> tuple[Any, ...]:
+    """The arguments of an operation that takes tensors of one type, by TensorFlow's rules.
+
+    The first tensor or variable among them says which type; arrays are cast to it, numbers become
+    it if it can hold their like, and a tensor of another type is refused: nothing is promoted.
+
+    Parameters
+    ----------
+    op_name : str
+        What TensorFlow calls the operation, for messages: ``"Mul"``, ``"AddV2"``, ``"MatMul"``.
+    *values
+        What `tensor_of` takes.
+
+    Returns
+    -------
+    tuple of Tensor
+        As many.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If two tensors are of different types.
+    TypeError
+        If a number does not become the type.
+    """
+    kind: Any = None
+    place = 0
+    for i, value in enumerate(values):
+        if isinstance(value, TensorBase):
+            kind, place = value.payload.dtype, i
+            break
+        if hasattr(value, "_as_tensor"):
+            kind, place = value.dtype.dtype, i
+            break
+        if isinstance(value, list | tuple) and _holds_tensor(value):
+            kind, place = _first_dtype(value), i
+            break
+    if kind is None:
+        # the first value says it, as if it were a tensor
+        first = tensor_of(values[0])
+        kind = first.payload.dtype
+        values = (first, *values[1:])
+    context = active()
+    ready: list[Any] = []
+    for i, value in enumerate(values):
+        if isinstance(value, TensorBase) or hasattr(value, "_as_tensor"):
+            tensor = tensor_of(value)
+        elif isinstance(value, list | tuple) and _holds_tensor(value):
+            tensor = _packed(value, kind)
+        else:
+            tensor = _constant(_operand(value, kind, op_name, i))
+        if tensor.payload.dtype != kind:
+            high = max(place, i)
+            have = cxx_name(np.dtype(kind if place < i else tensor.payload.dtype))
+            came = cxx_name(np.dtype(tensor.payload.dtype if place < i else kind))
+            raise invalid(
+                f"cannot compute {op_name} as input #{high}(zero-based) was expected to be a "
+                f"{have} tensor but is a {came} tensor",
+                op_name,
+                f"\nDtypes are not promoted: write tf.cast(x, tf.{of_numpy(np.dtype(kind)).name}).",
+            )
+        ready.append(tensor)
+    if context is not None and context.tapes and is_differentiable(kind):
+        _join(values, ready, context)
+    return tuple(ready)
+
+
+def _operand(value: Any, kind: Any, op_name: str, place: int) -> Any:
+    try:
+        return array_of(value, np.dtype(kind))
+    except TypeError:
+        if op_name != "AddV2" or not place:
+            raise
+        natural = array_of(value)
+    raise invalid(
+        f"cannot compute {op_name} as input #{place}(zero-based) was expected to be a "
+        f"{cxx_name(np.dtype(kind))} tensor but is a {cxx_name(natural.dtype)} tensor",
+        op_name,
+    )
+
+
+def _join(values: tuple[Any, ...], ready: list[Any], context: Context) -> None:
+    """Give unwatched arguments an edge, if another is followed (NOTE [tapes over one graph])."""
+    if not any(tensor.edge is not None for tensor in ready):
+        return
+    for i, value in enumerate(values):
+        if ready[i].edge is None and value.__class__ is Tensor:
+            edge = source_of(value)
+            lifted = value if context.lifts is None else context.lifts.entered(value, True)
+            if lifted is value:
+                ready[i].edge = edge
+            else:
+                ready[i] = lifted
+
+
+# -- parts of tensors ------------------------------------------------------------------------------
+
+
+def _getitem(self: Any, index: Any) -> Any:
+    """The elements that an index names: numbers, slices, ``...``, ``tf.newaxis``."""
+    return made(read(tensor_of(self), index))
+
+
+def _iterated(self: Any) -> Iterator[Any]:
+    if not self.payload.shape:
+        raise TypeError("Cannot iterate over a scalar tensor.")
+    return iter([made(part) for part in T.unbind(tensor_of(self), dim=0)])
+
+
+Tensor.__getitem__ = _getitem  # type: ignore[assignment]
+Tensor.__iter__ = _iterated  # type: ignore[method-assign]

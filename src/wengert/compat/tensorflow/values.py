@@ -1,0 +1,153 @@
+"""Layer 9 · compat: what TensorFlow makes of numbers, lists and NumPy's arrays.
+
+A Python float is float32 and an int is int32, int64 if it is too large; arrays keep their type.
+Where another type is asked for, arrays are cast to it, whatever they hold; numbers only become what
+can hold any number like them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.tensorflow.dtypes import cxx_name, of_numpy
+
+__all__ = ["array_of", "cast_array", "fits"]
+
+_INT32 = np.iinfo(np.int32)
+_RANK = {"b": 0, "i": 1, "f": 2, "c": 3}
+_MIXED = "Can't convert Python sequence with mixed types to Tensor."
+
+
+def fits(kind: str, wanted: np.dtype[Any]) -> bool:
+    """Whether Python numbers of a kind (of NumPy's letters) may become elements of `wanted`."""
+    target = wanted.kind if wanted.kind in "biufc" else "f"
+    if kind == "b":
+        return target in "bf" or wanted.name in ("int32", "int64")
+    if kind == "i":
+        return target in "iufc"
+    return kind == target or (kind == "f" and target == "c")
+
+
+def _kind(value: Any) -> str:
+    """The kind of one element of a Python sequence, in NumPy's letters."""
+    if isinstance(value, bool | np.bool_):
+        return "b"
+    if isinstance(value, int | np.integer):
+        return "i"
+    if isinstance(value, float | np.floating):
+        return "f"
+    if isinstance(value, complex | np.complexfloating):
+        return "c"
+    if isinstance(value, str | bytes):
+        raise TypeError(
+            f"Cannot convert {value!r} to a Tensor: strings are not offered as tensors here; keep "
+            "them in Python's own containers"
+        )
+    raise ValueError(
+        f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a "
+        "Tensor."
+    )
+
+
+def _elements(value: Any, found: list[Any]) -> None:
+    for part in value:
+        if isinstance(part, list | tuple):
+            _elements(part, found)
+        elif isinstance(part, np.ndarray) and part.ndim:
+            found.append(part.dtype.type(0))
+        else:
+            found.append(part)
+
+
+def _natural(kind: str, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
+    if kind == "i":
+        small = not array.size or (array.min() >= _INT32.min and array.max() <= _INT32.max)
+        return np.dtype(np.int32 if small else np.int64)
+    return np.dtype({"b": np.bool_, "f": np.float32, "c": np.complex128}[kind])
+
+
+def _sequence(value: Any, wanted: np.dtype[Any] | None) -> Any:
+    """A nested list or tuple as an array."""
+    elements: list[Any] = []
+    _elements(value, elements)
+    kinds = {_kind(element) for element in elements}
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError("Can't convert non-rectangular Python sequence to Tensor.") from None
+    if not kinds:
+        return array.astype(np.float32 if wanted is None else wanted)
+    if "b" in kinds and len(kinds) > 1:
+        raise ValueError(_MIXED)
+    kind = max(kinds, key=_RANK.__getitem__)
+    if wanted is not None:
+        if not fits(kind, wanted):
+            raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {cxx_name(wanted)}")
+        return array.astype(wanted)
+    first = elements[0]
+    if isinstance(first, np.generic) and not isinstance(first, bool | int):
+        return array
+    return array.astype(_natural(kind, array))
+
+
+def cast_array(array: Any, wanted: np.dtype[Any]) -> Any:
+    """An array in another type; imaginary parts are dropped, as TensorFlow drops them."""
+    if array.dtype == wanted:
+        return array
+    if array.dtype.kind == "c" and wanted.kind not in "cb":
+        array = array.real
+    return array.astype(wanted)
+
+
+def array_of(value: Any, wanted: np.dtype[Any] | None = None) -> Any:
+    """What a tensor holds that is made of a number, a sequence of numbers, or an array.
+
+    Parameters
+    ----------
+    value
+        No tensor, and no sequence that holds one.
+    wanted
+        The type of the result; None for the one that follows from the value.
+
+    Raises
+    ------
+    TypeError
+        If a number cannot become one of type `wanted`.
+    ValueError
+        If `value` is nothing that a tensor is made of, or a sequence is not rectangular.
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        if value.dtype.kind in "OUSMmV" and value.dtype.name != "bfloat16":
+            if value.dtype.kind == "O":
+                return _sequence(value.tolist(), wanted)
+            raise TypeError(f"Cannot convert an array of {value.dtype} to a Tensor")
+        of_numpy(value.dtype)
+        array: Any = value if wanted is None else cast_array(value, wanted)
+        # a tensor does not change when the array that it was made of does
+        return array.copy() if array is value and isinstance(value, np.ndarray) else array
+    if isinstance(value, list | tuple | range):
+        return _sequence(value, wanted)
+    if isinstance(value, bool | int | float | complex):
+        kind = _kind(value)
+        if wanted is None:
+            try:
+                wanted = _natural(kind, np.asarray(value))
+            except (TypeError, OverflowError):
+                raise ValueError(f"{value!r} is too large for a Tensor of int64") from None
+        elif not fits(kind, wanted):
+            raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {cxx_name(wanted)}")
+        return np.asarray(value).astype(wanted)[()]
+    if hasattr(value, "as_list"):
+        sizes = value.as_list()
+        if None in sizes:
+            raise ValueError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
+        return array_of(sizes, np.dtype(np.int32) if wanted is None else wanted)
+    if hasattr(value, "__array__"):
+        return array_of(np.asarray(value), wanted)
+    _kind(value)
+    raise ValueError(
+        f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a "
+        "Tensor."
+    )

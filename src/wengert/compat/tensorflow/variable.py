@@ -1,0 +1,461 @@
+"""Layer 9 · compat: `Variable`, a value that may be assigned to, and that tapes watch when read.
+
+A variable is no tensor. Reading it gives one, which is the value of that moment: what is assigned
+later changes the variable and never a tensor that was read. Each read that a tape follows is an
+operation, with the variable's `Source` behind it, so a gradient by the variable is the sum of those
+by all its reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from typing import Any, ClassVar
+
+import numpy as np
+
+from wengert.base.dtypes import is_differentiable
+from wengert.compat.tensorflow.dtypes import DType, numpy_dtype, of_numpy
+from wengert.compat.tensorflow.errors import invalid
+from wengert.compat.tensorflow.infix import install
+from wengert.compat.tensorflow.names import qualified
+from wengert.compat.tensorflow.recording import Read, Source, active
+from wengert.compat.tensorflow.replicas import VariableAggregation, VariableSynchronization
+from wengert.compat.tensorflow.scatters import install_scatters, put
+from wengert.compat.tensorflow.shapes import TensorShape
+from wengert.compat.tensorflow.tensor import DEVICE, Reference, Tensor, converted, made
+from wengert.numpy.indexing import read
+from wengert.tape.base import TensorBase, new_tensor
+
+__all__ = ["READERS", "Variable"]
+
+READERS: ContextVar[tuple[list[Any], ...]] = ContextVar("wengert_tf_readers", default=())
+"""Lists to which every trainable variable is added when it is read."""
+
+
+class _Cell:
+    """What a variable and the handles that its assignments return have in common."""
+
+    __slots__ = ("shape", "source", "value")
+
+    def __init__(self, value: Any, shape: TensorShape) -> None:
+        self.value = value
+        self.shape = shape
+        self.source = Source(value)
+
+
+class Variable:
+    """A value that can be assigned to, shared by all who hold the variable.
+
+    Parameters
+    ----------
+    initial_value
+        What `convert_to_tensor` takes, or a function without arguments that returns it.
+    trainable : bool, optional
+        Whether tapes watch it by themselves; default: yes.
+    name : str, optional
+        Shown, with ``:0`` behind it.
+    dtype : optional
+        The type to convert `initial_value` to.
+    constraint : callable, optional
+        What an optimizer applies to the value after each step.
+    shape : optional
+        A `TensorShape` with sizes that are not known, for values whose shape may change.
+    validate_shape, caching_device, variable_def, import_scope, synchronization, aggregation,
+    experimental_enable_variable_lifting
+        Accepted, without effect.
+
+    Raises
+    ------
+    ValueError
+        If there is no `initial_value`, or it is a tensor of another type than `dtype`.
+
+    Examples
+    --------
+    >>> import wengert.compat.tensorflow as tf
+    >>> x = tf.Variable(3.0, name="x")
+    >>> x.assign_add(1.0)
+    <tf.Variable 'UnreadVariable' shape=() dtype=float32, numpy=4.0>
+    >>> with tf.GradientTape() as tape:
+    ...     y = x**2
+    >>> tape.gradient(y, x)
+    <tf.Tensor: shape=(), dtype=float32, numpy=8.0>
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "_cell", "_constraint", "_name", "_trainable")
+    __array_priority__ = 100
+    _save_slice_info: ClassVar[Any] = None
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        import_scope: Any = None,
+        constraint: Callable[..., Any] | None = None,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE,
+        shape: Any = None,
+        experimental_enable_variable_lifting: bool = True,
+    ) -> None:
+        if initial_value is None:
+            raise ValueError(
+                "The `initial_value` arg to `tf.Variable` must be specified except when you are "
+                "not providing a `variable_def`. You provided neither."
+            )
+        if callable(initial_value) and not isinstance(initial_value, TensorBase | Variable):
+            initial_value = initial_value()
+        try:
+            value = converted(initial_value, numpy_dtype(dtype)).payload
+        except ValueError as error:
+            raise ValueError(f"initial_value: {error}") from None
+        known = TensorShape(value.shape)
+        if shape is not None:
+            known.assert_is_compatible_with(shape)
+            known = TensorShape(shape)
+        self._cell = _Cell(_owned(value), known)
+        self._name = qualified(name or "Variable") + ":0"
+        self._trainable = trainable is None or bool(trainable)
+        self._constraint = constraint
+
+    # -- what it is -------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The name, with ``:0`` behind it."""
+        return self._name
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return of_numpy(self._cell.value.dtype)
+
+    @property
+    def shape(self) -> TensorShape:
+        """The sizes."""
+        return self._cell.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return int(self._cell.value.ndim)
+
+    def get_shape(self) -> TensorShape:
+        """The sizes, as `shape`."""
+        return self.shape
+
+    @property
+    def trainable(self) -> bool:
+        """Whether tapes watch the variable by themselves."""
+        return self._trainable
+
+    @property
+    def constraint(self) -> Callable[..., Any] | None:
+        """What an optimizer applies to the value after each step."""
+        return self._constraint
+
+    @property
+    def device(self) -> str:
+        """Where the memory is: always the CPU."""
+        return DEVICE
+
+    @property
+    def synchronization(self) -> VariableSynchronization:
+        """Always AUTO."""
+        return VariableSynchronization.AUTO
+
+    @property
+    def aggregation(self) -> VariableAggregation:
+        """Always NONE."""
+        return VariableAggregation.NONE
+
+    @property
+    def handle(self) -> Any:
+        """What tells the variable apart; the same object all its life."""
+        return self._cell.source
+
+    @property
+    def initial_value(self) -> Any:
+        """Refused, as by TensorFlow where operations run at once."""
+        raise RuntimeError("This property is not supported when eager execution is enabled.")
+
+    def is_initialized(self) -> Any:
+        """True, as a tensor."""
+        return made(new_tensor(np.bool_(True)))
+
+    def ref(self) -> Reference:
+        """A key for sets and dictionaries that stands for this very variable."""
+        return Reference(self)
+
+    # -- reading ----------------------------------------------------------------------------------
+
+    def _as_tensor(self) -> Any:
+        """The value of this moment; tapes that watch variables watch this one from now on."""
+        cell = self._cell
+        payload = cell.value
+        context = active()
+        if self._trainable:
+            for readers in READERS.get():
+                readers.append(self)
+        if context is None:
+            return made(new_tensor(payload))
+        watched = False
+        source = cell.source
+        for tape in context.tapes:
+            if self._trainable and tape.watches_variables:
+                tape.watch(source)
+                tape.variables.setdefault(id(source), self)
+            watched = watched or tape.watches(source)
+        watched = watched and is_differentiable(payload.dtype)
+        found = new_tensor(payload, Read(source) if watched else None)
+        found.__class__ = Tensor
+        return found if context.lifts is None else context.lifts.read(self, found)
+
+    def value(self) -> Any:
+        """The value of this moment, as a tensor."""
+        return self._as_tensor()
+
+    def read_value(self) -> Any:
+        """The value of this moment, as a tensor."""
+        return self._as_tensor()
+
+    def numpy(self) -> Any:
+        """The value as a NumPy array; nothing that is done with it is recorded."""
+        value = self._cell.value
+        return value[()] if not value.ndim else value.copy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = np.asarray(self.numpy())
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __float__(self) -> float:
+        return float(self.value())
+
+    def __int__(self) -> int:
+        return int(self.value())
+
+    def __complex__(self) -> complex:
+        return complex(self.value())
+
+    def __bool__(self) -> bool:
+        return bool(self.value())
+
+    def __index__(self) -> int:
+        return self.value().__index__()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.value())
+
+    def __getitem__(self, index: Any) -> Any:
+        part = self.value()[index]
+        part.assign = lambda value, **_: self._assigned_at(index, value)
+        return part
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise AttributeError(
+            "'ResourceVariable' object has no attribute '__setitem__': write "
+            "variable[index].assign(value)"
+        )
+
+    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+        """The rows that `indices` name."""
+        return made(read(self.value(), np.asarray(converted(indices).payload)))
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+        """The elements or parts that the rows of `indices` name."""
+        places = np.asarray(converted(indices).payload)
+        return made(read(self.value(), tuple(np.moveaxis(places, -1, 0))))
+
+    # -- assigning --------------------------------------------------------------------------------
+
+    def _assigned(self, value: Any, read_value: bool = True) -> Any:
+        self._cell.value = value
+        return _handle(self) if read_value else None
+
+    def assign(
+        self,
+        value: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Give the variable another value.
+
+        Tensors that were read before keep theirs. No gradient goes from the variable to `value`.
+
+        Returns
+        -------
+        Variable
+            A handle for the same variable, or None if `read_value` is false.
+
+        Raises
+        ------
+        ValueError
+            If `value` is a tensor of another type or has another shape.
+        """
+        given = converted(value, self._cell.value.dtype).payload
+        if not self.shape.is_compatible_with(given.shape):
+            raise ValueError(
+                f"Cannot assign value to variable ' {self._name}': Shape mismatch."
+                f"The variable shape {self.shape}, and the assigned value shape "
+                f"{TensorShape(given.shape)} are incompatible."
+            )
+        return self._assigned(_owned(given), read_value)
+
+    def _updated(self, delta: Any, sign: int, op_name: str, read_value: bool) -> Any:
+        value = self._cell.value
+        given = converted(delta, value.dtype).payload
+        if given.shape != value.shape:
+            raise invalid(
+                f"Cannot update variable with shape {_listed(value)} using a Tensor with shape "
+                f"{_listed(given)}, shapes must be equal.",
+                op_name,
+            )
+        with np.errstate(all="ignore"):
+            return self._assigned(value + given if sign > 0 else value - given, read_value)
+
+    def assign_add(
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Add to the value; as `assign` otherwise."""
+        return self._updated(delta, 1, "AssignAddVariableOp", read_value)
+
+    def assign_sub(
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Subtract from the value; as `assign` otherwise."""
+        return self._updated(delta, -1, "AssignSubVariableOp", read_value)
+
+    def _assigned_at(self, index: Any, value: Any) -> Any:
+        changed = np.array(self._cell.value)
+        where = index if isinstance(index, tuple) else (index,)
+        changed[tuple(np.asarray(i) if isinstance(i, TensorBase) else i for i in where)] = (
+            np.asarray(converted(value, changed.dtype).payload)
+        )
+        return self._assigned(changed)
+
+    def _scattered(self, function: Callable[..., Any], indices: Any, updates: Any) -> Any:
+        changed = np.array(self._cell.value)
+        given = np.asarray(converted(updates, changed.dtype).payload)
+        function(changed, indices, given)
+        return self._assigned(changed)
+
+    def _rows(self, delta: Any) -> tuple[Any, Any]:
+        if not (hasattr(delta, "indices") and hasattr(delta, "values")):
+            raise TypeError(f"sparse_delta is not IndexedSlices: {delta}")
+        return np.asarray(converted(delta.indices).payload), delta.values
+
+    def batch_scatter_update(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """Assign to rows of each element of a batch: ``var[i, indices[i, j]] = values[i, j]``."""
+        places, values = self._rows(sparse_delta)
+        batch = np.indices(places.shape)[:-1]
+        return self._scattered(put, (*batch, places), values)
+
+    def __copy__(self) -> Any:
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        made_ = Variable(
+            np.array(self._cell.value),
+            trainable=self._trainable,
+            constraint=self._constraint,
+            shape=self.shape,
+        )
+        made_._name = self._name
+        memo[id(self)] = made_
+        return made_
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _unpickled, (np.array(self._cell.value), self._trainable, self._name)
+
+    # -- printing, keys ---------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        value = self.numpy()
+        text = repr(value.item()) if isinstance(value, np.generic) else repr(value)
+        text = "\n" + text if "\n" in text else text
+        return (
+            f"<tf.Variable {self._name!r} shape={self.shape} dtype={self.dtype.name}, numpy={text}>"
+        )
+
+    def __hash__(self) -> int:
+        raise TypeError(
+            f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})"
+        )
+
+
+# what the class of a variable is called there, and programs print
+Variable.__name__ = Variable.__qualname__ = "ResourceVariable"
+
+
+class _Unread(Variable):
+    """What an assignment returns: the same variable under another name."""
+
+    __slots__ = ()
+
+    def __init__(self, variable: Variable) -> None:
+        self._cell = variable._cell
+        self._name = "UnreadVariable"
+        self._trainable = variable._trainable
+        self._constraint = variable._constraint
+
+
+def _handle(variable: Variable) -> Any:
+    return _Unread(variable)
+
+
+def _unpickled(value: Any, trainable: bool, name: str) -> Variable:
+    variable = Variable(value, trainable=trainable)
+    variable._name = name
+    return variable
+
+
+def _owned(payload: Any) -> Any:
+    """The values in an array that nobody writes to."""
+    return np.asarray(payload)
+
+
+def _listed(value: Any) -> str:
+    return "[" + ",".join(map(str, value.shape)) + "]"
+
+
+def _refused(symbol: str, method: str | None) -> Callable[..., Any]:
+    advice = f"Use `variable.{method}(value)`" if method else "Use `variable.assign(...)`"
+
+    def operator(self: Any, other: Any) -> Any:
+        raise RuntimeError(
+            f"`variable {symbol}= value` with `tf.Variable`s is not supported. {advice} to modify "
+            f"the variable, or `out = variable {symbol} value` if you need to get a new output "
+            "Tensor."
+        )
+
+    return operator
+
+
+install(Variable, in_place=False)
+install_scatters(Variable)
+for _name, _symbol, _way in (
+    ("add", "+", "assign_add"),
+    ("sub", "-", "assign_sub"),
+    ("mul", "*", None),
+    ("truediv", "/", None),
+    ("floordiv", "//", None),
+    ("pow", "**", None),
+    ("mod", "%", None),
+    ("matmul", "@", None),
+):
+    setattr(Variable, f"__i{_name}__", _refused(_symbol, _way))

@@ -1,0 +1,24 @@
+"""Layer 9 · viz: pictures of recorded graphs and of the sweeps that differentiate them.
+
+`draw` shows what was recorded on the way to a tensor, `dependency_graph` how a function computes
+its value, `tree` either in a terminal, `curve` numbers as a line. They need no other software.
+`make_dot` is torchviz's, for those who have Graphviz.
+"""
+
+from wengert.viz.curve import curve as curve
+from wengert.viz.dependency import dependency_graph as dependency_graph
+from wengert.viz.draw import draw as draw
+from wengert.viz.drawing import Drawing as Drawing
+from wengert.viz.torchviz import make_dot as make_dot
+from wengert.viz.torchviz import make_dot_from_trace as make_dot_from_trace
+from wengert.viz.tree import tree as tree
+
+__all__ = [
+    "Drawing",
+    "curve",
+    "dependency_graph",
+    "draw",
+    "make_dot",
+    "make_dot_from_trace",
+    "tree",
+]

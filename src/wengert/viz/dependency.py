@@ -1,0 +1,364 @@
+"""Layer 9 · viz: `dependency_graph`, the picture of how a function computes its value.
+
+The graph of Griewank and Walther's evaluation traces, as textbooks draw it: a box for each value
+v1, v2, ... on the way, on the arrows the local derivatives, and a sweep that puts the tangent or
+the adjoint of each value beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.base.containers import flatten
+from wengert.tape.base import TensorBase
+from wengert.viz.assemble import Assembler, Subject
+from wengert.viz.collapse import Group
+from wengert.viz.collect import Key, facts_of, is_recorded
+from wengert.viz.draw import words_of
+from wengert.viz.drawing import Drawing
+from wengert.viz.evaluation import Evaluation
+from wengert.viz.formulas import product
+from wengert.viz.picture import Step
+from wengert.viz.steps import backward_steps, forward_steps
+from wengert.viz.sweep import failure_note, ones_like, reverse_sweep, tangents_of
+from wengert.viz.wording import brief, count_text
+
+__all__ = ["dependency_graph"]
+
+_LIMIT = 150
+_MANY = 100_000
+"""The number of leaves up to which each is looked at."""
+_FEW = 6
+
+
+def dependency_graph(
+    f: Callable[..., Any],
+    *args: Any,
+    mode: str = "backward",
+    show: str = "value,grad,local",
+    names: Sequence[str] | Mapping[str, str] | None = None,
+    gradient: Any = None,
+    tangents: Any = None,
+    title: str | None = None,
+    depth: int | None = None,
+    limit: int = _LIMIT,
+) -> Drawing:
+    """Draw how `f` computes its value at `args`, with the sweep that differentiates it.
+
+    `f` is called once. Each value on the way has a box, ``b = log(a)``, with the name of the
+    variable that the program puts it in, or v1, v2, ... where it has none. On the arrows stand the
+    local derivatives; the boxes show the adjoints of a reverse sweep or the tangents of a forward
+    one. The steps of the sweep, in order, can be followed one by one in the page that
+    ``.save("graph.html")`` writes.
+
+    Parameters
+    ----------
+    f : callable
+        Takes `args`, and returns a tensor or a nested container of tensors.
+    *args
+        Tensors, arrays, numbers, or nested containers of these: the point. Floating and complex
+        ones are differentiated by, and Python's integers if there are no others; Python's numbers
+        are taken as of double precision.
+    mode : {"backward", "forward"}
+        From the result to the arguments, or from the arguments to the result.
+    show : str
+        As for `draw`: some of ``value``, ``shape``, ``grad`` (adjoints or tangents), ``local``,
+        ``saved``, ``bytes``, separated by commas.
+    names : list of str or dict of str to str, optional
+        Names for the values on the way in the order in which they are computed (arguments not
+        among them), or other names for some of those that they would have.
+    gradient : Tensor or array, optional
+        The adjoint of the result to start from; default: ones.
+    tangents : sequence of Tensor, array or number, optional
+        The tangents of the arguments to start from; default: ones.
+    title : str, optional
+        The heading.
+    depth, limit : int, optional
+        As for `draw`.
+
+    Returns
+    -------
+    Drawing
+        Which shows itself in notebooks, and has ``.save(path)``.
+
+    Raises
+    ------
+    TypeError
+        If `f` is no function, or returns no tensor.
+    ValueError
+        For a mode or a word of `show` that does not exist, or names or tangents that do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.viz import dependency_graph
+    >>> def f(x):
+    ...     a = x**2
+    ...     b = wg.log(a)
+    ...     c = wg.sin(x)
+    ...     d = b * c
+    ...     e = 1 / x
+    ...     return d + e
+    >>> picture = dependency_graph(f, 2.0).picture
+    >>> [box.title for box in picture.boxes]
+    ['x', 'a = x ** 2', 'b = log(a)', 'c = sin(x)', 'd = b * c', 'e = 1 / x', 'f = d + e']
+    >>> for step in picture.steps[:4]:
+    ...     print(step.text)
+    adjoint of f = 1
+    adjoint of d += adjoint of f = 1
+    adjoint of e += adjoint of f = 1
+    adjoint of x += adjoint of e * (-1 / x ** 2) = -0.25
+    """
+    given: Any = f
+    if not callable(given):
+        hint = "; for a tensor use draw(y)" if isinstance(given, TensorBase) else ""
+        raise TypeError(
+            f"dependency_graph(): f must be a function, not {type(given).__name__}{hint}"
+        )
+    if mode not in ("backward", "forward"):
+        raise ValueError(f"dependency_graph(): mode must be 'backward' or 'forward', not {mode!r}")
+    words = words_of(show, "dependency_graph")
+    drawn = _Drawn(Evaluation(f, args))
+    return Drawing(drawn.picture(mode, words, names, gradient, tangents, title, depth, limit))
+
+
+class _Drawn:
+    """The picture of one evaluation, with what is to be told to the reader."""
+
+    def __init__(self, run: Evaluation) -> None:
+        self.run = run
+        self.notes: list[str] = []
+
+    def picture(
+        self,
+        mode: str,
+        words: frozenset[str],
+        given: Any,
+        gradient: Any,
+        tangents: Any,
+        title: str | None,
+        depth: int | None,
+        limit: int,
+    ) -> Any:
+        """The picture of the run."""
+        graph = self.run.graph
+        scopes = self.run.scopes()
+        groups = self.run.groups(depth, limit, scopes)
+        names = self.run.names(groups, given)
+        single = {g.stop - 1 for g in groups if g.kind in ("node", "fused")}
+        inner = {g.start for g in groups if g.kind == "fused"}
+        leaves = range(len(graph.nodes), graph.size()) if len(graph.leaves) <= _MANY else ()
+        facts = facts_of(graph, {*single, *inner, *leaves})
+        for (node, out), payload in self.run.trace.values.items():
+            vertex = graph.number.get(node)
+            if vertex is not None and (vertex in single or vertex in inner):
+                # as it was when it was computed, whatever has been written since
+                facts.values[vertex, out] = payload
+                facts.shapes[vertex, out] = tuple(payload.shape)
+                facts.dtypes[vertex, out] = payload.dtype
+        subject = Subject(graph, mode, words, groups, facts, scopes, limit)
+        subject.names = names
+        for group in groups:
+            if group.kind in ("node", "fused"):
+                i = group.stop - 1
+                subject.formulas[i] = self.run.formula(group, names)
+                subject.lines[i] = self.run.line(i)
+                for _, _, place in graph.inputs(group.start):
+                    formula = self.run.partial(group, place, names)
+                    if formula is not None:
+                        subject.partials[i, place] = formula
+        seeds = self._seeds(gradient)
+        directions = self._directions(tangents) if mode == "forward" else {}
+        try:
+            self._sweep(subject, seeds, directions if mode == "forward" else None)
+        except Exception as error:  # a custom Function may raise anything
+            what = "adjoints" if mode == "backward" else "tangents"
+            self.notes.append(failure_note(what, error))
+        point = ", ".join(
+            f"{self.run.input_names[id(t)]} = {brief(t.payload)}"
+            for t in self.run.inputs
+            if isinstance(t, TensorBase) and t.payload.size <= _FEW
+        )
+        at = f" at {point}" if point else ""
+        what = {"backward": "reverse sweep", "forward": "forward sweep"}[mode]
+        assembler = Assembler(subject, title or f"{self.run.function}{at}: {what}")
+        picture = assembler.build()
+        if len(single) == len(groups):
+            make = _backward if mode == "backward" else _forward
+            picture.steps = make(self.run, assembler)
+        else:
+            plain = backward_steps if mode == "backward" else forward_steps
+            picture.steps = plain(assembler, self.run.output_names)
+            self.notes.append(
+                f"{count_text(len(graph.nodes))} operations: repetitions, calls and stretches of "
+                "the program are drawn as one box each."
+            )
+        for name, tensor in zip(self.run.output_names, self.run.outputs, strict=True):
+            if not is_recorded(tensor):
+                self.notes.append(f"{name} is a constant: it does not depend on the arguments.")
+        unused = [
+            self.run.input_names[id(t)]
+            for t in self.run.inputs
+            if isinstance(t, TensorBase) and is_recorded(t) and graph.key_of(t) is None
+        ]
+        if unused:
+            self.notes.append(f"Not used: {', '.join(unused)}.")
+        picture.notes[:0] = self.notes
+        return picture
+
+    def _sweep(self, subject: Subject, seeds: list[Any], directions: Any) -> None:
+        """Make a reverse sweep, and with `directions` a forward one in its place."""
+        graph, facts = self.run.graph, subject.facts
+        swept = reverse_sweep(graph, seeds)
+        for key, g in swept.adjoints.items():
+            facts.shapes.setdefault(key, tuple(np.shape(g)))
+            facts.dtypes.setdefault(key, g.dtype)
+        if directions is None:
+            subject.reverse = swept
+            pairs = zip(seeds, graph.roots, strict=True)
+            subject.seeds = [seed for seed, root in pairs if root is not None]
+        else:
+            metas = {key: (np.shape(g), np.dtype(g.dtype)) for key, g in swept.adjoints.items()}
+            for key, dtype in facts.dtypes.items():
+                metas.setdefault(key, (facts.shapes[key], dtype))
+            subject.tangents = tangents_of(graph, directions, metas)
+
+    def _seeds(self, gradient: Any) -> list[Any]:
+        if gradient is None:
+            for name, tensor in zip(self.run.output_names, self.run.outputs, strict=True):
+                if tensor.payload.size != 1 and is_recorded(tensor):
+                    self.notes.append(
+                        f"{name} has {count_text(tensor.payload.size)} elements: a reverse sweep "
+                        "starts from ones, which gives the gradient of their sum."
+                    )
+            return [ones_like(tensor.payload) for tensor in self.run.outputs]
+        given, _ = flatten(gradient)
+        if len(given) != len(self.run.outputs):
+            raise ValueError(
+                f"dependency_graph(): {self.run.function} returned {len(self.run.outputs)} "
+                f"tensors, but gradient holds {len(given)}"
+            )
+        pairs = zip(given, self.run.outputs, self.run.output_names, strict=True)
+        return [_fitting(g, tensor, name, "gradient") for g, tensor, name in pairs]
+
+    def _directions(self, tangents: Any) -> dict[int, Any]:
+        graph = self.run.graph
+        wanted = [t for t in self.run.inputs if isinstance(t, TensorBase) and is_recorded(t)]
+        if tangents is None:
+            if len(wanted) > 1:
+                self.notes.append(
+                    "The tangent of every argument is one: the tangents are derivatives in that "
+                    "direction. Choose another one by tangents=."
+                )
+            given = [ones_like(t.payload) for t in wanted]
+        else:
+            flat, _ = flatten(tangents)
+            if len(flat) != len(wanted):
+                raise ValueError(
+                    f"dependency_graph(): there are {len(wanted)} arguments to differentiate by, "
+                    f"but {len(flat)} tangents"
+                )
+            given = [
+                _fitting(t, tensor, self.run.input_names[id(tensor)], "tangents")
+                for t, tensor in zip(flat, wanted, strict=True)
+            ]
+        pairs = zip(wanted, given, strict=True)
+        keys = [(graph.key_of(tensor), tangent) for tensor, tangent in pairs]
+        return {key[0]: tangent for key, tangent in keys if key is not None}
+
+
+def _fitting(value: Any, tensor: Any, name: str, what: str) -> Any:
+    array = np.asarray(value.payload if isinstance(value, TensorBase) else value)
+    if array.shape != tuple(tensor.payload.shape):
+        raise ValueError(
+            f"dependency_graph(): {what} has the shape {array.shape} for {name}, whose shape is "
+            f"{tuple(tensor.payload.shape)}"
+        )
+    return array.astype(tensor.payload.dtype)[()]
+
+
+# -- steps -----------------------------------------------------------------------------------------
+
+
+def _backward(run: Evaluation, picture: Assembler) -> list[Step]:
+    """One step for each result, then one for each use of a value, in the engine's order."""
+    subject, graph = picture.subject, picture.graph
+    reverse = subject.reverse
+    steps: list[Step] = []
+    for tensor, root, box in zip(run.outputs, graph.roots, picture.result_box, strict=True):
+        if root is not None:
+            shown = reverse is not None and tensor.payload.size <= _FEW
+            seed = f" = {brief(subject.seeds[len(steps)])}" if shown else " starts the sweep"
+            steps.append(Step([box], [], f"adjoint of {picture.name_of(*root)}{seed}"))
+    for group, place, source, target, arrow in _uses(picture, reversed(subject.groups)):
+        names = run.arguments(group.start, subject.names)
+        own = _result_name(picture, group.stop - 1)
+        factor = run.partial(group, place, subject.names) or _number(picture, group, place)
+        text = product("adjoint", graph.nodes[group.stop - 1], names, own, place, factor)
+        grads: Any = None if reverse is None else reverse.given.get(group.start)
+        given = None if grads is None else grads[place]
+        shown = f" = {brief(given)}" if given is not None and np.size(given) <= _FEW else ""
+        text = f"adjoint of {names[place]} += {text}{shown}"
+        steps.append(Step([source, target], [arrow], text))
+    return steps
+
+
+def _forward(run: Evaluation, picture: Assembler) -> list[Step]:
+    """One step for each argument, then one for each value in the order of their computation."""
+    subject, graph = picture.subject, picture.graph
+    tangents = subject.tangents or {}
+    steps: list[Step] = []
+
+    def equals(key: Key) -> str:
+        found = tangents.get(key)
+        if subject.tangents is None or (found is not None and np.size(found) > _FEW):
+            return ""
+        return f" = {brief(0 if found is None else found)}"
+
+    for place in range(len(graph.leaves)):
+        key = (len(graph.nodes) + place, 0)
+        text = f"tangent of {picture.name_of(*key)}{equals(key)}"
+        steps.append(Step([picture.box_at(key[0])], [], text))
+    for group in subject.groups:
+        uses = list(_uses(picture, [group]))
+        names = run.arguments(group.start, subject.names)
+        i = group.stop - 1
+        own = _result_name(picture, i)
+        terms = []
+        for _, place, _, _, _ in uses:
+            factor = run.partial(group, place, subject.names) or _number(picture, group, place)
+            terms.append(product("tangent", graph.nodes[i], names, own, place, factor))
+        text = f"tangent of {own} = {' + '.join(terms)}"
+        if ", " in own:
+            text = f"tangents of {own} = {' + '.join(terms)}"
+        else:
+            text += equals((i, 0))
+        box = picture.box_at(i)
+        boxes = [box, *dict.fromkeys(tail for _, _, _, tail, _ in uses)]
+        steps.append(Step(boxes, list(dict.fromkeys(use[-1] for use in uses)), text))
+    return steps
+
+
+def _result_name(picture: Assembler, i: int) -> str:
+    outs = [key for key in picture.subject.names if key[0] == i]
+    return ", ".join(picture.name_of(*key) for key in sorted(outs)) or picture.name_of(i)
+
+
+def _uses(
+    picture: Assembler, groups: Iterable[Group]
+) -> Iterator[tuple[Group, int, int, int, int]]:
+    """For each argument of each group: its place, the boxes of both, and the arrow."""
+    for group in groups:
+        box = picture.box_at(group.stop - 1)
+        for vertex, _, place in picture.graph.inputs(group.start):
+            other = picture.box_at(vertex)
+            yield group, place, box, other, picture.arrow_of[other, box]
+
+
+def _number(picture: Assembler, group: Group, place: int) -> str | None:
+    """The local derivative as a number, where it is one."""
+    text = picture.local(group, place)
+    return text if text is not None and " " not in text and "[" not in text else None

@@ -1,0 +1,281 @@
+"""Layer 9 · viz: the rows of a layout, and the thin places where long arrows pass through them.
+
+The rows come from longest paths, then boxes slide down to what uses them wherever that makes the
+arrows shorter: a weight stands beside the operation that it enters, not at the top of the picture.
+
+An arrow that spans several rows gets a thin node in each row between, which keeps a lane free for
+it. All arrows from one box carry the same value, so they share these nodes: they run as one trunk
+from which they branch off where they are used. A label is a node as well, in a row of its own just
+above the arrow's head, so labels can cover neither boxes nor each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+__all__ = ["Net", "against_cycles", "build", "rows_of"]
+
+_WIDEST = 1500.0  # of boxes in a row that all lead to the same box
+_ROW = 80.0  # about the height of a row
+
+Size = tuple[float, float]
+Pair = tuple[int, int]
+
+
+@dataclass(slots=True)
+class Net:
+    """Nodes in rows, with segments between neighbouring rows only.
+
+    The first `boxes` nodes are boxes, those after them lanes and labels.
+
+    Attributes
+    ----------
+    row, width, height
+        Of each node.
+    above, below
+        The neighbours of each node in the rows next to its own.
+    rows
+        The nodes of each row, in order.
+    trunks
+        The nodes that arrows share: their tail, then one lane in each row below.
+    ways
+        For each arrow its trunk.
+    shared
+        For each arrow how many nodes of its trunk it follows; 0 for one that has no lane.
+    label
+        The node that holds an arrow's label, or -1.
+    merged
+        Lanes in which arrows of several tails run to one head.
+    """
+
+    boxes: int
+    row: list[int]
+    width: list[float]
+    height: list[float]
+    above: list[list[int]]
+    below: list[list[int]]
+    rows: list[list[int]] = field(default_factory=list)
+    trunks: dict[int, list[int]] = field(default_factory=dict)
+    ways: list[int] = field(default_factory=list)
+    shared: list[int] = field(default_factory=list)
+    label: list[int] = field(default_factory=list)
+    merged: set[int] = field(default_factory=set)
+
+
+def against_cycles(count: int, arrows: Sequence[Pair]) -> list[bool]:
+    """Say for each arrow whether it must be turned round so that no cycle is left."""
+    waiting = [0] * count
+    leaving: list[list[int]] = [[] for _ in range(count)]
+    for number, (tail, head) in enumerate(arrows):
+        if tail != head:
+            waiting[head] += 1
+            leaving[tail].append(number)
+    turned = [False] * len(arrows)
+    ready = [box for box in range(count) if not waiting[box]]
+    done = [False] * count
+    left = 0
+    while True:
+        while ready:
+            box = ready.pop()
+            done[box] = True
+            for number in leaving[box]:
+                head = arrows[number][1]
+                if not done[head]:
+                    waiting[head] -= 1
+                    if not waiting[head]:
+                        ready.append(head)
+                else:
+                    turned[number] = True
+        while left < count and done[left]:
+            left += 1
+        if left == count:
+            return turned
+        waiting[left] = 0  # every box that is left stands behind a cycle: break one here
+        ready.append(left)
+
+
+def rows_of(count: int, arrows: Sequence[Pair], lag: Sequence[int] = ()) -> list[int]:
+    """Give each box a row, so that every arrow points to a later one and the arrows are short.
+
+    `lag` says how many rows more each box stands below what leads to it.
+    """
+    lag = lag or [0] * count
+    heads: list[list[int]] = [[] for _ in range(count)]
+    tails: list[list[int]] = [[] for _ in range(count)]
+    for tail, head in arrows:
+        heads[tail].append(head)
+        tails[head].append(tail)
+    waiting = [len(several) for several in tails]
+    order = [box for box in range(count) if not waiting[box]]
+    row = [0] * count
+    for box in order:  # grows while it is walked
+        for head in heads[box]:
+            row[head] = max(row[head], row[box] + 1 + lag[head])
+            waiting[head] -= 1
+            if not waiting[head]:
+                order.append(head)
+    # what leads only to one box is that box's own, and slides along with it for nothing
+    free = [False] * count
+    costs = [0] * count
+    for box in order:
+        own = 0
+        for tail in tails[box]:
+            own += free[tail] and len(heads[tail]) == 1
+        costs[box] = len(tails[box]) - own
+        free[box] = not costs[box]
+        if own and costs[box] == len(heads[box]):
+            costs[box] -= 1  # when nothing is lost, keep together what belongs together
+    for _ in range(4):
+        moved = False
+        for box in reversed(order):
+            if heads[box] and len(heads[box]) > costs[box]:
+                lowest = min([row[head] for head in heads[box]]) - 1
+                if lowest > row[box]:
+                    row[box] = lowest
+                    moved = True
+        if not moved:
+            break
+    first = min(row, default=0)
+    return [number - first for number in row]
+
+
+def _columns(
+    sizes: Sequence[Size], arrows: Sequence[Pair], labelled: Sequence[bool]
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Find boxes that would make a row too wide, and stand them in columns instead.
+
+    Those are boxes that lead to nothing but the same box, and to which nothing leads, or, second,
+    nothing but the same other box. Labels stand in rows of their own, so arrows must have none.
+    """
+    count = len(sizes)
+    leaving, entering, plain = [0] * count, [0] * count, [True] * count
+    origin, goal = [-1] * count, [-1] * count
+    for (tail, head), has in zip(arrows, labelled, strict=True):
+        leaving[tail] += 1
+        entering[head] += 1
+        plain[tail] &= not has
+        plain[head] &= not has
+        goal[tail], origin[head] = head, tail
+    groups: dict[Pair, list[int]] = {}
+    for box in range(count):
+        if leaving[box] == 1 and entering[box] < 2 and plain[box]:
+            groups.setdefault((origin[box], goal[box]), []).append(box)
+    found: tuple[list[list[int]], list[list[int]]] = [], []
+    for (start, _), boxes in groups.items():
+        total = sum(sizes[box][0] for box in boxes)
+        tall = -int(-total // max(_WIDEST, (2 * _ROW * total) ** 0.5))  # twice as wide as high
+        if tall > 1:
+            number = -(-len(boxes) // tall)
+            for at in range(number):
+                column = boxes[at * len(boxes) // number : (at + 1) * len(boxes) // number]
+                found[start >= 0].append(column)
+    return found
+
+
+def build(
+    sizes: Sequence[Size],
+    arrows: Sequence[Pair],
+    labels: Sequence[Size],
+    lane: float,
+    limit: int,
+) -> Net:
+    """Put boxes into rows, and lanes and labels between them.
+
+    `limit` is the number of nodes for lanes that may be made: the longest trunks beyond it get
+    none, and their arrows run straight, behind whatever is in their way.
+    """
+    count = len(sizes)
+    labelled = [width > 0 for width, _ in labels]
+    sources, between = _columns(sizes, arrows, labelled)
+    lag = [0] * count
+    column_of: dict[int, int] = {}
+    for number, column in enumerate(between):
+        for index, box in enumerate(column):
+            lag[box], column_of[box] = index, number
+    row = rows_of(count, arrows, lag)
+    goal = dict(arrows)
+    for column in sources:
+        for index, box in enumerate(column):
+            row[box] = row[goal[box]] - len(column) + index
+    first = min(row, default=0)
+    row = [number - first for number in row]
+    if any(labelled):
+        extra = {row[head] for (_, head), has in zip(arrows, labelled, strict=True) if has}
+        shift, shifts = 0, []
+        for number in range(max(row) + 1):
+            shift += number in extra
+            shifts.append(number + shift)
+        row = [shifts[number] for number in row]
+    net = Net(
+        count,
+        row,
+        [width for width, _ in sizes],
+        [height for _, height in sizes],
+        [[] for _ in range(count)],
+        [[] for _ in range(count)],
+    )
+    net.label = [-1] * len(arrows)
+    net.shared = [0] * len(arrows)
+    net.rows = [[] for _ in range(max(row, default=-1) + 1)]
+    for box in range(count):
+        net.rows[row[box]].append(box)
+    ends = [row[head] - 1 - has for (_, head), has in zip(arrows, labelled, strict=True)]
+    # each column of boxes between two others has a trunk of its own
+    net.ways = [-1 - column_of[head] if head in column_of else tail for tail, head in arrows]
+    reach: dict[int, tuple[int, int, int]] = {}  # length of a trunk, its end, and its tail
+    for (tail, _), way, end in zip(arrows, net.ways, ends, strict=True):
+        end = max(reach[way][1], end) if way in reach else end
+        reach[way] = end - row[tail], end, tail
+    for column in (*sources, *between):
+        bottom = reach[column[0]][1]
+        lanes = [_add(net, number, (lane, 0.0)) for number in range(row[column[0]] + 1, bottom + 1)]
+        for upper, lower in pairwise(lanes):
+            _join(net, upper, lower)
+        for box in column:
+            net.trunks[box] = [box, *lanes[len(lanes) - (bottom - row[box]) :]]
+            if len(net.trunks[box]) > 1:
+                _join(net, box, net.trunks[box][1])
+        net.merged.update(lanes)
+    used = 0
+    for way, (length, _, tail) in sorted(reach.items(), key=lambda item: (item[1][0], item[0])):
+        used += length
+        if used > limit:
+            break
+        net.trunks.setdefault(way, [tail])
+    joined: set[Pair] = set()
+    for number, (tail, head) in enumerate(arrows):
+        trunk = net.trunks.get(net.ways[number])
+        if trunk is None:
+            continue
+        steps = ends[number] - row[tail] + 1
+        while len(trunk) < steps:
+            lane_node = _add(net, row[tail] + len(trunk), (lane, 0.0))
+            _join(net, trunk[-1], lane_node)
+            trunk.append(lane_node)
+        net.shared[number] = steps
+        last = trunk[steps - 1]
+        if labelled[number]:
+            net.label[number] = _add(net, row[head] - 1, labels[number])
+            _join(net, last, net.label[number])
+            last = net.label[number]
+        if (last, head) not in joined:
+            joined.add((last, head))
+            _join(net, last, head)
+    return net
+
+
+def _add(net: Net, row: int, size: Size) -> int:
+    net.row.append(row)
+    net.width.append(size[0])
+    net.height.append(size[1])
+    net.above.append([])
+    net.below.append([])
+    net.rows[row].append(len(net.row) - 1)
+    return len(net.row) - 1
+
+
+def _join(net: Net, upper: int, lower: int) -> None:
+    net.below[upper].append(lower)
+    net.above[lower].append(upper)

@@ -1,0 +1,214 @@
+"""Layer 9 · viz: what can be read off a recorded node without running it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from wengert.autograd.function import FunctionNode
+from wengert.tape.base import FREED, TensorBase, new_tensor, version_of
+from wengert.tape.inplace import CopySlices
+from wengert.tape.node import edge_of
+from wengert.tape.saving import Packed
+
+__all__ = [
+    "attributes",
+    "has_hooks",
+    "held_values",
+    "is_packed",
+    "operation_of",
+    "saved_tensors_of",
+    "shapes_of_arguments",
+]
+
+_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+_OPEN_END = 2**63 - 1
+"""What PyTorch notes of a slice that goes to the end."""
+
+_SCALED = {"AddBackward0", "SubBackward0", "RsubBackward1"}
+"""The nodes of sums, which in PyTorch keep the factor of the second argument."""
+_ONE_DIM = {"LogSoftmaxBackward0", "SoftmaxBackward0"}
+_MEANS = {"MeanBackward0", "MeanBackward1"}
+_MATRICES = {"MmBackward0": ("self", "mat2"), "AddmmBackward0": ("mat1", "mat2")}
+_NO_SIZES = {"MseLossBackward0"}
+_OF_ALL = {"LinalgVectorNormBackward0", "VarBackward0", "StdBackward0"}
+
+
+def operation_of(node: Any) -> str:
+    """The name of the operation that recorded `node`, as its function is called."""
+    if isinstance(node, FunctionNode):
+        return node.function.__name__
+    if isinstance(node, CopySlices):
+        inner = "" if node.inner is None else f": {operation_of(node.inner)}"
+        return f"write through a view{inner}"
+    return _named(node.label)
+
+
+@cache
+def _named(label: str) -> str:
+    label = re.sub(r"(Backwards?\d*)?$", "", label)
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", label).lower()
+
+
+def attributes(node: Any) -> dict[str, Any]:
+    """What `node` keeps, under the names that PyTorch's node has after ``_saved_``.
+
+    Empty where the graph has been freed, and for custom Functions, which show `saved_tensors`.
+    """
+    prim = getattr(type(node), "prim", None)
+    if prim is None or _freed(node):
+        return {}
+    found: dict[str, Any] = {}
+    for name in prim.saved:
+        if name.endswith("_shape"):
+            if not prim.variadic and name.removesuffix("_shape") not in prim.saved:
+                found[f"{name.removesuffix('_shape')}_sym_sizes"] = tuple(getattr(node, name))
+        elif not name.endswith("_dtype"):
+            found[name] = _as_in_torch(prim, name, getattr(node, f"_saved_{name}"))
+    label = node.label
+    shape = found.get("self_sym_sizes")
+    if label in _NO_SIZES:
+        found.pop("self_sym_sizes", None)
+    if label in _SCALED:
+        found["alpha"] = 1
+    if label in _ONE_DIM and isinstance(found.get("dim"), tuple):
+        found["dim"] = sum(found["dim"])  # one, or none for a number
+    if label in _MEANS and shape is not None:
+        found["self_sym_numel"] = math.prod(shape)
+    if label == "SliceBackward0" and shape is not None and "end" in found:
+        found["end"] = _OPEN_END if found["end"] == shape[found["dim"]] else found["end"]
+    kept = found.get("self")
+    if label in _OF_ALL and isinstance(kept, TensorBase):
+        found["dim"] = None if found.get("dim") == tuple(range(kept.payload.ndim)) else found["dim"]
+    if label == "CumsumBackward0":
+        found.pop("reverse", None)
+    if label == "BinaryCrossEntropyWithLogitsBackward0":
+        found.setdefault("weight", None)
+        found.setdefault("pos_weight", None)
+    for name in _MATRICES.get(label, ()):
+        matrix = found.get(name)
+        if isinstance(matrix, TensorBase):
+            item = matrix.payload.dtype.itemsize
+            found[f"{name}_sym_sizes"] = tuple(matrix.payload.shape)
+            found[f"{name}_sym_strides"] = tuple(s // item for s in matrix.payload.strides)
+    if prim.of_number and "other" in found and prim.args == ("self",):
+        found.setdefault("self", None)
+    return dict(sorted(found.items()))
+
+
+def _as_in_torch(prim: Any, name: str, value: Any) -> Any:
+    if name == "reduction" and value in _REDUCTIONS:
+        return _REDUCTIONS[value]
+    if prim.of_number and name == "other" == prim.params[0]:
+        # there a number that a tensor is multiplied with is a tensor without dimensions
+        return new_tensor(np.asarray(value))
+    if isinstance(value, tuple) and any(isinstance(part, np.ndarray) for part in value):
+        return tuple(new_tensor(p) if isinstance(p, np.ndarray) else p for p in value)
+    return value
+
+
+def _freed(node: Any) -> bool:
+    prim = node.prim
+    held = [getattr(node, f"s_{name}") for name in prim.saved_args]
+    if "result" in prim.saved:
+        held.append(node.result)
+    return any(saved is FREED for saved in held)
+
+
+def saved_tensors_of(node: Any) -> tuple[Any, ...] | None:
+    """The `saved_tensors` of a custom Function's node; None for other nodes and freed ones."""
+    if not isinstance(node, FunctionNode) or node._saved is None:
+        return None
+    return node.saved_tensors
+
+
+def has_hooks(node: Any) -> bool:
+    """Whether a backward pass through `node` runs hooks."""
+    ext = node.ext
+    return ext is not None and bool(ext.tensor_hooks or ext.prehooks or ext.posthooks)
+
+
+def held_values(node: Any) -> Iterator[tuple[str, Any, Any, int | None]]:
+    """The arrays that `node` keeps for the backward pass and that are still as they were saved.
+
+    Yields
+    ------
+    name, payload, edge, index
+        `edge` leads to what made the array, or is None for a constant; for an output of the node
+        itself `index` is its number.
+    """
+    if isinstance(node, CopySlices):
+        if node.inner is not None:
+            yield from held_values(node.inner)
+        return
+    if isinstance(node, FunctionNode):
+        yield from _held_by_function(node)
+        return
+    prim = getattr(type(node), "prim", None)
+    if prim is None:
+        return
+    for place, name in enumerate(prim.saved_args):
+        saved = getattr(node, f"s_{name}")
+        if isinstance(saved, tuple):
+            for i, (one, edge) in enumerate(zip(saved, node.edges, strict=False)):
+                if _usable(one):
+                    yield f"{name}[{i}]", one.payload, edge, None
+        elif _usable(saved):
+            expected = 0 if node.versions is None else node.versions[place]
+            if version_of(saved) == expected:
+                yield name, saved.payload, node.edges[prim.args.index(name)], None
+    if "result" in prim.saved:
+        result = node.result
+        if isinstance(result, np.ndarray | np.generic) and node.result_vc[0] == node.result_at:
+            yield "result", result, None, 0
+
+
+def _held_by_function(node: Any) -> Iterator[tuple[str, Any, Any, int | None]]:
+    for i, entry in enumerate(node._saved or ()):
+        if entry is None or len(entry) == 3:
+            continue  # packed by hooks, which may have effects of their own
+        source, index, payload, cell, version = entry
+        have = version_of(source) if source is not None else cell[0]
+        if have == version and isinstance(payload, np.ndarray | np.generic):
+            own = index if source is None else None
+            edge = None if source is None or source.edge is None else edge_of(source)
+            yield f"saved_tensors[{i}]", payload, edge, own
+
+
+def _usable(saved: Any) -> bool:
+    return isinstance(saved, TensorBase) and isinstance(saved.payload, np.ndarray | np.generic)
+
+
+def is_packed(node: Any) -> bool:
+    """Whether hooks keep what `node` saved, in a form of their own."""
+    prim = getattr(type(node), "prim", None)
+    if isinstance(node, FunctionNode):
+        return any(entry is not None and len(entry) == 3 for entry in node._saved or ())
+    held = () if prim is None else [getattr(node, f"s_{name}") for name in prim.saved_args]
+    kept = getattr(node, "result", None) if prim is not None and "result" in prim.saved else None
+    return any(isinstance(saved, Packed) for saved in (*held, kept))
+
+
+def shapes_of_arguments(node: Any) -> list[Any]:
+    """For each edge of `node` the shape of the argument, or None where the node does not know."""
+    unknown: list[Any] = [None] * len(node.edges)
+    if isinstance(node, FunctionNode):
+        return [meta[0] for meta in node._inputs_meta]
+    prim = getattr(type(node), "prim", None)
+    if prim is None:
+        return unknown
+    if prim.broadcasts and node.shapes is not None:
+        return list(node.shapes)
+    for i, name in enumerate(prim.args):
+        known = f"{name}_shape"
+        if known in prim.saved:
+            shape = getattr(node, known)
+            if prim.variadic:
+                return list(shape)
+            unknown[i] = tuple(shape)
+    return unknown

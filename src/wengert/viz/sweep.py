@@ -1,0 +1,343 @@
+"""Layer 9 · viz: sweeps over a recorded graph that keep what a backward pass forgets.
+
+A reverse sweep is the engine's own walk, watched, without hooks and without touching any ``.grad``.
+A forward sweep carries tangents through recorded nodes. A node knows only its reverse rule, u ->
+J^T u, which is linear in u; the transpose of that rule is what becomes of a tangent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.interp.levels import Lifted
+from wengert.tape.backward import run_grad
+from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.engine import walk
+from wengert.tape.masked import REPORT, begin_search, end_search
+from wengert.tape.modes import MODE, changed, current_mode
+from wengert.tape.node import unpack
+from wengert.tape.record import T
+from wengert.tape.watch import CURRENT
+from wengert.viz.collect import Graph, Key, outputs_meta, works_by_element
+
+__all__ = [
+    "Reverse",
+    "failure_note",
+    "has_lifted",
+    "is_holomorphic",
+    "local_derivative",
+    "ones_like",
+    "reverse_sweep",
+    "tangents_of",
+]
+
+_MATRIX = 36
+"""The number of elements up to which a Jacobian is computed row by row."""
+
+
+class Reverse:
+    """A reverse sweep: what arrived at each output, and what each node gave to its arguments.
+
+    Attributes
+    ----------
+    adjoints
+        The cotangent of each output of each vertex.
+    given
+        For each node the cotangents of its arguments, one for each edge or None.
+    order
+        The nodes in the order in which they ran.
+    """
+
+    targets: frozenset[Any] = frozenset()
+    """Not None: a Function that adds to leaves of its own has to refuse."""
+
+    def __init__(self, graph: Graph, wanted: set[int] | None) -> None:
+        self.adjoints: dict[Key, Any] = {}
+        self.given: dict[int, tuple[Any, ...]] = {}
+        self.order: list[int] = []
+        self._number = graph.number
+        self._wanted = wanted
+
+    def begin(self, pending: dict[Any, Any]) -> None:
+        """Nothing has to be done before the first node."""
+
+    def step(self, node: Any, g: Any, keep: bool, edges: Any) -> Any:
+        """Run `node` backwards, and note what arrived and what it gave."""
+        grads = node.step(g, True, edges, True)
+        i = self._number[node]
+        if self._wanted is None or i in self._wanted:
+            self.order.append(i)
+            for index, part in enumerate(g if node.several else (g,)):
+                if _is_plain(part):
+                    self.adjoints[i, index] = part
+            self.given[i] = tuple(grad if _is_plain(grad) else None for grad in grads)
+        return grads
+
+    def finished(self, node: Any, pending: dict[Any, Any]) -> None:
+        """Nothing has to be done after a node."""
+
+
+def reverse_sweep(graph: Graph, gradients: list[Any], wanted: set[int] | None = None) -> Reverse:
+    """Carry `gradients` (arrays, one for each output) back through the graph.
+
+    Parameters
+    ----------
+    wanted
+        The vertices whose adjoints are kept; None: all.
+
+    Raises
+    ------
+    RuntimeError
+        As a backward pass does: if the graph was freed, or a saved value written to.
+    """
+    swept = Reverse(graph, wanted)
+    seeds: list[tuple[Any, Any]] = []
+    for tensor, g in zip(graph.outputs, gradients, strict=True):
+        if graph.key_of(tensor) is not None:
+            edge = tensor if tensor.edge is LEAF else tensor.edge
+            seeds.append((edge, g))
+    searching = begin_search()
+    try:
+        with _walking(swept, False), np.errstate(invalid="log", call=REPORT):
+            pending = walk(seeds, True, True, None, swept)
+    finally:
+        end_search(searching)
+    for leaf, g in pending.items():
+        if _is_plain(g) and (wanted is None or graph.number[leaf] in wanted):
+            swept.adjoints[graph.number[leaf], 0] = g
+    return swept
+
+
+class _Local:
+    """What stands for a walk while one node is run by itself."""
+
+    targets = Reverse.targets
+
+
+@contextlib.contextmanager
+def _walking(walk: Any, record: bool) -> Iterator[None]:
+    """The mode of a walk, whatever it finds; nodes may change it, so it is restored as it was."""
+    before, above = current_mode(), CURRENT.get()
+    try:
+        CURRENT.set(walk)
+        # nobody is to notice: neither who looks for anomalies nor who writes down operations
+        MODE.set(changed(before, grad=record, inference=None, anomaly=None, dispatch=()))
+        with np.errstate(all="ignore"):
+            yield
+    finally:
+        MODE.set(before)
+        CURRENT.set(above)
+
+
+def _is_plain(value: Any) -> bool:
+    # values of transforms show themselves to nobody outside
+    return isinstance(value, np.ndarray | np.generic)
+
+
+def ones_like(payload: Any) -> Any:
+    """The cotangent that a sweep starts from where none is given."""
+    return np.ones(payload.shape, payload.dtype) if payload.shape else payload.dtype.type(1)
+
+
+# -- local derivatives -----------------------------------------------------------------------------
+
+
+def local_derivative(
+    node: Any, shape: tuple[int, ...], dtype: Any, index: int = 0
+) -> list[tuple[str, Any]]:
+    """The derivative of a node's output number `index` by each of its arguments.
+
+    Returns
+    -------
+    list
+        For each edge what the array is: ``"gradient"`` (of an output without dimensions, in the
+        argument's shape), ``"diagonal"`` (each element of the output depends on one of the
+        argument), ``"matrix"`` (the flattened Jacobian), or ``""`` with None, where there is none
+        or it would be large.
+
+    Raises
+    ------
+    RuntimeError
+        If the graph was freed, or a saved value written to.
+    """
+    if not is_holomorphic(node, dtype):
+        return [("", None)] * len(node.edges)
+    prim = getattr(type(node), "prim", None)
+    size = math.prod(shape)
+    if size == 1:
+        rows = _pulled(node, np.ones(shape, dtype), index)
+        return [("gradient", None if r is None else np.conj(r)) for r in rows]
+    if prim is not None and works_by_element(prim):
+        rows = _pulled(node, np.ones(shape, dtype), index)
+        return [
+            ("diagonal", np.conj(r)) if r is not None and r.shape == shape else ("", None)
+            for r in rows
+        ]
+    if not 0 < size <= _MATRIX:
+        return [("", None)] * len(node.edges)
+    basis = np.eye(size, dtype=dtype).reshape(size, *shape)
+    found = [_pulled(node, row, index) for row in basis]
+    result: list[tuple[str, Any]] = []
+    for column in zip(*found, strict=True):
+        if any(part is None or size * part.size > _MATRIX for part in column):
+            result.append(("", None))
+        else:
+            result.append(("matrix", np.conj([np.reshape(part, -1) for part in column])))
+    return result
+
+
+_NOT_HOLOMORPHIC = {"abs", "angle", "conj", "imag", "real", "sgn"}
+
+
+def is_holomorphic(node: Any, dtype: Any) -> bool:
+    """Whether one number is the derivative of a result of `dtype`: of real ones it always is."""
+    prim = getattr(type(node), "prim", None)
+    complexes = getattr(node, "complexes", None)
+    if prim is None or complexes is None or not any(complexes):
+        return np.dtype(dtype).kind != "c"
+    known = prim.conj == "engine" and prim.name not in _NOT_HOLOMORPHIC
+    return known and np.dtype(dtype).kind == "c"
+
+
+def _pulled(node: Any, g: Any, index: int) -> tuple[Any, ...]:
+    parts: Any = g
+    if node.several:
+        parts = [None] * node.width()
+        parts[index] = g
+    with _walking(_Local, False):
+        return tuple(
+            None if grad is None or isinstance(grad, Lifted) else np.asarray(grad)
+            for grad in node.step(parts, True, node.edges, True)
+        )
+
+
+# -- tangents --------------------------------------------------------------------------------------
+
+
+def tangents_of(graph: Graph, seeds: dict[int, Any], shapes: dict[Key, Any]) -> dict[Key, Any]:
+    """Carry tangents of leaves forward through the graph.
+
+    Parameters
+    ----------
+    seeds
+        Arrays by the numbers of leaves; the others have a tangent of zero.
+    shapes
+        The shape and the dtype of each output of a node, which its rule is asked for.
+
+    Returns
+    -------
+    dict
+        The tangents that are not zero everywhere for want of a path.
+    """
+    found: dict[Key, Any] = {(leaf, 0): tangent for leaf, tangent in seeds.items()}
+    for i, node in enumerate(graph.nodes):
+        known = {
+            place: found[vertex, out]
+            for vertex, out, place in graph.inputs(i)
+            if (vertex, out) in found
+        }
+        if not known:
+            continue
+        metas: list[Any] = list(outputs_meta(node)) or [shapes.get((i, 0))]
+        if None in metas:
+            raise RuntimeError(
+                f"{node.label} gave a value of a transform, or one whose shape is not known"
+            )
+        for index, tangent in enumerate(_pushed(node, known, metas)):
+            if tangent is not None:
+                found[i, index] = tangent
+    return found
+
+
+def _pushed(node: Any, known: dict[int, Any], metas: list[Any]) -> list[Any]:
+    """The tangents of a node's outputs from those of its arguments, by their places."""
+    probes = [new_tensor(np.zeros(shape, dtype), LEAF) for shape, dtype in metas]
+    edges = tuple(edge if place in known else None for place, edge in enumerate(node.edges))
+    g = list(probes) if node.several else probes[0]
+    with _walking(_Local, True):
+        ruled = getattr(type(node), "prim", None) is not None
+        grads = _ruled(node, g, edges) if ruled else node.apply_in(g, True, edges)
+        outputs, vectors = [], []
+        for place, tangent in known.items():
+            grad = grads[place]
+            if grad is not None and grad.edge is not None:
+                outputs.append(grad)
+                vectors.append(new_tensor(np.asarray(tangent, grad.payload.dtype)))
+        if not outputs:
+            return [None] * len(probes)
+        made = run_grad(outputs, probes, vectors, True, False)
+    return [None if part is None else part.payload for part in made]
+
+
+def _ruled(node: Any, g: Any, edges: tuple[Any, ...]) -> list[Any]:
+    """A node's rules on tensors, with what it saved as constants: see `tape.rules.apply_rules`.
+
+    The saved tensors have histories of their own, which each walk through the rule's graph would
+    have to search.
+    """
+    prim = node.prim
+    rules = prim.rules * len(edges) if prim.variadic else prim.rules
+    values: dict[str, Any] = {}
+    for rule, edge in zip(rules, edges, strict=True):
+        for name in rule.names if rule is not None and edge is not None else ():
+            if name not in values:
+                value = unpack(node, name, True)
+                array = name in prim.args or name == "result"
+                values[name] = _constant(value) if array else value
+    complexes = getattr(node, "complexes", None)
+    conjugated = complexes is not None and prim.conj == "engine"
+    if conjugated:
+        g = tuple(map(T.conj, g)) if node.several else T.conj(g)
+    elif node.several:
+        g = tuple(g)
+    if prim.variadic:
+        rule = prim.rules[0]
+        grads = list(rule.call(T, g, *[values[n] for n in rule.names]))
+    else:
+        grads = [
+            rule.call(T, g, *[values[n] for n in rule.names]) if rule and edge is not None else None
+            for rule, edge in zip(rules, edges, strict=True)
+        ]
+    for i, grad in enumerate(grads):
+        if grad is None:
+            continue
+        if conjugated:
+            grad = T.conj(grad)
+        if complexes is not None and not complexes[i] and grad.payload.dtype.kind == "c":
+            grad = T.real(grad)
+        spread = prim.broadcasts and node.shapes is not None
+        grads[i] = T.sum_to(grad, shape=node.shapes[i]) if spread else grad
+    return grads
+
+
+def _constant(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_constant, value))
+    return value if value is None or isinstance(value, TensorBase) else new_tensor(value)
+
+
+def failure_note(what: str, error: Exception) -> str:
+    """What to tell the reader of a picture when a sweep could not be made.
+
+    Parameters
+    ----------
+    what
+        What is missing for it.
+    """
+    first = str(error).split("\n")[0]
+    if first.startswith("Trying to backward through the graph a second time"):
+        return (
+            f"A backward pass has freed what this graph had saved: no {what} and no saved values "
+            "are shown. Draw before backward(), or pass it retain_graph=True."
+        )
+    return f"No {what} are shown: {type(error).__name__}: {first}"
+
+
+def has_lifted(graph: Graph) -> bool:
+    """Whether the outputs are values of a transform, which no sweep of this kind can follow."""
+    return any(isinstance(tensor.payload, Lifted) for tensor in graph.outputs)

@@ -1,0 +1,192 @@
+"""Layer 9 · viz: running a function so that every value on the way is known, with its name.
+
+What a value is called is read off the user's own program: the instruction that follows the
+operation says which variable the value is stored in.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from functools import lru_cache
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from wengert.prims.record import Primitive
+from wengert.tape.base import LEAF, OutputEdge
+from wengert.tape.modes import Mode
+from wengert.tape.node import Node
+from wengert.tape.sites import OURS, Site, prepare, site_here
+from wengert.utils.dispatch import Dispatch
+
+__all__ = ["Call", "Trace", "numbered", "variables_at", "within"]
+
+_COPIED = 10_000
+"""The number of elements up to which values are copied, in case they are written to later."""
+
+
+class Call:
+    """One operation that was computed.
+
+    Attributes
+    ----------
+    prim, tensors, params
+        The operation and its arguments.
+    payloads
+        The values of the arguments when it was computed.
+    site
+        Where the program was.
+    last
+        Whether no further operation was computed by the same call of a function of the library.
+    """
+
+    __slots__ = ("last", "params", "payloads", "prim", "site", "tensors")
+
+    def __init__(self, prim: Primitive, tensors: list[Any], params: Any, site: Site) -> None:
+        self.prim = prim
+        self.tensors = list(tensors)
+        self.params = dict(params)
+        self.payloads = [_kept(tensor) for tensor in tensors]
+        self.site = site
+        self.last = True
+
+
+def variables_at(site: Site | None) -> tuple[str, ...]:
+    """The variables that the result of what the program does at `site` is stored in.
+
+    Several if a tuple is taken apart; none if the result goes somewhere else.
+    """
+    frames = () if site is None else site[0]
+    for place in range(0, len(frames), 2):
+        following = _after(frames[place]).get(frames[place + 1], ())
+        if following != _RETURNED:
+            return following
+    return ()
+
+
+def _kept(tensor: Any) -> Any:
+    payload = tensor.payload
+    if isinstance(payload, np.ndarray) and payload.size <= _COPIED:
+        return payload.copy()
+    return payload
+
+
+class Trace(Dispatch):
+    """A context that keeps what operations are computed, with the values they give.
+
+    Attributes
+    ----------
+    calls
+        By node, the call that recorded it.
+    values
+        The value of each output of a node that was recorded or used, by node and output number.
+    """
+
+    def __init__(self) -> None:
+        prepare()
+        self.calls: dict[Node, Call] = {}
+        self.values: dict[tuple[Any, int], Any] = {}
+        self._entered: Any = None
+        self._last: Call | None = None
+
+    def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
+        """Compute an operation and note it."""
+        call = Call(prim, tensors, params, site_here())
+        entered = _entered()
+        if self._last is not None and entered is not None and entered is self._entered:
+            self._last.last = False
+        for tensor, payload in zip(tensors, call.payloads, strict=True):
+            self._learn(tensor, payload)
+        results = self.compute(mode, prim, tensors, params, outs)
+        for out in results if isinstance(results, tuple) else (results,):
+            node = self._learn(out, _kept(out))
+            if node is not None:
+                self.calls[node] = call
+                self._entered, self._last = entered, call
+        return results
+
+    def _learn(self, tensor: Any, payload: Any) -> Any:
+        edge = tensor.edge
+        if edge is None or edge is LEAF:
+            return None
+        index = 0
+        if edge.__class__ is OutputEdge:
+            edge, index = edge.node, edge.index
+        if isinstance(payload, np.ndarray | np.generic):
+            self.values.setdefault((edge, index), payload)
+        return edge
+
+    def finish(self) -> None:
+        """Let go of the frame that was held to tell calls apart."""
+        self._entered = self._last = None
+
+
+def _entered() -> Any:
+    """The frame of the library's function that the user's program has called."""
+    frame: Any = sys._getframe(2)
+    while frame.f_back is not None and frame.f_back.f_code.co_filename in OURS:
+        frame = frame.f_back
+    return frame if frame.f_back is not None else None
+
+
+@lru_cache(maxsize=256)
+def _after(code: CodeType) -> dict[int, tuple[str, ...]]:
+    """For each instruction the variables that its result is stored in, or `_RETURNED`."""
+    found: dict[int, tuple[str, ...]] = {}
+    instructions = [i for i in dis.get_instructions(code) if i.opname not in _NOTHING]
+    for place, instruction in enumerate(instructions[:-1]):
+        following = instructions[place + 1]
+        if following.opname == "RETURN_VALUE":
+            names: tuple[str, ...] = _RETURNED
+        elif following.opname == "UNPACK_SEQUENCE":
+            count = following.arg or 0
+            names = _stored(instructions[place + 2 : place + 2 + count])[:count]
+            names = names if len(names) == count else ()
+        else:
+            names = _stored([following])[:1]
+        # during a call a frame may point at what follows the instruction
+        found.update(dict.fromkeys(range(instruction.offset, following.offset), names))
+    return found
+
+
+def _stored(instructions: list[dis.Instruction]) -> tuple[str, ...]:
+    """The variables that instructions store into, up to the first that does something else."""
+    names: list[str] = []
+    for instruction in instructions:
+        if not instruction.opname.startswith("STORE_") or instruction.opname in _NO_NAMES:
+            break
+        value = instruction.argval
+        # two in one, from Python 3.13 on; or one, and the loading of another
+        both = isinstance(value, tuple) and instruction.opname == "STORE_FAST_STORE_FAST"
+        names += value if both else value[:1] if isinstance(value, tuple) else [value]
+    return tuple(names)
+
+
+_RETURNED: tuple[str, ...] = ("return",)
+"""No name of a variable."""
+_NOTHING = {"CACHE", "COPY", "EXTENDED_ARG", "NOP", "RESUME"}
+_NO_NAMES = {"STORE_SUBSCR", "STORE_SLICE", "STORE_ATTR"}
+
+
+def within(site: Site | None, outer: Site) -> Site | None:
+    """The part of `site` that lies within what the program does at `outer`."""
+    if site is None or not outer[0]:
+        return site
+    code, offset = outer[0][:2]
+    frames = site[0]
+    for place in range(0, len(frames), 2):
+        if frames[place] is code and frames[place + 1] == offset:
+            return frames[:place], site[1]
+    return site
+
+
+def numbered(name: str, used: set[str], digits: Any) -> str:
+    """`name`, or with the first number below the line that makes it another than those `used`."""
+    made, count = name, 1
+    while made in used:
+        count += 1
+        made = f"{name}{digits(count)}"
+    used.add(made)
+    return made

@@ -1,0 +1,103 @@
+"""tf.data: datasets are made, transformed, and gone through again and again."""
+
+import numpy as np
+import pytest
+
+import wengert.compat.tensorflow as tf
+
+Dataset = tf.data.Dataset
+
+
+def listed(dataset):
+    return [np.asarray(x).tolist() for x in dataset.as_numpy_iterator()]
+
+
+def test_slices_keep_structures_and_dtypes():
+    dataset = Dataset.from_tensor_slices({"a": np.arange(3.0), "b": ([1, 2, 3], [4, 5, 6])})
+    first = next(iter(dataset))
+    assert first["a"].dtype is tf.float64
+    assert [int(part) for part in first["b"]] == [1, 4]
+    assert len(dataset) == 3
+    with pytest.raises(ValueError, match="not compatible"):
+        Dataset.from_tensor_slices(([1, 2], [1, 2, 3]))
+
+
+def test_batches_and_what_is_left_over():
+    assert listed(Dataset.range(5).batch(2)) == [[0, 1], [2, 3], [4]]
+    assert listed(Dataset.range(5).batch(2, drop_remainder=True)) == [[0, 1], [2, 3]]
+    assert len(Dataset.range(5).batch(2)) == 3
+    pairs = Dataset.from_tensor_slices(([1, 2, 3], [4, 5, 6])).batch(3)
+    x, y = next(iter(pairs))
+    assert x.numpy().tolist() == [1, 2, 3] and y.numpy().tolist() == [4, 5, 6]
+    assert listed(Dataset.range(4).batch(2).unbatch()) == [0, 1, 2, 3]
+
+
+def test_a_dataset_can_be_gone_through_again():
+    dataset = Dataset.range(3).map(lambda x: x * 2)
+    assert listed(dataset) == listed(dataset) == [0, 2, 4]
+
+
+def test_map_filter_take_skip_repeat_zip_enumerate():
+    assert listed(Dataset.range(6).filter(lambda x: x % 2 == 0)) == [0, 2, 4]
+    assert listed(Dataset.range(6).skip(1).take(3)) == [1, 2, 3]
+    assert listed(Dataset.range(2).repeat(2)) == [0, 1, 0, 1]
+    assert listed(Dataset.range(2).repeat().take(5)) == [0, 1, 0, 1, 0]
+    assert listed(Dataset.range(2).concatenate(Dataset.range(1))) == [0, 1, 0]
+    both = Dataset.zip((Dataset.range(2), Dataset.range(5, 7)))
+    assert [(int(a), int(b)) for a, b in both] == [(0, 5), (1, 6)]
+    assert [(int(i), int(x)) for i, x in Dataset.range(5, 7).enumerate()] == [(0, 5), (1, 6)]
+    assert [int(x) for x in Dataset.from_tensor_slices(([1], [2])).map(lambda a, b: a + b)] == [3]
+
+
+def test_shuffle_follows_its_seed_and_changes_with_each_iteration():
+    tf.random.set_seed(0)
+    dataset = Dataset.range(20).shuffle(20, seed=1)
+    first, second = listed(dataset), listed(dataset)
+    assert sorted(first) == list(range(20)) and first != second
+    tf.random.set_seed(0)
+    assert listed(Dataset.range(20).shuffle(20, seed=1)) == first
+    fixed = Dataset.range(20).shuffle(5, reshuffle_each_iteration=False)
+    assert listed(fixed) == listed(fixed)
+
+
+def test_cache_computes_once():
+    calls = []
+
+    def noted(x):
+        calls.append(int(x))
+        return x
+
+    dataset = Dataset.range(3).map(noted).cache()
+    listed(dataset), listed(dataset)
+    assert calls == [0, 1, 2]
+
+
+def test_cardinality_and_specs():
+    assert int(Dataset.range(3).cardinality()) == 3
+    assert int(Dataset.range(3).repeat().cardinality()) == tf.data.INFINITE_CARDINALITY
+    assert int(Dataset.range(3).filter(lambda x: True).cardinality()) == -2
+    with pytest.raises(TypeError, match="infinite"):
+        len(Dataset.range(3).repeat())
+    spec = Dataset.from_tensor_slices(np.ones((3, 2), np.float32)).element_spec
+    assert spec.shape == (2,) and spec.dtype is tf.float32
+
+
+def test_an_iterator_says_when_it_has_ended():
+    iterator = iter(Dataset.range(1))
+    assert int(iterator.get_next()) == 0
+    with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
+        iterator.get_next()
+
+
+def test_a_training_loop_over_batches_learns():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(64, 2)).astype(np.float32)
+    y = x @ np.array([[2.0], [-1.0]], np.float32)
+    dataset = Dataset.from_tensor_slices((x, y)).shuffle(64).batch(16).prefetch(tf.data.AUTOTUNE)
+    w = tf.Variable(tf.zeros([2, 1]))
+    for _ in range(20):
+        for inputs, targets in dataset:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean((inputs @ w - targets) ** 2)
+            w.assign_sub(0.1 * tape.gradient(loss, w))
+    np.testing.assert_allclose(w.numpy().ravel(), [2.0, -1.0], atol=0.05)

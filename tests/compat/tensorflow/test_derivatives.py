@@ -1,0 +1,108 @@
+"""The derivatives of TensorFlow's functions: forward mode, second order, and differences.
+
+What they are in TensorFlow is compared in `test_functions_against_tensorflow`.
+"""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wengert.compat.tensorflow as tf
+
+pytest.importorskip("scipy")  # some of the functions need it
+
+TABLE = runpy.run_path(str(Path(__file__).with_name("table.py")))
+# steps, integers and ties have no derivative that differences could find
+NOT_SMOOTH = ("floor", "ceil", "round", "rint", "int32", "sign", "[1.,1.", "[1.,2.] [1.,3.]")
+AT_EDGES = ("[-1.,0.,2.", "[0.]", "[0.,2.]", "[0.,5.,3.]", "[-1.] [2.]", "[1.,2.] [0.,2.]", "qr(")
+# TensorFlow reads one triangle, and spreads the gradient over both
+TRIANGLES = ("cholesky(", "logdet(")
+CALLS = [
+    call
+    for call in TABLE["GRADIENTS"]
+    if " Z" not in call
+    and not call.startswith("tf.complex(")
+    and not any(word in call for word in (*NOT_SMOOTH, *AT_EDGES, *TRIANGLES))
+]
+
+
+def inputs_of(call):
+    expression, _, inputs = call.partition(" | ")
+    values = [eval(text, {"np": np, **TABLE["ARRAYS"]}) for text in inputs.split(" ")]
+    return expression, [tf.constant(np.asarray(value, np.float64)) for value in values]
+
+
+def function_of(expression):
+    def function(*values):
+        names = dict(zip("xy", values, strict=False))
+        result = eval(expression, {"tf": tf, "np": np, **names})
+        if isinstance(result, (list, tuple)):
+            return tf.add_n([tf.reduce_sum(part) for part in result])
+        weights = np.cos(np.arange(tf.size(result).numpy())).reshape(tuple(result.shape))
+        return tf.reduce_sum(result * weights)
+
+    return function
+
+
+def float64(expression):
+    for name in ("ones((3, 2))", "range(6.)", "range(3.)"):
+        expression = expression.replace(f"tf.{name}", f"tf.cast(tf.{name}, tf.float64)")
+    return expression
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_both_modes_and_differences_agree(call):
+    expression, values = inputs_of(call)
+    function = function_of(float64(expression))
+    try:
+        function(*values)
+    except (tf.errors.InvalidArgumentError, TypeError):
+        pytest.skip("the expression is of float32")
+    rng = np.random.default_rng(0)
+    steps = [tf.constant(np.asarray(rng.normal(size=tuple(v.shape)))) for v in values]
+    with tf.GradientTape() as tape:
+        tape.watch(values)
+        y = function(*values)
+    gradients = tape.gradient(y, values, unconnected_gradients="zero")
+    reverse = sum(float(tf.reduce_sum(g * s)) for g, s in zip(gradients, steps, strict=True))
+    with tf.autodiff.ForwardAccumulator(values, steps) as accumulator:
+        y = function(*values)
+    forward = accumulator.jvp(y, tf.UnconnectedGradients.ZERO)
+    assert float(forward) == pytest.approx(reverse, rel=1e-6, abs=1e-8)
+    h = 1e-6
+    ahead = function(*(v + h * s for v, s in zip(values, steps, strict=True)))
+    behind = function(*(v - h * s for v, s in zip(values, steps, strict=True)))
+    difference = float(ahead - behind) / (2 * h)
+    assert reverse == pytest.approx(difference, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_second_derivative_agrees_with_differences_of_the_first(call):
+    expression, values = inputs_of(call)
+    function = function_of(float64(expression))
+    try:
+        function(*values)
+    except (tf.errors.InvalidArgumentError, TypeError):
+        pytest.skip("the expression is of float32")
+    rng = np.random.default_rng(1)
+    steps = [np.asarray(rng.normal(size=tuple(v.shape))) for v in values]
+
+    def slope(*at):
+        with tf.GradientTape() as tape:
+            tape.watch(at)
+            y = function(*at)
+        found = tape.gradient(y, at, unconnected_gradients="zero")
+        return tf.add_n([tf.reduce_sum(g * s) for g, s in zip(found, steps, strict=True)])
+
+    with tf.GradientTape() as tape:
+        tape.watch(values)
+        y = slope(*values)
+    second = tape.gradient(y, values, unconnected_gradients="zero")
+    curvature = sum(float(tf.reduce_sum(g * s)) for g, s in zip(second, steps, strict=True))
+    h = 1e-5
+    ahead = slope(*(v + h * s for v, s in zip(values, steps, strict=True)))
+    behind = slope(*(v - h * s for v, s in zip(values, steps, strict=True)))
+    difference = float(ahead - behind) / (2 * h)
+    assert curvature == pytest.approx(difference, rel=1e-3, abs=1e-4)
