@@ -3,6 +3,7 @@
 import pytest
 
 import wengert as wg
+from wengert import func
 from wengert.testing.transforms import compare, programs, transforms
 
 PROGRAMS = programs(wg)
@@ -66,3 +67,24 @@ def test_five_levels():
             unit[j] = step
             slope = (deep(x[i] + unit) - deep(x[i] - unit)) / (2 * step)
             assert abs(float(found[i, j] - slope)) < 1e-7
+
+
+def test_the_inputs_of_ended_transforms_keep_no_graph_of_the_result():
+    def root(a):
+        def f(x):
+            return x**2 - a
+
+        x = wg.tensor(1.0)
+        for _ in range(3):
+            x = x - f(x) / func.grad(f)(x)
+        return x
+
+    slope = func.grad(root)(wg.tensor(2.0))
+    assert slope.grad_fn is None and not slope.requires_grad
+    assert abs(slope.item() - 0.5 / 2**0.5) < 1e-3
+
+    # what is really outside is followed as ever
+    x = wg.tensor(2.0, requires_grad=True)
+    y = func.grad(lambda a: a * x + func.grad(lambda y: y * a * x)(wg.tensor(1.0)))(wg.tensor(3.0))
+    y.backward()
+    assert x.grad == 2.0
