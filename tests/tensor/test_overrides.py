@@ -143,3 +143,19 @@ def test_a_subclass_beside_other_bases():
     assert type(Mixed([1.0]).twice()) is Mixed
     w = Weight(wg.ones(2))
     assert type(w * 2) is Weight and type(wg.exp(w)) is Weight and type(w == w) is Weight
+
+
+def test_operators_that_a_plain_subclass_inherits_stay_its_own():
+    code = """
+import wengert as wg
+import wengert.compat.jax.numpy as jnp
+from wengert.compat.mxnet import np
+np.arange(2), jnp.arange(2)
+class Tagged(wg.Tensor): pass
+print((np.array([1.5, 2.5]) + np.array([1, 2], dtype="int32")).dtype)
+print(repr(jnp.array(3) + 1), repr(jnp.asarray(2) * 2))
+print(type(Tagged([1.0, 2.0]) * wg.ones(2)).__name__)
+"""
+    words = run(code)
+    assert words[0] == "float32" and words[-1] == "Tagged"
+    assert " ".join(words[1:-1]) == " ".join(["Array(4, dtype=int32, weak_type=True)"] * 2)

@@ -34,7 +34,7 @@ from wengert.tape.record import T
 from wengert.tensor import numpy_ufuncs
 from wengert.tensor.copying import of_class
 from wengert.tensor.numpy_common import is_weak, tensor, values
-from wengert.tensor.overrides import disabled_torch_function
+from wengert.tensor.overrides import disabled_torch_function, give_way
 from wengert.tensor.printing import tensor_repr
 from wengert.tensor.tensor import Tensor
 
@@ -402,6 +402,7 @@ def _rmatmul(self: Any, other: Any) -> Any:
 
 ndarray.__matmul__ = _matmul  # type: ignore[method-assign]
 ndarray.__rmatmul__ = _rmatmul  # type: ignore[method-assign]
+give_way(ndarray)
 
 _METHOD_OF: dict[Any, str] = {
     ufunc: f"__{symbol}__"

@@ -26,6 +26,7 @@ __all__ = [
     "adopt",
     "default_torch_function",
     "disabled_torch_function",
+    "give_way",
     "publish",
     "published",
 ]
@@ -170,8 +171,7 @@ def adopt(cls: Any) -> None:
         return
     if cls.__torch_function__ is disabled_torch_function:
         _PLAIN_KINDS.append(cls)
-        if _OVERRIDING:
-            _give_way(cls)
+        give_way(cls)
         return
     with _LOCK:
         if not _OVERRIDING:
@@ -208,16 +208,22 @@ def _install() -> None:
         if _takes_second_tensor(name):
             setattr(plain, name, _looking(getattr(plain, name), plain.__module__, f"Tensor.{name}"))
     for kind in _PLAIN_KINDS:
-        _give_way(kind)
+        give_way(kind)
     for module in _PUBLISHED:
         _expose(module)
 
 
-def _give_way(cls: Any) -> None:
+def give_way(cls: Any) -> None:
+    """Let overriding subclasses, if there are any, come before the operators of `cls`."""
+    if not _OVERRIDING:
+        return
     # Python asks the right operand first only if its class derives from the left one's
+    derived = any(base in _PLAIN_KINDS for base in cls.__mro__[1:])
     for symbol in _BINARY:
         name = f"__{symbol}__"
-        setattr(cls, name, _yielding(name, vars(cls).get(name)))
+        own = vars(cls).get(name)
+        if own is not None or not derived:  # else the operator of a base gives way already
+            setattr(cls, name, _yielding(name, own))
 
 
 def _yielding(name: str, own: Any) -> Any:
