@@ -1,6 +1,7 @@
 # make demo    train a network on handwritten digits, and check its gradient
 # make test    style, types, tests, the examples in the documentation
 # make slow    the tests that take long: every combination, where `make test` takes some
+# make native  compile what every operation goes through, and run the tests on that
 # make parity  the tests that compare with PyTorch, in an environment of their own
 # make bench   measure, beside each of PyTorch, autograd, MyGrad and JAX that is installed
 # make lint    style and types only
@@ -9,7 +10,7 @@
 PYTHON ?= python3
 PIP = -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test slow parity bench lint clean
+.PHONY: demo test slow native parity bench lint clean
 
 demo: .venv/installed
 	.venv/bin/wengert demo
@@ -19,6 +20,9 @@ test: lint
 
 slow: .venv/developing
 	.venv/bin/python -m pytest -q -m slow
+
+native: .venv/compiled
+	WENGERT_NATIVE=1 .venv/bin/python -m pytest -q -m "not slow"
 
 parity: .venv-parity/installed
 	.venv-parity/bin/python -m pytest -q -m torch
@@ -32,7 +36,7 @@ lint: .venv/developing
 	.venv/bin/mypy
 
 clean:
-	rm -rf .venv .venv-parity .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-parity src/wengert/native .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Each stamp says that an environment is as pyproject.toml asks; the package is installed in place,
@@ -46,6 +50,11 @@ clean:
 
 .venv/developing: .venv/installed
 	.venv/bin/python $(PIP) install --editable '.[test,dev]'
+	touch $@
+
+.venv/compiled: .venv/developing $(wildcard native/* src/wengert/tape/*.p* src/wengert/prims/*.py)
+	.venv/bin/python $(PIP) install --editable '.[native]'
+	.venv/bin/python native/build.py
 	touch $@
 
 .venv-parity/installed: pyproject.toml

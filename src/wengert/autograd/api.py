@@ -9,7 +9,7 @@ from typing import Any
 
 from wengert.base import errors
 from wengert.tape.backward import run_backward, run_grad
-from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.base import SURFACE, TensorBase, new_tensor
 from wengert.tape.cuts import note
 from wengert.tape.node import GradientEdge
 from wengert.tensor.tensor import Tensor
@@ -202,7 +202,7 @@ def _used(
                 "hand: make it with get_gradient_edge(tensor)"
             )
         count = next((v.shape[:1] for v in vectors if v is not None), ())
-        return TensorBase.namespace.zeros(shape=(*count, *shape), dtype=dtype)
+        return SURFACE.namespace.zeros(shape=(*count, *shape), dtype=dtype)
     if not allow:
         what = source.node.name() if edge else errors.describe(source.payload)
         raise RuntimeError(

@@ -54,7 +54,7 @@ class Gates:
         return [t if t.edge is None else self._gated(t) for t in tensors]
 
     def _gated(self, tensor: Any) -> Any:
-        gate: Any = object.__new__(Gate)
+        gate: Any = Gate.__new__(Gate)
         gate.edges = (None,)
         gate.seq = next_sequence()
         gate.ext = gate.versions = None

@@ -60,7 +60,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         guarded = []
         for out in (outputs,) if single else outputs:
             if isinstance(out, TensorBase) and is_differentiable(out.payload.dtype):
-                node: Any = object.__new__(DelayedError)
+                node: Any = DelayedError.__new__(DelayedError)
                 node.edges = (*ctx.edges, *[edge_of(g) for g in grads if g is not None])
                 node.seq = next_sequence()
                 node.ext = None

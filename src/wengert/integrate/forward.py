@@ -171,7 +171,7 @@ class ForwardSolution(Function):
 
 def _final(tensor: Any, edges: tuple[Any, ...]) -> Any:
     """A derivative that raises when it is differentiated."""
-    node: Any = object.__new__(DelayedError)
+    node: Any = DelayedError.__new__(DelayedError)
     node.edges = edges
     node.seq = next_sequence()
     node.ext = node.versions = None

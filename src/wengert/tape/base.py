@@ -31,9 +31,11 @@ import numpy as np
 __all__ = [
     "FREED",
     "LEAF",
+    "SURFACE",
     "UNCHANGED",
     "Extra",
     "Leaf",
+    "NodeBase",
     "OutputEdge",
     "TensorBase",
     "new_tensor",
@@ -42,6 +44,24 @@ __all__ = [
 
 
 _making = RLock()
+
+
+class Surface:
+    """What the layers above put in place.
+
+    Attributes
+    ----------
+    cls
+        The class of results, set by the tensor layer.
+    namespace
+        T, set where it is made.
+    """
+
+    cls: type[TensorBase]
+    namespace: Any
+
+
+SURFACE = Surface()
 
 
 class Leaf:
@@ -117,16 +137,17 @@ class TensorBase:
     vc: list[Any] | None
     ext: Extra | None
 
-    cls: ClassVar[type[TensorBase]]
-    """The class of results, set by the tensor layer."""
-    namespace: ClassVar[Any]
-    """T, set where it is made."""
     seq: ClassVar[int] = 1
     """Marks a leaf among edges: nodes have negative sequence numbers."""
     wraps: ClassVar[bool] = True
 
     # identity, since `==` compares elements
     __hash__ = object.__hash__
+
+    @property
+    def namespace(self) -> Any:
+        """T, which computes on tensors."""
+        return SURFACE.namespace
 
     @property
     def level(self) -> int:
@@ -165,6 +186,12 @@ class TensorBase:
         return vc
 
 
+class NodeBase:
+    """What every node holds (see `wengert.tape.node.Node`)."""
+
+    __slots__ = ("__weakref__", "edges", "ext", "seq", "versions")
+
+
 class OutputEdge:
     """An edge to one of several outputs of a node."""
 
@@ -200,7 +227,7 @@ def version_of(tensor: TensorBase) -> int:
 
 def new_tensor(payload: Any, edge: Any = None, vc: list[Any] | None = None) -> Any:
     """A tensor over a payload, without any check."""
-    tensor = object.__new__(TensorBase.cls)
+    tensor = TensorBase.__new__(SURFACE.cls)
     tensor.payload = payload
     tensor.edge = edge
     tensor.vc = vc

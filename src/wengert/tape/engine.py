@@ -25,6 +25,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.tape.sums import add_into
+
 __all__ = ["walk"]
 
 
@@ -58,7 +60,6 @@ def walk(
         _deliver(edge, g, pending, owned, heap)
     if watch is not None:
         watch.begin(pending)
-    add = np.add
     while heap:
         node = heappop(heap)[1]
         g = pending.pop(node)
@@ -89,7 +90,7 @@ def walk(
                     elif edge in pending:
                         have = pending[edge]
                         if edge in owned and grad.__class__ is np.ndarray:
-                            add(have, grad, have)
+                            add_into(have, grad)
                         elif have is None:
                             pending[edge] = grad
                         else:

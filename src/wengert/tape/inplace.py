@@ -273,7 +273,7 @@ def write_through_view(view: Any, node: Any, place: int) -> None:
         Which of the node's edges is that of the view before the write.
     """
     ext = view.ext
-    outer: Any = object.__new__(CopySlices)
+    outer: Any = CopySlices.__new__(CopySlices)
     chain = ext.chain
     outer.edges = (*node.edges[:place], edge_of(ext.base), *node.edges[place + 1 :])
     outer.seq = next_sequence()

@@ -195,7 +195,7 @@ def move(way: str, tensor: Any, level: Level) -> Any:
         payload = _completed(payload, tensor.payload, level)
     edge = None
     if tensor.edge is not None and is_recording():
-        edge = object.__new__(Move)
+        edge = Move.__new__(Move)
         edge.edges = (edge_of(tensor),)
         edge.seq = next_sequence()
         edge.ext = None

@@ -12,7 +12,7 @@ import numpy as np
 from wengert.base.dtypes import category, promote
 from wengert.base.errors import long_name
 from wengert.prims.record import Primitive
-from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.base import SURFACE, TensorBase, new_tensor
 
 __all__ = [
     "are_wider",
@@ -50,7 +50,7 @@ def cast(tensor: Any, dtype: np.dtype[Any]) -> Any:
     """`tensor` in another dtype, recorded."""
     if tensor.payload.dtype == dtype:
         return tensor
-    return TensorBase.namespace.to_copy(tensor, dtype=dtype)
+    return SURFACE.namespace.to_copy(tensor, dtype=dtype)
 
 
 def cast_for_number(prim: Primitive, tensor: Any, number: Any) -> Any:

@@ -14,6 +14,7 @@ from wengert.prims.record import Primitive
 from wengert.tape.base import (
     FREED,
     LEAF,
+    NodeBase,
     OutputEdge,
     TensorBase,
     new_tensor,
@@ -81,7 +82,7 @@ class NodeExtra:
     result_edge: Callable[[], Any] | None = None
 
 
-class Node:
+class Node(NodeBase):
     """One operation on the tape; ``tensor.grad_fn`` is one.
 
     A node keeps edges to the nodes that made its arguments, never to tensors that nobody saved.
@@ -89,7 +90,7 @@ class Node:
     name that its rules need (see NOTE [rule parameters are the saved set]).
     """
 
-    __slots__ = ("__weakref__", "edges", "ext", "seq", "versions")
+    __slots__ = ()
 
     edges: tuple[Any, ...]
     ext: NodeExtra | None

@@ -11,7 +11,7 @@ from wengert.base.shapes import broadcast
 from wengert.interp.levels import Lifted, Transforms, namespace_of
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
-from wengert.tape.base import UNCHANGED, OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.base import SURFACE, UNCHANGED, OutputEdge, TensorBase, new_tensor, version_of
 from wengert.tape.lift import cast_for_number, check_dtypes, is_number, lift
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
@@ -135,7 +135,7 @@ def make_node(
     mode = current_mode()
     aside = keeps_aside(mode)
     cls = lifted_class(prim) if lifted or aside or not plain else node_class(prim)
-    node: Any = object.__new__(cls)
+    node: Any = cls.__new__(cls)
     rules = _rules(prim, len(tensors))
     node.edges = tuple(
         edge_of(tensor) if rule is not None else None
@@ -218,4 +218,4 @@ def _general(prim: Primitive) -> Any:
 T: Any = _Recording()
 """Every primitive as a recording function of tensors."""
 
-TensorBase.namespace = T
+SURFACE.namespace = T

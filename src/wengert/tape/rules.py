@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
-from wengert.tape.base import TensorBase
+from wengert.tape.base import SURFACE, TensorBase
 from wengert.tape.masked import INVALID, mark, unmasked
 from wengert.tape.node import Node, unpack
 
@@ -39,7 +39,7 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
     }
     values = {name: unpack(node, name, raw) for name in prim.saved if name in needed}
     # tensors have no level of their own, which values of transforms among the parameters have
-    F: Any = namespace_of(*parts, *_flat(values.values())) if raw else TensorBase.namespace
+    F: Any = namespace_of(*parts, *_flat(values.values())) if raw else SURFACE.namespace
     if several:
         g = tuple(
             F.zeros(shape=shape, dtype=dtype) if part is None else part

@@ -18,7 +18,8 @@ import numpy as np
 
 from wengert.interp.eager import K
 from wengert.prims.record import TABLE, Primitive
-from wengert.tape.base import FREED, LEAF, TensorBase, new_tensor, version_of
+from wengert.tape.base import FREED, LEAF, SURFACE, TensorBase, new_tensor, version_of
+from wengert.tape.compiled import compiled_maker, compiled_node
 from wengert.tape.masked import INVALID, mark, unmasked
 from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.node import (
@@ -99,7 +100,13 @@ def node_class(prim: Primitive) -> type[Node]:
         body["apply"] = _apply_of(prim, recorded=False) if plain else apply_rules
         # made when a graph of the backward pass is first asked for
         body["apply_in"] = _first_apply_in if plain else apply_rules
-        cls = _CLASSES.setdefault(prim.name, type(label, (Node,), body))
+        bases: tuple[Any, ...] = (Node,)
+        compiled = compiled_node(prim)
+        if compiled is not None:
+            bases = (compiled, Node)
+            body["__slots__"] = ()
+            del body["apply"]
+        cls = _CLASSES.setdefault(prim.name, type(label, bases, body))
     return cls
 
 
@@ -175,7 +182,7 @@ def _apply_of(prim: Primitive, recorded: bool) -> Callable[..., Any]:
         freed += ["node.result = FREED", "node.result_vc = FREED_CELL"]
     if freed:
         lines += ["    if not keep:"] + [f"        {line}" for line in freed]
-    F: Any = TensorBase.namespace if recorded else K
+    F: Any = SURFACE.namespace if recorded else K
     scope: dict[str, Any] = {
         "F": F,
         "FREED": FREED,
@@ -183,7 +190,7 @@ def _apply_of(prim: Primitive, recorded: bool) -> Callable[..., Any]:
         "INVALID": INVALID,
         "LEAF": LEAF,
         "PLAIN": frozenset({np.ndarray, np.float32, np.float64}),
-        "Tensor": TensorBase.cls,
+        "Tensor": SURFACE.cls,
         "apply_rules": apply_rules,
         "check_saved": check_saved,
         "check_result": check_result,
@@ -252,8 +259,9 @@ def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -
         "_prim": prim,
         "_slow": slow,
         "_kernel": prim.kernel,
-        "_new": object.__new__,
-        "Tensor": TensorBase.cls,
+        "_new": TensorBase.__new__,
+        "_new_node": node_class(prim).__new__ if prim.is_differentiable else None,
+        "Tensor": SURFACE.cls,
         "Node": node_class(prim) if prim.is_differentiable else None,
         "_mode": current_mode,
         "NO_GRAD": NO_GRAD,
@@ -265,10 +273,15 @@ def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -
         "ndarray": np.ndarray,
         "attach_view": attach_view,
     }
+    maker = compiled_maker(prim)
+    if maker is not None:
+        if scalars and prim.scalar is not None:
+            scope["_number"] = getattr(SURFACE.namespace, prim.scalar)
+        return maker(scope)
     # what starts with an underscore cannot be the name of an argument or a parameter
     lines = [f"def {prim.name}({signature}):"]
     if scalars and prim.scalar is not None:
-        scope["_number"] = getattr(TensorBase.namespace, prim.scalar)
+        scope["_number"] = getattr(SURFACE.namespace, prim.scalar)
         lines += [
             f"    _kind = {args[1]}.__class__",
             "    if _kind is float or _kind is int:",
@@ -345,7 +358,7 @@ def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -
         *([] if prim.view else ["        _out.edge = None"]),
         *[f"    {line}" for line in observe],
         "        return _out",
-        "    _out.edge = _node = _new(Node)",
+        "    _out.edge = _node = _new_node(Node)",
         f"    _node.edges = ({targets},)",
         "    _node.seq = next_sequence()",
         "    _node.ext = None",
@@ -387,7 +400,7 @@ def _noter(prim: Primitive) -> Any:
     )
     same = "".join(f" or a{i}.dtype is not _dtype" for i in typed[1:])
     scope: dict[str, Any] = {
-        "_new": object.__new__,
+        "_new_node": node_class(prim).__new__,
         "Node": node_class(prim),
         "LEAF": LEAF,
         "F32": np.dtype(np.float32),
@@ -402,7 +415,7 @@ def _noter(prim: Primitive) -> Any:
         f"    if (_dtype is not F32 and _dtype is not F64){same}:",
         "        return None",
         *[f"    e{i} = {args[i]}.edge" for i in traced],
-        "    _node = _new(Node)",
+        "    _node = _new_node(Node)",
         f"    _node.edges = ({targets},)",
         "    _node.seq = next_sequence()",
         "    _node.ext = None",
@@ -423,7 +436,7 @@ def reflected_recorder(prim: Primitive, slow: Callable[..., Any], name: str) -> 
         return number(self, {param}=other)
     return slow(prim, (other, self), {{}})
 """
-    number = getattr(TensorBase.namespace, prim.rscalar)
+    number = getattr(SURFACE.namespace, prim.rscalar)
     return _compile(source, name, {"number": number, "slow": slow, "prim": prim})
 
 

@@ -80,7 +80,7 @@ def spoil(view: Any, message: str, was: tuple[str | None, int]) -> None:
     """Let `view`, an output of the node `was`, refuse to be recorded from now on."""
     array = view.array().view(SpoiledArray)
     array.why = message
-    node: Any = object.__new__(Spoiled)
+    node: Any = Spoiled.__new__(Spoiled)
     node.edges = ()
     node.seq = next_sequence()
     node.ext = None

@@ -187,7 +187,7 @@ ReplayedView.__name__ = ReplayedView.label
 
 def replayed(edge: Any, chain: tuple[Step, ...]) -> Any:
     """A node for the view that `chain` gives of what `edge` leads to."""
-    node: Any = object.__new__(ReplayedView)
+    node: Any = ReplayedView.__new__(ReplayedView)
     node.edges = (edge,)
     node.seq = next_sequence()
     node.ext = None

@@ -19,7 +19,7 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
-from wengert.tape.base import LEAF, TensorBase
+from wengert.tape.base import LEAF, SURFACE, TensorBase
 from wengert.tape.modes import enable_grad
 from wengert.tape.node import is_leaf_edge
 from wengert.tape.record import T
@@ -55,9 +55,9 @@ def make(cls: Any, payload: Any, edge: Any = None, vc: Any = None) -> Any:
     """A tensor of class `cls` over a payload, whatever the class's ``__new__`` does."""
     if not isinstance(cls, type):
         raise TypeError(f"cls must be a type (got {type(cls).__name__})")
-    if not issubclass(cls, TensorBase.cls):
+    if not issubclass(cls, SURFACE.cls):
         raise TypeError(_NO_SUBCLASS)
-    tensor = object.__new__(cls)
+    tensor = TensorBase.__new__(cls)
     tensor.payload = payload
     tensor.edge = edge
     tensor.vc = vc

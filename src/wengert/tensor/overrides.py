@@ -19,7 +19,8 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any
 
-from wengert.tape.base import TensorBase
+from wengert.tape.base import SURFACE, TensorBase
+from wengert.tape.compiled import FUNCTIONS
 
 __all__ = [
     "DisableTorchFunctionSubclass",
@@ -102,7 +103,7 @@ def default_torch_function(
 
 def _converted(result: Any, cls: Any) -> Any:
     if isinstance(result, TensorBase):
-        if cls is TensorBase.cls or isinstance(result, cls):
+        if cls is SURFACE.cls or isinstance(result, cls):
             return result
         return result.as_subclass(cls)  # type: ignore[attr-defined]
     if isinstance(result, tuple | list):
@@ -178,12 +179,12 @@ def adopt(cls: Any) -> None:
             _install()
     between = _OVERRIDING[0]
     if not issubclass(cls, between):
-        bases = tuple(between if base is TensorBase.cls else base for base in cls.__bases__)
+        bases = tuple(between if base is SURFACE.cls else base for base in cls.__bases__)
         cls.__bases__ = bases if between in bases else (*bases, between)
 
 
 def _install() -> None:
-    plain: Any = TensorBase.cls
+    plain: Any = SURFACE.cls
     body: dict[str, Any] = {
         "__slots__": (),
         "__hash__": TensorBase.__hash__,
@@ -199,7 +200,7 @@ def _install() -> None:
                 value = value.__get__(None, plain)
             if isinstance(value, property):
                 body[name] = _property(value)
-            elif isinstance(value, types.FunctionType):
+            elif isinstance(value, FUNCTIONS):
                 body[name] = _operator(name) or _method(name)
     between: Any = type(_BETWEEN, (plain,), body)
     _OVERRIDING.append(between)
@@ -228,7 +229,7 @@ def give_way(cls: Any) -> None:
 
 def _yielding(name: str, own: Any) -> Any:
     """A plain operator, or a class's `own`, that lets overriding subclasses go first."""
-    plain, between = TensorBase.cls, _OVERRIDING[0]
+    plain, between = SURFACE.cls, _OVERRIDING[0]
 
     @wraps(getattr(plain, name))
     def operator(self: Any, other: Any) -> Any:
@@ -242,7 +243,7 @@ def _yielding(name: str, own: Any) -> Any:
 
 
 def _method(name: str) -> Any:
-    plain: Any = TensorBase.cls
+    plain: Any = SURFACE.cls
     shown = _NAMES.get(name, name)
 
     @wraps(getattr(plain, name))
@@ -265,7 +266,7 @@ def _operator(name: str) -> Any:
 
 
 def _binary(name: str) -> Any:
-    plain: Any = TensorBase.cls
+    plain: Any = SURFACE.cls
     shown = _NAMES.get(name, name)
 
     @wraps(getattr(plain, name))
@@ -281,7 +282,7 @@ def _binary(name: str) -> Any:
 
 
 def _reflected(name: str, symbol: str) -> Any:
-    plain: Any = TensorBase.cls
+    plain: Any = SURFACE.cls
     forward = f"__{symbol}__"
     shown = _NAMES.get(forward, forward)
 
@@ -323,7 +324,7 @@ def _property(plain: Any) -> property:
 
 def _iterate(self: Any) -> Iterator[Any]:
     if _DISABLED.get() or not self.payload.ndim:
-        return iter(TensorBase.cls.__iter__(self))  # type: ignore[attr-defined]
+        return iter(SURFACE.cls.__iter__(self))  # type: ignore[attr-defined]
     return iter(self.unbind(0))
 
 
@@ -340,7 +341,7 @@ def publish(*modules: types.ModuleType) -> None:
 
 def published(function: Any, module: str, name: str) -> Any:
     """`function` as it is to be found in `module`, which has got it late."""
-    if not _OVERRIDING or not isinstance(function, types.FunctionType):
+    if not _OVERRIDING or not isinstance(function, FUNCTIONS):
         return function
     return _looking(function, module, name)
 
@@ -348,7 +349,7 @@ def published(function: Any, module: str, name: str) -> Any:
 def _expose(module: types.ModuleType) -> None:
     for name, value in list(vars(module).items()):
         if (
-            isinstance(value, types.FunctionType)
+            isinstance(value, FUNCTIONS)
             and value.__module__.startswith("wengert.")
             and not name.startswith("_")
             and name not in _TAKES_NO_TENSOR
@@ -357,13 +358,13 @@ def _expose(module: types.ModuleType) -> None:
 
 
 def _takes_second_tensor(name: str) -> bool:
-    plain: Any = TensorBase.cls
+    plain: Any = SURFACE.cls
     method = inspect.getattr_static(plain, name)
-    if not isinstance(method, types.FunctionType) or _operator(name) is not None:
+    if not isinstance(method, FUNCTIONS) or _operator(name) is not None:
         return False
     code = method.__code__
     operation = getattr(plain, name.removesuffix("_"), None)
-    if code.co_flags & inspect.CO_VARARGS and isinstance(operation, types.FunctionType):
+    if code.co_flags & inspect.CO_VARARGS and isinstance(operation, FUNCTIONS):
         # a write that hands its arguments on to the operation of its name
         code = operation.__code__
     names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
@@ -378,7 +379,7 @@ def _looking(function: Any, module: str, name: str) -> Any:
     @wraps(function)
     def looking(*args: Any, **kwargs: Any) -> Any:
         if _overriding(args, kwargs) and not _DISABLED.get():
-            func = looking if shown is None else getattr(TensorBase.cls, shown)
+            func = looking if shown is None else getattr(SURFACE.cls, shown)
             return dispatch(func, args, kwargs)
         if quiet:
             # the rules that a recorded pass runs are no operations of the user

@@ -17,7 +17,7 @@ import numpy as np
 
 from wengert.base.dtypes import as_dtype, category, default_complex, default_float
 from wengert.interp.levels import Lifted
-from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.base import LEAF, SURFACE, TensorBase, new_tensor
 from wengert.tape.node import target_of
 
 __all__ = ["get_printoptions", "printoptions", "set_printoptions", "tensor_format", "tensor_repr"]
@@ -285,7 +285,7 @@ def tensor_repr(tensor: TensorBase, name: str | None = None) -> str:
     """
     if name is None:
         cls = type(tensor)
-        name = "tensor" if cls is TensorBase.cls else cls.__name__
+        name = "tensor" if cls is SURFACE.cls else cls.__name__
     indent = len(name) + 1
     payload = tensor.payload
     if isinstance(payload, np.ndarray | np.generic):
@@ -315,6 +315,6 @@ def tensor_repr(tensor: TensorBase, name: str | None = None) -> str:
 
 def tensor_format(tensor: TensorBase, spec: str) -> str:
     """``format(tensor, spec)``: a tensor without dimensions formats as its number."""
-    if type(tensor) is TensorBase.cls and not tensor.payload.ndim:
+    if type(tensor) is SURFACE.cls and not tensor.payload.ndim:
         return format(tensor.payload.item(), spec)
     return object.__format__(tensor, spec)

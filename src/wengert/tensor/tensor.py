@@ -21,7 +21,7 @@ from wengert.ops.create import empty
 from wengert.ops.index import getitem
 from wengert.tape import hooks
 from wengert.tape.backward import run_backward
-from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.base import LEAF, SURFACE, OutputEdge, TensorBase, new_tensor, version_of
 from wengert.tape.cuts import note
 from wengert.tape.handles import RemovableHandle
 from wengert.tape.inference import is_inference_mode_enabled
@@ -416,10 +416,10 @@ class Tensor(
     def __iter__(self) -> Iterator[Any]:
         if self.payload.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
-        return iter(TensorBase.namespace.unbind(self, dim=0))
+        return iter(SURFACE.namespace.unbind(self, dim=0))
 
     def __reversed__(self) -> Any:
-        return TensorBase.namespace.flip(self, dims=(0,)) if self.payload.ndim else self
+        return SURFACE.namespace.flip(self, dims=(0,)) if self.payload.ndim else self
 
     def __contains__(self, value: Any) -> bool:
         if isinstance(value, TensorBase | np.ndarray) or is_number(value):
@@ -471,5 +471,5 @@ class Tensor(
         return self.payload.tolist()
 
 
-TensorBase.cls = Tensor
+SURFACE.cls = Tensor
 install_operators(Tensor)

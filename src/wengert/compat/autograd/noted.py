@@ -82,7 +82,7 @@ def _noted(value: Any, node: Any) -> Any:
         return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
     if isinstance(value, dict):
         return {key: _taken(value, key, node) for key in value}
-    box: Any = object.__new__(NotedBox)
+    box: Any = TensorBase.__new__(NotedBox)
     box.payload = np.asarray(value)
     box.edge = box.ext = box.vc = None
     box._came_from = node

@@ -22,7 +22,7 @@ from wengert import numpy as wnp
 from wengert.compat.mxnet.base import converted, is_own
 from wengert.compat.mxnet.state import NUMPY, RECORDING, cleared
 from wengert.ops.shape import reshape as reshaped
-from wengert.tape.base import LEAF, Extra, TensorBase, new_tensor
+from wengert.tape.base import LEAF, SURFACE, Extra, TensorBase, new_tensor
 from wengert.tape.node import Unrecorded
 from wengert.tape.record import T
 
@@ -59,7 +59,7 @@ def default_int() -> Any:
 
 def plain(value: Any) -> Any:
     """A stand-in for an array: over the same memory, and without its history."""
-    alias = object.__new__(wnp.ndarray)
+    alias = TensorBase.__new__(wnp.ndarray)
     alias.payload = value.array()
     alias.edge = None
     alias.vc = value.share_version()
@@ -123,7 +123,7 @@ def _wide(value: Any) -> bool:
 def adopt(result: Any, cls: type, narrow: bool = False) -> Any:
     """The result of an operation, as an array of class `cls`; in tuples and lists, too."""
     kind = result.__class__
-    if kind is wnp.ndarray or kind is TensorBase.cls:
+    if kind is wnp.ndarray or kind is SURFACE.cls:
         if narrow and result.payload.dtype == _FLOAT64:
             result = T.to_copy(result, dtype=default_float())
         if cls is CLASSES["nd"] and not result.payload.ndim:

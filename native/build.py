@@ -1,0 +1,79 @@
+"""Compile what every operation goes through: ``python native/build.py``.
+
+They are made by Cython from the package's own files, whose types the ``.pxd`` beside them adds, and
+put into ``src/wengert/native``, where `wengert.tape` finds them first.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+TAPE = ROOT / "src" / "wengert" / "tape"
+INTO = ROOT / "src" / "wengert" / "native"
+WORK = ROOT / "build" / "native"
+MODULES = ("accumulate", "backward", "base", "engine", "masked", "record", "views")
+"""Compiled as they are; what else is hot is written by generate.py."""
+DIRECTIVES = {"annotation_typing": False, "auto_pickle": False, "binding": True}
+
+
+def _prepare() -> Path:
+    """A tree of what is compiled: Cython finds the types of other modules by their place in it."""
+    shutil.rmtree(WORK, ignore_errors=True)
+    package = WORK / "wengert" / "tape"
+    package.mkdir(parents=True)
+    for folder in (package, package.parent):
+        (folder / "__init__.py").touch()
+    for name in MODULES:
+        shutil.copy(TAPE / f"{name}.py", package)
+    for file in (*TAPE.glob("*.pxd"), HERE / "sums.pyx", HERE / "arrays.h"):
+        shutil.copy(file, package)
+    # the records are read by the package as it is in Python
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "WENGERT_NATIVE": "0"}
+    command = [sys.executable, str(HERE / "generate.py")]
+    subprocess.run([*command, str(package / "recorded.pyx")], check=True, env=environment)
+    return package
+
+
+def build() -> list[Path]:
+    """Compile everything; returns the files made."""
+    package = _prepare()
+    before = Path.cwd()
+    os.chdir(WORK)
+    try:
+        extensions = [
+            Extension(
+                f"wengert.tape.{name}",
+                [f"wengert/tape/{name}.{suffix}"],
+                include_dirs=[numpy.get_include(), str(package)],
+                define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
+                extra_compile_args=[] if sys.platform == "win32" else ["-O3", "-g0"],
+            )
+            for suffix, names in (("py", MODULES), ("pyx", ("recorded", "sums")))
+            for name in names
+        ]
+        setup(
+            name="wengert-native",
+            ext_modules=cythonize(extensions, language_level=3, compiler_directives=DIRECTIVES),
+            script_args=["-q", "build_ext", "--build-lib", str(WORK / "made")],
+        )
+    finally:
+        os.chdir(before)
+    shutil.rmtree(INTO, ignore_errors=True)
+    made = WORK / "made" / "wengert" / "tape"
+    shutil.copytree(made, INTO / "tape")
+    return sorted((INTO / "tape").iterdir())
+
+
+if __name__ == "__main__":
+    for path in build():
+        print(f"{path.relative_to(ROOT)}  {path.stat().st_size:,} bytes")

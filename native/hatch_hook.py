@@ -1,0 +1,33 @@
+"""Wheels with compiled modules: built where ``WENGERT_BUILD_NATIVE=1`` is in the environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class NativeBuildHook(BuildHookInterface):
+    """Runs build.py before a wheel is made, and marks the wheel as one for this platform."""
+
+    def _wanted(self) -> bool:
+        wheel = self.target_name == "wheel"
+        return wheel and os.environ.get("WENGERT_BUILD_NATIVE") == "1"
+
+    def dependencies(self) -> list[str]:
+        """What building needs beside hatchling."""
+        return ["cython>=3.1", "numpy>=2.0", "setuptools>=75"] if self._wanted() else []
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile, unless an editable installation is made."""
+        if version == "editable" or not self._wanted():
+            return
+        subprocess.run(
+            [sys.executable, os.path.join("native", "build.py")], check=True, cwd=self.root
+        )
+        build_data["artifacts"].append("/src/wengert/native/**")
+        build_data["pure_python"] = False
+        build_data["infer_tag"] = True
