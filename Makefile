@@ -16,7 +16,7 @@ demo: .venv/installed
 	.venv/bin/wengert demo
 
 test: lint
-	.venv/bin/python -m pytest -q -m "not slow"
+	WENGERT_NATIVE=0 .venv/bin/python -m pytest -q -m "not slow"
 
 slow: .venv/developing
 	.venv/bin/python -m pytest -q -m slow
