@@ -60,7 +60,7 @@ def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
 
 def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
     """Write several arrays to one file."""
-    named = {key: np.asarray(value) for key, value in kwds.items()}
+    named: Any = {key: np.asarray(value) for key, value in kwds.items()}
     # numbers are never pickled, and NumPy 2.0 would take the keyword for the name of an array
     np.savez(file, *map(np.asarray, args), **named)
 
