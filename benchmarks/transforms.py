@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -44,9 +45,9 @@ def ours(x: Any) -> Step:
     return lambda: both(x)[1]
 
 
-def torch_style(x: Any) -> Step:
+def torch_style(torch: Any, x: Any) -> Step:
     def step() -> Any:
-        leaf = torch.tensor(x, requires_grad=True)  # type: ignore[union-attr]
+        leaf = torch.tensor(x, requires_grad=True)
         y = rosenbrock(leaf)
         y.backward()
         return y.item(), leaf.grad.numpy()
@@ -54,9 +55,14 @@ def torch_style(x: Any) -> Step:
     return lambda: step()[1]
 
 
-def hips_style(x: Any) -> Step:
-    both = hips.value_and_grad(rosenbrock)  # type: ignore[union-attr]
+def hips_style(hips: Any, x: Any) -> Step:
+    both = hips.value_and_grad(rosenbrock)
     return lambda: both(x)[1]
+
+
+def first_of(function: Callable[..., Any], *args: Any) -> Any:
+    """The first of the gradients that `function` gives."""
+    return function(*args)[0]
 
 
 def contestant(step: Step, repeats: int) -> Callable[[], Mapping[str, float]]:
@@ -74,9 +80,9 @@ def contestant(step: Step, repeats: int) -> Callable[[], Mapping[str, float]]:
 def small_functions(peers: str | None, rounds: int) -> list[Row]:
     styles: dict[str, Callable[[Any], Step]] = {"wengert": ours}
     if torch is not None:
-        styles["torch"] = torch_style
+        styles["torch"] = partial(torch_style, torch)
     if hips is not None:
-        styles["autograd"] = hips_style
+        styles["autograd"] = partial(hips_style, hips)
     lines = []
     for size in (5, 100):
         x = np.linspace(0.5, 1.5, size)
@@ -85,7 +91,7 @@ def small_functions(peers: str | None, rounds: int) -> list[Row]:
         for peer, step in steps.items():
             if not np.allclose(step(), truth):
                 sys.exit(f"Rosenbrock in {size} variables: the gradient of {peer} differs")
-        steps["numpy value"] = lambda x=x: rosenbrock(x)  # type: ignore[misc]
+        steps["numpy value"] = partial(rosenbrock, x)
         runs = {name: contestant(step, REPEATS) for name, step in steps.items()}
         lines += rows(f"Rosenbrock, {size} variables", measure(runs, rounds))
     return lines
@@ -125,7 +131,7 @@ def many(peers: str | None, rounds: int) -> list[Row]:
         data, classes = module.tensor(images), module.tensor(labels)
         one = module.func.grad(network(module))
         mapped = module.func.vmap(one, in_dims=(None, 0, 0))
-        each[name] = lambda f=mapped, a=(parameters, data, classes): f(*a)[0]  # type: ignore[misc]
+        each[name] = partial(first_of, mapped, parameters, data, classes)
         if name == "wengert":
 
             def loop(f: Any = one, p: Any = parameters, x: Any = data, y: Any = classes) -> Any:
@@ -134,7 +140,7 @@ def many(peers: str | None, rounds: int) -> list[Row]:
             each["in a loop"] = loop
         second = module.func.hessian(bumps(module.tensor(square)))
         at = module.tensor(point)
-        hessians[name] = lambda f=second, x=at: f(x)  # type: ignore[misc]
+        hessians[name] = partial(second, at)
     if hips is not None and (peers is None or "autograd" in peers):
         second = hips.hessian(hips_bumps(square))
         hessians["autograd"] = lambda: second(point)

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import wengert
 from wengert.prims.record import Primitive
 from wengert.prims.whole import TABLE
 from wengert.tape.compiled import signature_of
@@ -315,7 +314,6 @@ def source(names: list[str]) -> str:
             lines += node_source(prim) if prim.is_differentiable else []
             lines += recorder_source(prim)
             lines.append(f"RECORDS[{name!r}] = {signature_of(prim)!r}")
-    lines.append(f"VERSION = {wengert.__version__!r}")
     return "\n".join(lines) + "\n"
 
 

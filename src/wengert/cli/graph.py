@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -94,10 +93,8 @@ def graph(
     except (ValueError, OSError) as error:
         raise BadRequest(str(error)) from error
     if as_json:
-        json.dump(
-            {"target": target, "inputs": described(inputs), "written": str(written)}, sys.stdout
-        )
-        print()
+        report = {"target": target, "inputs": described(inputs), "written": str(written)}
+        print(json.dumps(report))
     else:
         print(f"wrote {written}")
     return 0

@@ -61,33 +61,25 @@ def operations(part: str = "", as_json: bool = False) -> int:
     found = [(name, prim) for name, prim in sorted(TABLE.items()) if part in name]
     if not found:
         raise BadRequest(f"no primitive has {part!r} in its name")
-    columns = ("primitive", "family", "node", "saves", "computes")
-    if as_json:
-        objects = [
-            {
-                "primitive": name,
-                "family": prim.family,
-                "node": prim.node if prim.is_differentiable else None,
-                "saves": list(prim.saved),
-                "computes": prim.doc,
-            }
-            for name, prim in found
-        ]
-        print(json.dumps(objects))
-        return 0
-    rows = [
-        (
-            name,
-            prim.family,
-            prim.node if prim.is_differentiable else "-",
-            ", ".join(prim.saved) or "-",
-            prim.doc,
-        )
+    objects: list[dict[str, Any]] = [
+        {
+            "primitive": name,
+            "family": prim.family,
+            "node": prim.node if prim.is_differentiable else None,
+            "saves": list(prim.saved),
+            "computes": prim.doc,
+        }
         for name, prim in found
     ]
-    rows.insert(0, columns)
+    if as_json:
+        print(json.dumps(objects))
+        return 0
+    rows = [tuple(objects[0])]
+    for row in objects:
+        saved = ", ".join(row["saves"])
+        rows.append(tuple(cell or "-" for cell in {**row, "saves": saved}.values()))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
+    for cells_of in rows:
+        cells = (f"{cell:{width}}" for cell, width in zip(cells_of, widths, strict=True))
         print("  ".join(cells).rstrip())
     return 0

@@ -30,6 +30,7 @@ __all__ = [
     "named",
     "outputs_meta",
     "works_by_element",
+    "results_of",
 ]
 
 Key = tuple[int, int]
@@ -39,6 +40,21 @@ Key = tuple[int, int]
 def is_recorded(tensor: Any) -> bool:
     """Whether a gradient of `tensor` leads anywhere."""
     return tensor.edge is not None and tensor.edge.__class__ is not Unrecorded
+
+
+def results_of(y: Any, function: str) -> list[Any]:
+    """The tensors whose graph is asked for; a TypeError names `function` if there are none."""
+    outputs = list(y) if isinstance(y, tuple | list) else [y]
+    for i, output in enumerate(outputs):
+        if not isinstance(output, TensorBase):
+            place = f"[{i}]" if isinstance(y, tuple | list) else ""
+            raise TypeError(
+                f"{function}(): y{place} must be a Tensor or a tuple of Tensors, not "
+                f"{type(output).__name__}; for a function use dependency_graph(f, *args)"
+            )
+    if not outputs:
+        raise TypeError(f"{function}(): y must be a Tensor or a tuple of Tensors, but is empty")
+    return outputs
 
 
 def named(params: Any, function: str) -> dict[str, Any]:

@@ -14,7 +14,16 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.node import next_sequence
 from wengert.viz.assemble import Assembler, Subject
 from wengert.viz.collapse import groups_of
-from wengert.viz.collect import Facts, Graph, Key, compute_values, facts_of, is_recorded, named
+from wengert.viz.collect import (
+    Facts,
+    Graph,
+    Key,
+    compute_values,
+    facts_of,
+    is_recorded,
+    named,
+    results_of,
+)
 from wengert.viz.drawing import Drawing
 from wengert.viz.picture import Picture
 from wengert.viz.reading import has_hooks, is_packed
@@ -129,7 +138,7 @@ def draw(
         raise ValueError(f"draw(): depth must not be negative, but is {depth}")
     if limit < 1:
         raise ValueError(f"draw(): limit must be at least 1, but is {limit}")
-    outputs = _outputs(y)
+    outputs = results_of(y, "draw")
     picture = _Drawn(outputs, isinstance(y, tuple | list), named(params, "draw"), words, mode)
     return Drawing(picture.picture(depth, limit, title, gradient, tangents))
 
@@ -145,20 +154,6 @@ def words_of(show: Any, function: str) -> frozenset[str]:
             f"{', '.join(map(repr, unknown))}"
         )
     return words
-
-
-def _outputs(y: Any) -> list[Any]:
-    outputs = list(y) if isinstance(y, tuple | list) else [y]
-    for i, output in enumerate(outputs):
-        if not isinstance(output, TensorBase):
-            place = f"[{i}]" if isinstance(y, tuple | list) else ""
-            raise TypeError(
-                f"draw(): y{place} must be a Tensor or a tuple of Tensors, not "
-                f"{type(output).__name__}; for a function use dependency_graph(f, *args)"
-            )
-    if not outputs:
-        raise TypeError("draw(): y must be a Tensor or a tuple of Tensors, but is empty")
-    return outputs
 
 
 class _Drawn:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.tape.base import TensorBase
 from wengert.viz.collapse import Group, groups_of
-from wengert.viz.collect import Facts, Graph, facts_of, is_recorded, named
+from wengert.viz.collect import Facts, Graph, facts_of, is_recorded, named, results_of
 from wengert.viz.reading import operation_of
 from wengert.viz.scopes import Scopes
 from wengert.viz.wording import TIMES, count_text, listed, shape_text
@@ -71,16 +70,7 @@ def tree(y: Any, params: Any = None, depth: int | None = None, *, limit: int = _
     │  mul (3,)  of leaf x (3,)
     └─ sin (3,)  of see [1]
     """
-    outputs = list(y) if isinstance(y, tuple | list) else [y]
-    for i, output in enumerate(outputs):
-        if not isinstance(output, TensorBase):
-            place = f"[{i}]" if isinstance(y, tuple | list) else ""
-            raise TypeError(
-                f"tree(): y{place} must be a Tensor or a tuple of Tensors, not "
-                f"{type(output).__name__}"
-            )
-    if not outputs:
-        raise TypeError("tree(): y must be a Tensor or a tuple of Tensors, but is empty")
+    outputs = results_of(y, "tree")
     if depth is not None and depth < 0:
         raise ValueError(f"tree(): depth must not be negative, but is {depth}")
     names = named(params, "tree")

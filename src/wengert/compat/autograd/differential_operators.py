@@ -309,8 +309,8 @@ def hessian_tensor_product(fun: Function, argnum: int = 0) -> Function:
     """
     gradient = grad(fun, argnum)
 
-    def vector_dot_grad(*args: Any, **kwargs: Any) -> Any:
-        *args, vector = args  # type: ignore[assignment]
+    def vector_dot_grad(*given: Any, **kwargs: Any) -> Any:
+        *args, vector = given
         return np.tensordot(gradient(*args, **kwargs), vector, np.ndim(vector))
 
     product: Function = grad(vector_dot_grad, argnum)
@@ -331,8 +331,8 @@ def tensor_jacobian_product(fun: Function, argnum: int = 0) -> Function:
     array([ 2., 40.])
     """
 
-    def vector_dot_fun(*args: Any, **kwargs: Any) -> Any:
-        *args, vector = args  # type: ignore[assignment]
+    def vector_dot_fun(*given: Any, **kwargs: Any) -> Any:
+        *args, vector = given
         return np.tensordot(vector, fun(*args, **kwargs), axes=np.ndim(vector))
 
     product: Function = jacobian(vector_dot_fun, argnum)
