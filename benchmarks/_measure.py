@@ -12,16 +12,38 @@ import json
 import os
 import platform
 import statistics
+import sys
 from collections.abc import Callable, Mapping
+from time import perf_counter, process_time
 from types import ModuleType
 from typing import Any, NamedTuple
 
-for _library in ("OMP", "MKL", "OPENBLAS", "VECLIB_MAXIMUM", "NUMEXPR"):
+for _library in ("OMP", "MKL", "OPENBLAS", "VECLIB_MAXIMUM", "NUMEXPR", "RAYON"):
     os.environ[f"{_library}_NUM_THREADS"] = "1"
+# one thread for what JAX compiles, too
+os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
-__all__ = ["OURS", "Row", "arguments", "chosen", "measure", "optional", "ratio", "report", "rows"]
+__all__ = [
+    "COMPILED",
+    "OURS",
+    "Row",
+    "arguments",
+    "as_object",
+    "chosen",
+    "clock",
+    "measure",
+    "optional",
+    "ratio",
+    "report",
+    "rows",
+]
 
 OURS = "wengert"
+COMPILED = "wengert compiled"
+"""The same package with compiled modules, where a benchmark runs both."""
+
+clock = perf_counter if sys.platform == "win32" else process_time
+"""The processor's time, of which other programs take none; Windows counts it too coarsely."""
 
 Times = dict[str, dict[str, list[float]]]
 """Contestant -> phase -> seconds of each round."""
@@ -44,18 +66,27 @@ def optional(name: str) -> ModuleType | None:
 
 
 def arguments(
-    doc: str | None, more: Callable[[argparse.ArgumentParser], None] | None = None
+    doc: str | None,
+    more: Callable[[argparse.ArgumentParser], None] | None = None,
+    rounds: tuple[int, int] = (7, 21),
 ) -> argparse.Namespace:
-    """The switches that all benchmarks know, and those that `more` adds."""
+    """The switches that all benchmarks know, and those that `more` adds.
+
+    `rounds` are as many as ``--quick`` measures, and as many as are measured without it.
+    """
     parser = argparse.ArgumentParser(description=(doc or "").split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
+    parser.add_argument("--rounds", type=int, metavar="N", help="so many rounds")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument(
         "--peers", metavar="torch,jax", help="only these peers, of those that are installed"
     )
     if more is not None:
         more(parser)
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.rounds is None:
+        options.rounds = rounds[0] if options.quick else rounds[1]
+    return options
 
 
 def chosen(contestants: Mapping[str, Any], peers: str | None) -> dict[str, Any]:
@@ -89,9 +120,9 @@ def measure(contestants: Mapping[str, Callable[[], Mapping[str, float]]], rounds
 
 
 def rows(case: str, times: Times) -> list[Row]:
-    """The rows of a table for one case, a row a phase."""
+    """The rows of a table for one case: a row a phase, of those contestants that have it."""
     phases = next(iter(times.values()))
-    return [Row(case, p, {name: of[p] for name, of in times.items()}) for p in phases]
+    return [Row(case, p, {n: of[p] for n, of in times.items() if p in of}) for p in phases]
 
 
 def ratio(ours: list[float], theirs: list[float]) -> float:
@@ -114,26 +145,36 @@ def report(title: str, unit: str, scale: float, lines: list[Row], as_json: bool)
         Whether to print one JSON object instead.
     """
     if as_json:
-        print(json.dumps(_as_object(title, unit, scale, lines), indent=2))
+        print(json.dumps(as_object(title, unit, scale, lines), indent=2))
         return
-    peers = list(dict.fromkeys(n for line in lines for n in line.times if n != OURS))
+    names = list(dict.fromkeys(n for line in lines for n in line.times if n != OURS))
+    builds = [OURS, *(n for n in names if n == COMPILED)]
     wide = max(len(line.case) for line in lines)
-    print(f"\n{title}\n{unit}, medians; in brackets our time as a fraction of the peer's\n")
-    print(f"{'':{wide}}  {'':8}  {OURS:>9}" + "".join(f"  {peer:>17}" for peer in peers))
+    gap = 9 + 7 * len(builds)
+    print(f"\n{title}\n{unit}, medians; in brackets our time as a fraction of the peer's", end="")
+    print(f" ({' and '.join(builds)})\n" if len(builds) > 1 else "\n")
+    print(
+        f"{'':{wide}}  {'':8}  {OURS:>9}"
+        + "".join(f"  {name:>{16 if name in builds else gap + 1}}" for name in names)
+    )
     for line in lines:
-        ours = line.times[OURS]
-        text = f"{line.case:{wide}}  {line.phase:8}  {statistics.median(ours) * scale:9.2f}"
-        for peer in peers:
-            theirs = line.times.get(peer)
-            if theirs is None:
-                text += f"  {'-':>17}"
-            else:
-                text += f"  {statistics.median(theirs) * scale:9.2f}"
-                text += f" {f'({ratio(ours, theirs):.2f})':>7}"
-        print(text)
+        text = f"{line.case:{wide}}  {line.phase:8}  {_figure(line.times.get(OURS), scale)}"
+        for name in names:
+            theirs = line.times.get(name)
+            text += "  " + (" " * 7 if name in builds else "") + _figure(theirs, scale)
+            if name not in builds:
+                fractions = [f"{ratio(line.times[b], theirs):.2f}" for b in builds if theirs]
+                brackets = f"({', '.join(fractions)})" if fractions else ""
+                text += f" {brackets:>{gap - 9}}"
+        print(text.rstrip())
 
 
-def _as_object(title: str, unit: str, scale: float, lines: list[Row]) -> dict[str, Any]:
+def _figure(times: list[float] | None, scale: float) -> str:
+    return f"{statistics.median(times) * scale:9.2f}" if times else f"{'-':>9}"
+
+
+def as_object(title: str, unit: str, scale: float, lines: list[Row]) -> dict[str, Any]:
+    """What `report` prints as JSON."""
     return {
         "title": title,
         "unit": unit,
@@ -149,6 +190,11 @@ def _as_object(title: str, unit: str, scale: float, lines: list[Row]) -> dict[st
                         "median": statistics.median(times) * scale,
                         "min": min(times) * scale,
                         "ours_over_theirs": ratio(line.times[OURS], times),
+                        **(
+                            {"compiled_over_theirs": ratio(line.times[COMPILED], times)}
+                            if COMPILED in line.times
+                            else {}
+                        ),
                     }
                     for name, times in line.times.items()
                 },

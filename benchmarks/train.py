@@ -13,12 +13,11 @@ from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
+from _builds import BUILDS, Build
 from _measure import arguments, chosen, measure, optional, report, rows
 
 # isort: split
 import numpy as np
-
-import wengert as wg
 
 torch = optional("torch")
 hips = optional("autograd")
@@ -59,6 +58,13 @@ def torch_style(lib: Any, x: Any, y: Any, weights: Arrays, rate: float) -> Train
         return loss.item()
 
     return step
+
+
+def our_style(build: Build, x: Any, y: Any, weights: Arrays, rate: float) -> Trainer:
+    with build.set_up():
+        # a step of another network: all that is imported when it is first needed
+        torch_style(build.package, x, y, weights, rate)()
+        return torch_style(build.package, x, y, weights, rate)
 
 
 def hips_style(lib: Any, x: Any, y: Any, weights: Arrays, rate: float) -> Trainer:
@@ -124,8 +130,8 @@ def jax_style(lib: Any, x: Any, y: Any, weights: Arrays, rate: float) -> Trainer
     return step
 
 
-STYLES = {
-    "wengert": (wg, torch_style),
+STYLES: dict[str, tuple[Any, Any]] = {
+    **{name: (build, our_style) for name, build in BUILDS.items()},
     "torch": (torch, torch_style),
     "autograd": (hips, hips_style),
     "mygrad": (mygrad, mygrad_style),
@@ -148,9 +154,8 @@ def contestant(step: Trainer, losses: list[float]) -> Callable[[], Mapping[str, 
 
 
 def main() -> None:
-    options = arguments(__doc__)
+    options = arguments(__doc__, rounds=(4, ROUNDS))
     styles = chosen({name: style for name, style in STYLES.items() if style[0]}, options.peers)
-    rounds = 4 if options.quick else ROUNDS
     lines = []
     for name, (sizes, rate) in NETWORKS.items():
         rng = np.random.default_rng(0)
@@ -167,7 +172,7 @@ def main() -> None:
             n: contestant(style(lib, x, y, weights, rate), losses[n])
             for n, (lib, style) in styles.items()
         }
-        times = measure(runs, rounds)
+        times = measure(runs, options.rounds)
         for peer, theirs in losses.items():
             if not np.isclose(losses["wengert"][-1], theirs[-1], rtol=0.02):
                 sys.exit(f"{name}: the loss of {peer} is {theirs[-1]}, not {losses['wengert'][-1]}")

@@ -1,5 +1,6 @@
 """Line charts: what is drawn of which numbers, round ticks, gaps, and files."""
 
+import itertools
 import math
 import re
 import xml.etree.ElementTree as ElementTree
@@ -91,14 +92,24 @@ def test_a_logarithmic_scale_gives_every_power_the_same_room():
     assert {"1", "10", "100"} <= set(texts(chart))
 
 
+def test_a_logarithmic_scale_to_the_right_gives_every_power_the_same_room():
+    chart = curve(([1.0, 100.0, 10_000.0, 0.0, -1.0], [1.0, 3.0, 2.0, 2.0, 2.0]), log_x=True)
+    (path,) = paths(chart)
+    (x0, y0), (x1, y1), (x2, y2) = points(path)  # what is not positive has no place
+    assert x1 - x0 == pytest.approx(x2 - x1, abs=0.11)
+    assert y0 - y2 == pytest.approx((y0 - y1) / 2, abs=0.11)
+    assert {"1", "100", "10000"} <= set(texts(chart))
+
+
 def test_nought_is_in_the_chart_where_it_is_near():
     assert "0" in [text.rstrip("0.") or "0" for text in texts(curve([2.3, 1.0, 0.05]))]
     assert min(float(text) for text in texts(curve([102.0, 101.0]))[:3]) > 100
 
 
 def test_lines_stay_inside_the_frame():
-    for log in (False, True):
-        chart = curve(np.linspace(3.0, 5.0, 50), log=log, title="t", x="x", y="y")
+    pair = (np.linspace(2.0, 900.0, 50), np.linspace(3.0, 5.0, 50))
+    for log, log_x in itertools.product((False, True), repeat=2):
+        chart = curve(pair, log=log, log_x=log_x, title="t", x="x", y="y")
         for x, y in points(paths(chart)[0]):
             assert 24 <= x <= 640 - 23
             assert 62 <= y <= 380 - 47

@@ -133,6 +133,9 @@ class Lifted:
         raise NotImplementedError
 
     wraps = False
+    traced = False
+    """Whether it is a value of a trace, which belongs to no level (see `wengert.compiler.sym`)."""
+    trace: Any
     # NumPy's operators and functions leave values of transforms to these
     __array_ufunc__ = None
     shape: tuple[int, ...]
@@ -228,7 +231,8 @@ def levels_of(*payloads: Any) -> dict[int, Level]:
     stack = [p for p in payloads if isinstance(p, Lifted)]
     while stack:
         value = stack.pop()
-        found[value.owner.number] = value.owner
+        if not value.traced:
+            found[value.owner.number] = value.owner
         stack += [part for part in value.contents() if isinstance(part, Lifted)]
     return found
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from wengert.kernels.matmul import bmm, mm
 
-__all__ = ["contract"]
+__all__ = ["contract", "plan_of"]
 
 Labels = tuple[int, ...]
 
@@ -49,12 +49,12 @@ class _Plan:
         self.plain = not batch and len(left) == len(summed) == 1 and len(right) <= 1
 
 
-_plan = lru_cache(maxsize=1024)(_Plan)
+plan_of = lru_cache(maxsize=1024)(_Plan)
 
 
 def contract(self: Any, other: Any, a: Labels, b: Labels, out: Labels) -> Any:
     """The sums of the products of two arrays (see NOTE [labels])."""
-    plan = _plan(a, b, out, other.size > self.size)
+    plan = plan_of(a, b, out, other.size > self.size)
     if plan.product:
         return _spread(self, plan.first) * _spread(other, plan.second)
     x, y = self.transpose(plan.first), other.transpose(plan.second)

@@ -14,6 +14,7 @@ from wengert.base.device import as_device, device
 from wengert.kernels.random import STATE, Stream
 from wengert.ops.randomness import check_randomness
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.modes import current_mode
 
 __all__ = [
     "Generator",
@@ -202,6 +203,9 @@ default_generator: Generator = _DefaultGenerator()
 def stream_of(function: str, generator: Any) -> Stream:
     """The stream of ``generator=``, which None leaves to `default_generator`."""
     check_randomness()
+    mode = current_mode()
+    if mode is not None and mode.tracing is not None:
+        mode.tracing.use_stream()
     if generator is None:
         return default_generator.stream
     if not isinstance(generator, Generator):

@@ -193,9 +193,13 @@ def _item(item: Any) -> Any:
                 f"are valid indices (got {type(item).__name__})"
             ) from None
     kind = item.dtype.kind
+    if isinstance(item, Lifted) and item.dtype == np.uint8 and item.traced:
+        return item.astype(bool)
     if isinstance(item, Lifted) and kind in "iu":
         # without dimensions, too, it cannot be a number
         return item.astype(np.intp)
+    if isinstance(item, Lifted) and item.traced and kind == "b":
+        return item.copy() if item.ndim else bool(item)
     if isinstance(item, Lifted) and (kind == "b" or item.dtype == np.uint8):
         raise RuntimeError(
             "vmap: It looks like you're indexing with a mask that differs within the batch, so "

@@ -6,6 +6,7 @@ all the elements of a batch, or drawn for each of them.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +34,8 @@ def check_randomness() -> None:
 def drawn(draw: Callable[[], Any]) -> Any:
     """The array that `draw` gives, or a batch of as many as `vmap` asks for."""
     mode = current_mode()
+    if mode is not None and mode.tracing is not None:
+        draw = functools.partial(mode.tracing.drawn, draw)
     if mode is None or not mode.levels:
         return draw()
     check_randomness()

@@ -48,6 +48,9 @@ def _seeds(
                 raise errors.no_gradient(i, output.payload, is_recording(), told(recent()))
         if grad is None:
             g = _implicit_seed(i, shape, dtype)
+            mode = current_mode()
+            if mode is not None and mode.tracing is not None:
+                g = mode.tracing.constant(g)
             grad = new_tensor(g) if create_graph else g
         else:
             _check_seed(i, shape, dtype, grad)
@@ -95,13 +98,22 @@ def _check_seed(i: int, shape: tuple[int, ...] | None, dtype: Any, grad: Any) ->
         )
 
 
-def _reachable(seeds: Sequence[tuple[Any, Any]], through: Container[Any] | None = None) -> set[Any]:
-    """Every node that a walk from `seeds` may come to; by way of `through` only, if given."""
+def _reachable(
+    seeds: Sequence[tuple[Any, Any]],
+    targets: set[Any] | None = None,
+    through: Container[Any] | None = None,
+) -> set[Any]:
+    """Every node that a walk from `seeds` may come to; by way of `through` only, if given.
+
+    With `targets` those are left out that can only lead past them: a node leads to older ones, so a
+    gradient by what was computed late does not go back to where everything began.
+    """
+    oldest = -1 if targets is None else max((min(t.seq, -1) for t in targets), default=-1)
     reached: set[Any] = set()
     stack = [_node_of(edge) for edge, _ in seeds]
     while stack:
         node = stack.pop()
-        if node in reached or node.seq > 0 or (through is not None and node not in through):
+        if node in reached or node.seq > oldest or (through is not None and node not in through):
             continue
         reached.add(node)
         stack += [_node_of(edge) for edge in node.edges if edge is not None]
@@ -113,7 +125,7 @@ def _restricted(
 ) -> dict[Any, tuple[Any, ...]]:
     """The nodes between the outputs and `targets`, each with its edges that lead there."""
     wanted: dict[Any, tuple[Any, ...]] = {}
-    for node in sorted(_reachable(seeds, through), key=lambda node: -node.seq):
+    for node in sorted(_reachable(seeds, targets, through), key=lambda node: -node.seq):
         edges = tuple(
             edge
             if edge is not None and (_node_of(edge) in targets or _node_of(edge) in wanted)
@@ -215,7 +227,7 @@ class _Walk:
         add_gradients(leaves, not self.raw)
 
     def _watched(self, wanted: Any, targets: set[Any] | None, accumulate: bool, look: Any) -> None:
-        reachable = _reachable(self.seeds)
+        reachable = _reachable(self.seeds, targets)
         nodes = {node: node.edges for node in reachable} if wanted is None else wanted
         arriving = reachable if targets is None else reachable & targets
         alone = len(self.seeds) == 1

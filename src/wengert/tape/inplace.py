@@ -100,7 +100,7 @@ def write(
             check_cast(prim, tensor, [])
         lifted = [tensor, *lift_others(form, tensor, others)]
     mode = current_mode()
-    if mode is not None and mode.levels:
+    if mode is not None and (mode.levels or mode.tracing is not None):
         return Transforms.write(form, tensor, lifted, params, name, mode)
     payload = tensor.array()
     payloads = [payload, *[other.payload for other in lifted[1:]]]
@@ -179,7 +179,7 @@ def write_result(tensor: Any, result: Any, before: Any, name: str) -> Any:
     )
     alone = isinstance(node, Node) and node.edges[0] is edge_of(before)
     mode = current_mode()
-    if mode is not None and (mode.levels or mode.mutation is not None):
+    if mode is not None and (mode.levels or mode.mutation is not None or mode.tracing is not None):
         return write(TABLE["assign"], tensor, (result,), {}, name)
     check_writable(tensor, node is not None)
     if not fits or not alone:

@@ -22,6 +22,7 @@ from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.inplace import base_requires_grad, bump, old_value_needed, set_history
 from wengert.tape.levels import brought, check_levels, move
+from wengert.tape.modes import full_mode
 from wengert.tape.node import edge_of
 from wengert.tape.record import make_node
 from wengert.tape.views import move_edge, push, refresh_views
@@ -32,6 +33,8 @@ __all__ = ["elevate", "store", "write_lifted"]
 
 def _is_own(payload: Any, levels: Sequence[Level]) -> bool:
     """Whether a write at `levels`, in order, reaches all parts of a payload, and nothing else."""
+    if isinstance(payload, Lifted) and payload.traced:
+        return not levels
     if not levels:
         shared = isinstance(payload, Lifted) or any(
             step == 0 and size > 1
@@ -50,6 +53,8 @@ def _is_own(payload: Any, levels: Sequence[Level]) -> bool:
 
 def _owned(payload: Any, levels: Sequence[Level]) -> Any:
     """`payload` with a place of its own for every part of a value at `levels`."""
+    if isinstance(payload, Lifted) and payload.traced and not levels:
+        return payload
     if not levels:
         own = payload.ndim and _is_own(np.asarray(payload), ())
         return payload if own else np.array(payload)
@@ -68,6 +73,12 @@ def elevate(tensor: Any, levels: Sequence[Level]) -> None:
     ext = tensor.ext
     base = tensor if ext is None or ext.base is None else ext.base
     before = base.array()
+    tracing = full_mode().tracing
+    if tracing is not None and not isinstance(before, Lifted):
+        base.payload = before = tracing.memory(before)
+        _renew(base)
+        if tensor is not base:
+            tensor.payload = push(namespace_of(before), tensor.ext.chain, before)
     known = {**levels_of(before), **{level.number: level for level in levels}}
     every = [known[number] for number in sorted(known)]
     if _is_own(before, every):
@@ -76,16 +87,22 @@ def elevate(tensor: Any, levels: Sequence[Level]) -> None:
     base.payload = _owned(raised.payload, every)
     if raised.edge is not base.edge and base.edge is not LEAF:
         move_edge(base, raised.edge)
-    references = () if base.ext is None or base.ext.views is None else base.ext.views
-    for reference in references:
-        view = reference()
-        if view is not None and view.ext is not None and view.ext.base is base:
-            view.payload = push(namespace_of(base.payload), view.ext.chain, base.payload)
+    references = _renew(base)
     if references and base.edge is not None and base.edge is not LEAF:
         refresh_views(base, base.edge)
     if tensor is not base and isinstance(base.payload, Lifted):
         # a view for one write, which its base does not know
         tensor.payload = push(namespace_of(base.payload), tensor.ext.chain, base.payload)
+
+
+def _renew(base: Any) -> Any:
+    """Let all views of `base` show the memory that it has now; gives references to them."""
+    references = () if base.ext is None or base.ext.views is None else base.ext.views
+    for reference in references:
+        view = reference()
+        if view is not None and view.ext is not None and view.ext.base is base:
+            view.payload = push(namespace_of(base.payload), view.ext.chain, base.payload)
+    return references
 
 
 def store(target: Any, result: Any) -> None:
@@ -97,6 +114,8 @@ def store(target: Any, result: Any) -> None:
         level = target.owner
         store(target.primal, move("primal_of", new_tensor(result), level).payload)
         store(target.tangent, move("tangent_of", new_tensor(result), level).payload)
+    elif isinstance(target, Lifted):
+        target.trace.write(target, result)
     else:
         np.copyto(target, result, casting="same_kind")
 

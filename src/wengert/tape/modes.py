@@ -66,6 +66,8 @@ class Mode:
         others compute (see `wengert.tape.record.run`).
     levels
         The transforms that are under way (see NOTE [levels] in `wengert.interp.levels`).
+    tracing
+        What makes a program of all that is computed, or None (see `wengert.compiler.trace`).
     records, observed, special, inner, below
         What follows: whether operations are recorded, whether they take the common way and are
         looked at afterwards, what computes them if not the common way, the mode in which that
@@ -87,6 +89,7 @@ class Mode:
         "records",
         "refusal",
         "special",
+        "tracing",
     )
 
     def __init__(
@@ -100,6 +103,7 @@ class Mode:
         multithreading: bool = True,
         dispatch: tuple[Any, ...] = (),
         levels: tuple[Level, ...] = (),
+        tracing: Any = None,
     ) -> None:
         self.grad = grad
         self.inference = inference
@@ -110,6 +114,7 @@ class Mode:
         self.multithreading = multithreading
         self.dispatch = dispatch
         self.levels = levels
+        self.tracing = tracing
         self.records = grad and inference is None
         self.special = inference if anomaly is None else anomaly
         self.observed = (
@@ -119,6 +124,7 @@ class Mode:
             and not hooks
             and not dispatch
             and not levels
+            and tracing is None
         )
         self.below = changed(self, dispatch=dispatch[:-1]) if dispatch else None
         self.inner: Mode | None = None
@@ -142,6 +148,7 @@ _FIELDS = (
     "multithreading",
     "dispatch",
     "levels",
+    "tracing",
 )
 _DEFAULT = Mode()
 _DEFAULT_FIELDS = _DEFAULT.fields()

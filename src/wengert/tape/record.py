@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.base.dtypes import is_differentiable
 from wengert.base.shapes import broadcast
+from wengert.interp.eager import K
 from wengert.interp.levels import Lifted, Transforms, namespace_of
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
@@ -70,7 +71,8 @@ def run(
     if mode is not None and mode.dispatch:
         return mode.dispatch[-1].run(mode, prim, tensors, params, outs)
     lifted: list[Any] = []
-    if mode is not None and mode.levels:
+    tracing = None if mode is None else mode.tracing
+    if mode is not None and (mode.levels or tracing is not None):
         tensors = Transforms.raised(tensors, params)
         lifted = [t.payload for t in tensors]
         lifted += [v for value in params.values() if isinstance(value, tuple) for v in value]
@@ -78,6 +80,8 @@ def run(
     single = prim.outputs == 1
     if outs is None:
         F = namespace_of(*[p for p in lifted if isinstance(p, Lifted)])
+        if F is K and tracing is not None:
+            F = tracing.namespace
         try:
             results = getattr(F, prim.name)(*payloads, **params)
         except ValueError:

@@ -42,6 +42,7 @@ __all__ = [
     "refresh_views",
     "replayed",
     "require_grad_of_views",
+    "single_step",
     "window",
     "write_refused",
 ]
@@ -83,7 +84,7 @@ def attach_view(
     else:
         base, chain = source, ()
     ext.base = base
-    ext.chain = (*chain, _step(prim, params, index, source.payload.shape))
+    ext.chain = (*chain, single_step(prim, params, index, source.payload.shape))
     if not recording:
         ext.no_write = MADE_UNRECORDED
         if base.edge is not None:
@@ -136,7 +137,7 @@ def attach_alias(source: Any, out: Any) -> None:
     base_ext.views = [*(base_ext.views or ()), weakref.ref(out)]
 
 
-def _step(
+def single_step(
     prim: Primitive, params: dict[str, Any], index: int | None, shape: tuple[int, ...]
 ) -> Step:
     """One output of a view operation as a step: the operation that gives this output alone."""

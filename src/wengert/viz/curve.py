@@ -59,6 +59,7 @@ def curve(
     x: str = "",
     y: str = "",
     log: bool = False,
+    log_x: bool = False,
     size: tuple[int, int] = (640, 380),
 ) -> Curve:
     """Draw values as lines over their numbers, or over other values.
@@ -73,6 +74,8 @@ def curve(
     log
         Whether upwards every power of ten takes the same room. Values that are not positive leave
         gaps then.
+    log_x
+        The same to the right.
     size
         Width and height.
 
@@ -107,13 +110,13 @@ def curve(
             up = _numbers(values, name)
             along = np.arange(len(up), dtype=np.float64)
         lines.append((str(key), along, up))
-    return Curve(lines, title, x, y, log, size)
+    return Curve(lines, title, x, y, log, log_x, size)
 
 
 class Curve:
     """A line chart; made by `curve`."""
 
-    __slots__ = ("lines", "log", "size", "title", "x", "y")
+    __slots__ = ("lines", "log", "log_x", "size", "title", "x", "y")
 
     def __init__(
         self,
@@ -122,9 +125,11 @@ class Curve:
         x: str,
         y: str,
         log: bool,
+        log_x: bool,
         size: tuple[int, int],
     ):
-        self.lines, self.title, self.x, self.y, self.log, self.size = lines, title, x, y, log, size
+        self.lines, self.title, self.x, self.y, self.size = lines, title, x, y, size
+        self.log, self.log_x = log, log_x
 
     def svg(self, theme: str = "auto") -> str:
         """Return the chart as SVG, for ``"light"`` or ``"dark"`` ground or, ``"auto"``, both."""
@@ -155,7 +160,11 @@ class Curve:
 
 def _shown(chart: Curve, up: np.ndarray, along: np.ndarray) -> np.ndarray:
     shown = (np.abs(up) < _HUGE) & (np.abs(along) < _HUGE)  # False for NaN
-    return shown & (up > 1 / _HUGE) if chart.log else shown
+    if chart.log:
+        shown &= up > 1 / _HUGE
+    if chart.log_x:
+        shown &= along > 1 / _HUGE
+    return shown
 
 
 def _span(parts: list[np.ndarray], log: bool) -> tuple[float, float]:
@@ -216,7 +225,10 @@ def _rules(root: str, palette: dict[str, str], colours: tuple[str, ...]) -> str:
 
 @dataclass(slots=True)
 class _Frame:
-    """The rectangle that lines are drawn in, and what its sides stand for."""
+    """The rectangle that lines are drawn in, and what its sides stand for.
+
+    Where a scale is logarithmic, its ends are logarithms.
+    """
 
     left: float
     right: float
@@ -224,7 +236,7 @@ class _Frame:
     bottom: float
     start: float
     end: float
-    floor: float  # of logarithms, where the scale is logarithmic
+    floor: float
     ceiling: float
 
     def across(self, x: Any) -> Any:
@@ -262,8 +274,13 @@ def _axes(chart: Curve, shown: list[np.ndarray], top: float) -> tuple[list[str],
         [up[keep] for (_, _, up), keep in zip(chart.lines, shown, strict=True)], chart.log
     )
     start, end = _span(
-        [along[keep] for (_, along, _), keep in zip(chart.lines, shown, strict=True)], False
+        [along[keep] for (_, along, _), keep in zip(chart.lines, shown, strict=True)], chart.log_x
     )
+    if chart.log_x:
+        ticks_across = [(math.log10(value), text) for value, text in log_ticks(start, end)]
+        start, end = math.log10(start), math.log10(end)
+    else:
+        ticks_across = linear_ticks(start, end, 7)
     if chart.log:
         room = 0.04 * (math.log10(high) - math.log10(low))
         floor, ceiling = math.log10(low) - room, math.log10(high) + room
@@ -283,7 +300,7 @@ def _axes(chart: Curve, shown: list[np.ndarray], top: float) -> tuple[list[str],
             f'<path class="grid" d="M{number(left)} {number(y)}H{number(frame.right)}"/>'
             f'<text x="{number(left - 8)}" y="{number(y + 4)}" text-anchor="end">{text}</text>'
         )
-    for value, text in linear_ticks(start, end, 7):
+    for value, text in ticks_across:
         x = number(frame.across(value))
         parts.append(
             f'<path class="axis" d="M{x} {number(bottom)}v4"/>'
@@ -314,6 +331,7 @@ def _drawn(chart: Curve, theme: str) -> str:
     for at, ((_, along, up), keep) in enumerate(zip(chart.lines, shown, strict=True)):
         along, up = np.where(keep, along, 1.0), np.where(keep, up, 1.0)
         values = np.log10(up) if chart.log else up
+        along = np.log10(along) if chart.log_x else along
         line, dots = _path(
             frame.across(along), frame.upwards(values), keep, int(frame.right - frame.left)
         )

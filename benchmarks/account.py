@@ -1,0 +1,179 @@
+"""Where the time goes: one operation by its parts, and beside every library that is installed.
+
+Chains of products and of matrix products, from numbers to 100,000 elements: forwards alone,
+recorded, backwards, and backwards twice. ``--page docs/performance.md`` writes the figures of that
+page, with those of the other benchmarks, and its plot; ``--plot FILE`` the plot alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from _measure import OURS, Row, arguments, as_object, clock, measure, report, rows
+
+# isort: split
+import numpy as np
+from _builds import BUILDS
+from _page import parts_table, write_page
+from _parts import KERNELS, Account, accounts_of, operands
+from _styles import Passes, passes_of
+
+curve = BUILDS[OURS].load("wengert.viz.curve").curve
+
+SIZES = {
+    "product": ((), (8,), (1000,), (100_000,)),
+    "matmul": ((3, 3), (32, 32), (316, 316)),
+}
+DTYPES = (np.float32, np.float64)
+PLOTTED = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
+LARGE = 10_000
+"""From so many elements on chains are shorter, and measured in fewer rounds."""
+ROUND = 2e-3
+"""Seconds that a contestant runs for before the next has its turn, at least."""
+
+
+def length_of(size: int) -> int:
+    """How many operations a chain has; the largest still fits into memory many times."""
+    return 50 if size < LARGE else 20 if size < 10 * LARGE else 10
+
+
+def options_of(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--page", metavar="FILE", help="put the figures into this page")
+    parser.add_argument("--plot", metavar="FILE", help="save the plot, .svg or .png")
+    parser.add_argument(
+        "--largest", type=int, default=PLOTTED[-1], metavar="N", help="no arrays of more elements"
+    )
+
+
+def chain_of(kernel: str, ops: int) -> Callable[..., Any]:
+    operation = KERNELS[kernel].forward
+
+    def chain(F: Any, x: Any, w: Any) -> Any:
+        y = x
+        for _ in range(ops):
+            y = operation(y, w)
+        return y
+
+    return chain
+
+
+def contestant(passes: Passes, ops: int) -> Callable[[], Mapping[str, float]]:
+    """Seconds per operation: forwards without and with recording, backwards, both, and twice."""
+
+    def timed(call: Callable[[], Any], repeats: int) -> float:
+        start = clock()
+        for _ in range(repeats):
+            call()
+        return (clock() - start) / repeats
+
+    def often(call: Callable[[], Any]) -> int:
+        call()
+        return max(1, int(ROUND / max(timed(call, 1), 1e-9)))
+
+    step, alone, double = passes
+    repeats = [often(call) if call is not None else 0 for call in passes]
+
+    def run() -> dict[str, float]:
+        found = {}
+        alone()
+        found["alone"] = timed(alone, repeats[1]) / ops
+        if step is not None:
+            step()
+            pairs = [step()[:2] for _ in range(repeats[0])]
+            found["recorded"], found["backward"] = (
+                sum(of) / repeats[0] / ops for of in zip(*pairs, strict=True)
+            )
+            found["both"] = found["recorded"] + found["backward"]
+        if double is not None:
+            double()
+            found["double"] = timed(double, repeats[2]) / ops
+        return found
+
+    return run
+
+
+def libraries(shape: tuple[int, ...], kernel: str, dtype: Any, options: Any) -> list[Row]:
+    """The rows of one chain, of all libraries."""
+    x, w, g = operands(kernel, shape, dtype)
+    size = np.size(x)
+    ops = length_of(size)
+    case = f"{kernel} {shape} {np.dtype(dtype)}"
+    found = passes_of(case, chain_of(kernel, ops), [x, w], g, peers=options.peers, without=())
+    runs = {name: contestant(passes, ops) for name, passes in found.items()}
+    rounds = options.rounds if size < LARGE else max(1, options.rounds // 3)
+    return rows(case, measure(runs, rounds))
+
+
+def accounts(options: Any) -> list[Account]:
+    """Of each kernel, dtype and size, by build."""
+    found = []
+    for kernel, shapes in SIZES.items():
+        for dtype in DTYPES:
+            for shape in shapes:
+                size = int(np.prod(shape))
+                if size <= options.largest:
+                    rounds = 3 * options.rounds if size < LARGE else max(1, options.rounds // 3)
+                    repeats = 3 if size < LARGE else 1
+                    found += accounts_of(kernel, shape, dtype, length_of(size), repeats, rounds)
+    return found
+
+
+def plot_of(options: Any) -> Any:
+    """The chart of a product, recorded and backwards, over the size."""
+    series: dict[str, tuple[list[float], list[float]]] = {}
+    for size in PLOTTED:
+        if size > options.largest:
+            continue
+        shape = () if size == 1 else (size,)
+        row = next(r for r in libraries(shape, "product", np.float64, options) if r.phase == "both")
+        for name, times in row.times.items():
+            along, up = series.setdefault(name, ([], []))
+            along.append(size)
+            up.append(1e6 * statistics.median(times))
+    return curve(
+        series,
+        title="A product, recorded and backwards",
+        x="elements (float64)",
+        y="µs per operation",
+        log=True,
+        log_x=True,
+        size=(720, 460),
+    )
+
+
+def main() -> None:
+    options = arguments(__doc__, options_of)
+    if options.plot and not options.page:
+        print(f"saved {plot_of(options).save(options.plot)}")
+        return
+    parts = accounts(options)
+    lines = [
+        row
+        for kernel, shapes in SIZES.items()
+        for dtype in DTYPES
+        for shape in shapes
+        if np.prod(shape) <= options.largest
+        for row in libraries(shape, kernel, dtype, options)
+    ]
+    title, unit = "One operation beside other libraries", "µs per operation"
+    if options.page:
+        page = Path(options.page)
+        chart = plot_of(options).save(options.plot or page.with_suffix(".svg"))
+        write_page(page, lines, parts, chart, options)
+    elif options.json:
+        parts_as_objects = [account._asdict() for account in parts]
+        print(
+            json.dumps({**as_object(title, unit, 1e6, lines), "parts": parts_as_objects}, indent=2)
+        )
+    else:
+        print(parts_table(parts))
+        report(title, unit, 1e6, lines, False)
+
+
+if __name__ == "__main__":
+    main()

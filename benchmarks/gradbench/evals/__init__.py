@@ -1,0 +1,1 @@
+"""The evals, a module for each, as a user of this library writes them."""

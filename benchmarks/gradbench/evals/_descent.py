@@ -1,0 +1,44 @@
+"""Gradient descent as particle and saddle prescribe it, and the gradients that they name.
+
+A step that lowers the function is taken, and after ten of them in a row steps become twice as long;
+a step that does not makes them half as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import wengert as wg
+
+from ._types import Function
+
+Gradient = Callable[[Function], Function]
+
+GRADIENTS: dict[str, Gradient] = {"f": wg.func.jacfwd, "r": wg.func.grad}
+"""Forward and reverse mode, by the letters in the names of the functions."""
+
+TOLERANCE = 1e-5
+
+
+def argmin(f: Function, gradient: Function, x: Any) -> Any:
+    """Where `f` is least, from `x` on. `gradient` is its gradient."""
+    value, slope, rate, taken = f(x), gradient(x), 1e-5, 0
+    while (slope * slope).sum() > TOLERANCE**2:
+        if taken == 10:
+            rate, taken = 2 * rate, 0
+            continue
+        moved = x - rate * slope
+        if ((moved - x) * (moved - x)).sum() <= TOLERANCE**2:
+            break
+        new = f(moved)
+        if new < value:
+            x, value, slope, taken = moved, new, gradient(moved), taken + 1
+        else:
+            rate, taken = rate / 2, 0
+    return x
+
+
+def argmax(f: Function, gradient: Function, x: Any) -> Any:
+    """Where `f` is greatest, from `x` on. `gradient` is its gradient."""
+    return argmin(lambda y: -f(y), lambda y: -gradient(y), x)

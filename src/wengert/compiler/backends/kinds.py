@@ -1,0 +1,141 @@
+"""Layer 8 · compiler: which steps have a native form, and of what kind."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.compiler.backends.pull import PULLS
+from wengert.compiler.code import is_native
+from wengert.compiler.ir import Affine, Loop, Program, Step, Value, uses
+from wengert.compiler.scalars import supports
+
+__all__ = ["Reduction", "is_native_step", "kind_of", "reduction_of", "with_values"]
+
+# which integer parameters may depend on a loop's counter
+_COUNTED = {
+    "select": {"index"},
+    "slice": {"start", "end"},
+    "select_backward": {"index"},
+    "slice_backward": {"start", "end"},
+}
+_WHOLE = {
+    "sum": "sum",
+    "prod": "prod",
+    "max": "max",
+    "min": "min",
+}
+_ALONG = {
+    "sum_dim": "sum",
+    "prod_dim": "prod",
+    "amax": "max",
+    "amin": "min",
+    "any": "any",
+    "all": "all",
+    "count_nonzero": "sum",
+}
+
+
+class Reduction(NamedTuple):
+    """How a step combines elements: in which way, and along which dimensions of its argument."""
+
+    kind: str
+    dims: tuple[int, ...]
+    keepdim: bool
+
+
+def reduction_of(step: Step) -> Reduction | None:
+    """The reduction that a step is, if it is one that loops can do."""
+    name = step.prim.name
+    if name in _WHOLE:
+        found = Reduction(_WHOLE[name], tuple(range(len(step.args[0].shape))), False)
+    elif name in _ALONG:
+        found = Reduction(_ALONG[name], step.params["dim"], step.params.get("keepdim", False))
+    elif name == "sum_to":
+        return _down(step)
+    else:
+        return None
+    source, out = step.args[0].dtype, step.outs[0].dtype
+    if not (is_native(source) and is_native(out)):
+        return None
+    if found.kind in ("max", "min") and (source.kind == "b" or not step.args[0].size):
+        return None
+    return found
+
+
+def _down(step: Step) -> Reduction | None:
+    """`sum_to`, whose dimensions of size 1 stay."""
+    source, out = step.args[0], step.outs[0]
+    if not is_native(source.dtype) or source.dtype != out.dtype:
+        return None
+    lead = len(source.shape) - len(out.shape)
+    within = [lead + k for k, n in enumerate(out.shape) if n == 1 != source.shape[lead + k]]
+    return Reduction("sum", (*range(lead), *within), True)
+
+
+def with_values(step: Step) -> Step:
+    """The step with index arrays among its parameters as values."""
+    indices = step.params.get("indices")
+    if not isinstance(indices, tuple) or not any(isinstance(i, np.ndarray) for i in indices):
+        return step
+    values = tuple(
+        [
+            Value(index.dtype, index.shape, np.ascontiguousarray(index).reshape(index.shape))
+            if isinstance(index, np.ndarray)
+            else index
+            for index in indices
+        ]
+    )
+    return Step(step.prim, step.args, {**step.params, "indices": values}, step.outs, step.site)
+
+
+def _counted(param: Any) -> bool:
+    if isinstance(param, tuple | list):
+        return any(map(_counted, param))
+    return isinstance(param, Affine)
+
+
+def kind_of(step: Step) -> str:
+    """``"pull"``, ``"scalar"``, ``"reduce"``, ``"call"``, or ``"foreign"``: only NumPy can do it."""
+    name = step.prim.name
+    counted = {key for key, param in step.params.items() if _counted(param)}
+    if not counted <= _COUNTED.get(name, set()):
+        return "foreign"
+    if not all(is_native(value.dtype) for value in (*uses(step), *step.outs)):
+        return "foreign"
+    pull = PULLS.get(name)
+    if pull is not None and (pull.accepts(step) or name in RESHAPES):
+        return "pull"
+    if len(step.outs) == 1 and supports(
+        name, [arg.dtype for arg in step.args], step.outs[0].dtype, step.params
+    ):
+        return "scalar"
+    return "reduce" if reduction_of(step) is not None else "foreign"
+
+
+RESHAPES = frozenset(
+    (
+        "view",
+        "unsafe_view",
+        "squeeze",
+        "squeeze_dim",
+        "squeeze_dims",
+        "squeeze_dim_",
+        "unsqueeze",
+    )
+)
+"""The primitives whose result is their argument's memory in another shape."""
+
+
+def is_native_step(step: Step | Loop) -> bool:
+    """Whether native code can do a step, or everything in a loop."""
+    if isinstance(step, Loop):
+        given = (*uses(step), *step.outs)
+        return all(is_native(value.dtype) for value in given) and is_native_program(step.body)
+    return kind_of(with_values(step)) != "foreign"
+
+
+def is_native_program(program: Program) -> bool:
+    """Whether native code can do all of a program."""
+    return all(map(is_native_step, program.steps))

@@ -1,0 +1,277 @@
+"""Layer 8 · compiler: trees of loops, and how nests of loops are put into one another.
+
+NOTE [trees of loops]
+Each value that must be computed in one place is first a nest of loops of its own (`Nest`). Nests
+are then placed into the loops that are there already: as many of its outer loops as possible
+become those of an earlier nest. A loop may be shared if what the nest reads of values that are
+computed in that loop, it reads at the same index: then everything it needs has been computed when
+its own part of the loop's body runs. So a chain of element-wise operations becomes one loop, and a
+softmax becomes one loop over rows whose body holds three over columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from wengert.compiler.backends.affine import Counter, Place, of
+from wengert.compiler.backends.nodes import Load, Node, walk
+from wengert.compiler.ir import Value
+
+__all__ = ["Accumulate", "Block", "LoopTree", "Nest", "Part", "Statement", "Store", "place_nest"]
+
+# a loop's body grows no further than this number of statements
+_LARGEST = 64
+# how many items a nest looks at for company
+_WINDOW = 24
+
+
+class Store:
+    """An element of a value is computed and written to memory."""
+
+    __slots__ = ("node", "place", "step", "value")
+
+    def __init__(self, value: Value, place: Place, node: Node, step: Any = None) -> None:
+        self.value = value
+        self.place = place
+        self.node = node
+        self.step = step
+
+
+class Accumulate:
+    """An element of a value is combined with one more element.
+
+    Attributes
+    ----------
+    kind
+        How: ``"sum"``, ``"prod"``, ``"max"``, ``"min"``, ``"any"`` or ``"all"``.
+    """
+
+    __slots__ = ("kind", "node", "place", "step", "value")
+
+    def __init__(self, value: Value, place: Place, node: Node, kind: str, step: Any) -> None:
+        self.value = value
+        self.place = place
+        self.node = node
+        self.kind = kind
+        self.step = step
+
+
+Statement = Store | Accumulate
+Block = list[Any]
+"""What runs one after the other: statements, trees of loops and, outside of all loops, calls."""
+
+
+class LoopTree:
+    """A loop, with a body of statements and loops.
+
+    Attributes
+    ----------
+    counter
+        Its counter.
+    before, body, after
+        What runs before the loop, in each repetition, and behind it.
+    count
+        The number of statements.
+    inputs
+        The values that are read in it, by the memory that they lie in.
+    writes
+        The values that are computed in it, and at which places.
+    """
+
+    __slots__ = ("after", "before", "body", "count", "counter", "inputs", "writes")
+
+    def __init__(self, counter: Counter) -> None:
+        self.counter = counter
+        self.before: Block = []
+        self.body: Block = []
+        self.after: Block = []
+        self.count = 0
+        self.inputs: set[Value] = set()
+        self.writes: dict[Value, list[Place]] = {}
+
+
+class Part(NamedTuple):
+    """A statement of a nest.
+
+    Attributes
+    ----------
+    statement
+        What is computed.
+    when
+        0: in the innermost loop; -1 and 1: before and behind the loop at `depth`.
+    depth
+        The position of that loop.
+    inner
+        Further loops that it stands in, which are its own.
+    """
+
+    statement: Statement
+    when: int = 0
+    depth: int = 0
+    inner: tuple[Counter, ...] = ()
+
+
+class Nest:
+    """One value's loops, before they are placed.
+
+    Parameters
+    ----------
+    counters
+        Its loops, the outermost first.
+    build
+        ``build(counters)`` gives its statements for these loops.
+    base
+        ``base(value)`` is the value whose memory a value shares, or the value itself.
+    """
+
+    __slots__ = ("base", "build", "counters", "inputs", "parts", "reads", "writes")
+
+    def __init__(
+        self,
+        counters: Sequence[Counter],
+        build: Callable[[Sequence[Counter]], list[Part]],
+        base: Callable[[Value], Value],
+    ) -> None:
+        self.counters = tuple(counters)
+        self.build = build
+        self.base = base
+        self.parts = build(self.counters)
+        self.writes: dict[Value, list[Place]] = {}
+        for part in self.parts:
+            self.writes.setdefault(part.statement.value, []).append(part.statement.place)
+        self.reads = [
+            node
+            for node in walk([part.statement.node for part in self.parts])
+            if isinstance(node, Load) and node.value not in self.writes
+        ]
+        self.inputs = {base(node.value) for node in self.reads}
+
+    def accesses(self) -> Iterator[tuple[Value, Place]]:
+        """Everything it touches, with the place."""
+        for node in self.reads:
+            yield node.value, node.place
+        for value, places in self.writes.items():
+            for place in places:
+                yield value, place
+
+    def needs(self, item: Any) -> bool:
+        """Whether an item of a block computes something that it touches."""
+        if isinstance(item, LoopTree):
+            touched = item.writes
+            return not self.inputs.isdisjoint(touched) or not self.writes.keys().isdisjoint(touched)
+        if isinstance(item, Store | Accumulate):
+            return item.value in self.inputs or item.value in self.writes
+        return False
+
+
+def place_nest(block: Block, nest: Nest, first: int) -> int:
+    """Put a nest into the loops of a block, or behind them; the position where it went.
+
+    Parameters
+    ----------
+    block
+        The items that are there.
+    nest
+        What is to be placed.
+    first
+        The position of the last item that computes what the nest needs, or -1.
+    """
+    known: dict[Counter, Counter] = {}
+    path: list[LoopTree] = []
+    body, start, at = block, first, -1
+    while len(path) < len(nest.counters):
+        found = _company(body, nest, len(path), start, known, outermost=not path)
+        if found < 0:
+            break
+        tree: LoopTree = body[found]
+        if not path:
+            at = found
+        known[nest.counters[len(path)]] = tree.counter
+        path.append(tree)
+        body = tree.body
+        start = max((k for k, item in enumerate(body) if nest.needs(item)), default=-1)
+    counters = [known.get(counter, counter) for counter in nest.counters]
+    parts = nest.build(counters) if known else nest.parts
+    shared = len(path)
+    for counter in counters[shared:]:
+        path.append(LoopTree(counter))
+    if at < 0 and any(part.when == 0 and not nest.counters for part in parts):
+        block += [_wrapped(part) for part in parts]
+        return len(block) - 1
+    for k in range(shared, len(path)):
+        (path[k - 1].body if k else block).append(path[k])
+    for part in parts:
+        item = _wrapped(part)
+        if part.when == 0:
+            path[-1].body.append(item)
+        elif part.when < 0:
+            path[part.depth].before.append(item)
+        else:
+            path[part.depth].after.append(item)
+    for tree in path:
+        _note(tree, nest, [part.statement for part in parts])
+    return at if at >= 0 else len(block) - 1
+
+
+def _company(
+    body: Block,
+    nest: Nest,
+    depth: int,
+    start: int,
+    known: dict[Counter, Counter],
+    outermost: bool,
+) -> int:
+    """The position of a loop of `body` that the nest's next loop may become, or -1."""
+    extent = nest.counters[depth].extent
+    first = max(start, 0)
+    for at in range(first, min(len(body), first + _WINDOW)):
+        tree = body[at]
+        if not isinstance(tree, LoopTree) or tree.counter.extent != extent:
+            continue
+        if tree.count + len(nest.parts) > _LARGEST:
+            continue
+        if outermost and at > start and nest.inputs.isdisjoint(tree.inputs):
+            # nothing in common: loops of their own keep registers and caches free
+            continue
+        if _may_share(tree, nest, {**known, nest.counters[depth]: tree.counter}):
+            return at
+    return -1
+
+
+def _may_share(tree: LoopTree, nest: Nest, known: dict[Counter, Counter]) -> bool:
+    """Whether what the nest touches of the tree's values has the loop's counter as an index."""
+    renamed = {counter: of(new) for counter, new in known.items()}
+    for value, place in nest.accesses():
+        if nest.base(value) is not value:
+            if nest.base(value) in tree.writes:
+                return False
+            continue
+        places = tree.writes.get(value)
+        if places is None:
+            continue
+        mine = [index.put(renamed) for index in place]
+        if not any(
+            mine[dim].is_counter(tree.counter)
+            and all(other[dim].is_counter(tree.counter) for other in places)
+            for dim in range(len(mine))
+        ):
+            return False
+    return True
+
+
+def _wrapped(part: Part) -> Any:
+    """A statement within the loops that are its own."""
+    item: Any = part.statement
+    for counter in reversed(part.inner):
+        tree = LoopTree(counter)
+        tree.body.append(item)
+        item = tree
+    return item
+
+
+def _note(tree: LoopTree, nest: Nest, statements: list[Statement]) -> None:
+    tree.count += len(statements)
+    tree.inputs |= nest.inputs
+    for statement in statements:
+        tree.writes.setdefault(statement.value, []).append(statement.place)

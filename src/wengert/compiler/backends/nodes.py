@@ -1,0 +1,153 @@
+"""Layer 8 · compiler: expressions of single elements, which the bodies of loops compute.
+
+Values that a loop nest computes on the way, without keeping them in memory, are nodes of these
+kinds. Nodes are shared: one node is one computation for one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.backends.affine import Index, Looked, Place
+from wengert.compiler.ir import Step, Value
+
+__all__ = ["Apply", "Choice", "Literal", "Load", "Node", "Position", "leaves", "walk"]
+
+
+class Load:
+    """An element of a value that lies in memory."""
+
+    __slots__ = ("place", "value")
+
+    def __init__(self, value: Value, place: Place) -> None:
+        self.value = value
+        self.place = place
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of the element."""
+        return self.value.dtype
+
+
+class Literal:
+    """A number that is known."""
+
+    __slots__ = ("dtype", "number")
+
+    def __init__(self, number: Any, dtype: np.dtype[Any]) -> None:
+        self.number = number
+        self.dtype = dtype
+
+
+class Position:
+    """An index as an integer."""
+
+    __slots__ = ("dtype", "index")
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.dtype = np.dtype(np.int64)
+
+
+class Apply:
+    """A scalar primitive on elements.
+
+    Attributes
+    ----------
+    name, params, dtype
+        The primitive, its parameters and the dtype of the result.
+    operands
+        Nodes of its arguments.
+    numbers
+        Nodes of those parameters that are read off values, by name.
+    step
+        Where it comes from, if it does.
+    """
+
+    __slots__ = ("dtype", "name", "numbers", "operands", "params", "step")
+
+    def __init__(
+        self,
+        name: str,
+        operands: Sequence[Node],
+        dtype: np.dtype[Any],
+        params: Mapping[str, Any] | None = None,
+        numbers: Mapping[str, Node] | None = None,
+        step: Step | None = None,
+    ) -> None:
+        self.name = name
+        self.operands = tuple(operands)
+        self.dtype = dtype
+        self.params = params or {}
+        self.numbers = numbers or {}
+        self.step = step
+
+
+class Choice:
+    """One of two elements, by where the indices lie.
+
+    Attributes
+    ----------
+    tests
+        Triples ``(index, low, high)``, all of which must hold: ``low <= index < high``.
+    inside, outside
+        The element where they hold, and where not. What is needed for `inside` alone is computed
+        only where they hold, since it may read what does not exist elsewhere.
+    """
+
+    __slots__ = ("dtype", "inside", "outside", "tests")
+
+    def __init__(
+        self, tests: Sequence[tuple[Index, int, int]], inside: Node, outside: Node
+    ) -> None:
+        self.tests = tuple(tests)
+        self.inside = inside
+        self.outside = outside
+        self.dtype = inside.dtype
+
+
+Node = Load | Literal | Position | Apply | Choice
+
+
+def _below(node: Node) -> Iterator[Node]:
+    if isinstance(node, Apply):
+        yield from node.operands
+        yield from node.numbers.values()
+    elif isinstance(node, Choice):
+        yield node.inside
+        yield node.outside
+
+
+def _indices(node: Node) -> Iterator[Index]:
+    if isinstance(node, Load):
+        yield from node.place
+    elif isinstance(node, Position):
+        yield node.index
+    elif isinstance(node, Choice):
+        yield from (index for index, _, _ in node.tests)
+
+
+def walk(roots: Sequence[Node]) -> Iterator[Node]:
+    """Every node that these need, once, those needed before those that need them."""
+    done: set[int] = set()
+    stack: list[tuple[Node, bool]] = [(node, False) for node in reversed(roots)]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            yield node
+            continue
+        if id(node) in done:
+            continue
+        done.add(id(node))
+        stack.append((node, True))
+        stack += [(below, False) for below in _below(node)]
+        for index in _indices(node):
+            stack += [(v.node, False) for v, _ in index.terms if isinstance(v, Looked)]
+
+
+def leaves(node: Node) -> list[Load]:
+    """The reads of memory that a node needs."""
+    return [part for part in walk([node]) if isinstance(part, Load)]

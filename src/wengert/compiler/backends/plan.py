@@ -1,0 +1,406 @@
+"""Layer 8 · compiler: which values of a program lie in memory, and the loops that compute them.
+
+NOTE [stored values]
+Most values of a program never exist in memory: they are nodes in the bodies of loops that want
+something else. Stored are those that somebody outside of loops reads (outputs, calls, repeated
+bodies), the results of reductions, and those that would otherwise be computed several times at some
+cost. Whether a stored value really needs memory is seen when all loops are known: what is used only
+in the repetition that computed it becomes a register (NOTE [storage] in `storage`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.backends.affine import ZERO, Counter, Index, Place, of
+from wengert.compiler.backends.kinds import RESHAPES, kind_of, reduction_of, with_values
+from wengert.compiler.backends.loops import Accumulate, Block, Nest, Part, Store, place_nest
+from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
+from wengert.compiler.backends.pull import PULLS, aligned
+from wengert.compiler.code import is_native
+from wengert.compiler.ir import Loop, Number, Program, Step, Value, uses
+from wengert.compiler.scalars import cost
+
+__all__ = ["Call", "Check", "Plan", "Repeat"]
+
+# computing again what costs no more than this is cheaper than memory
+_CHEAP = 6
+# expressions grow no deeper than this
+_DEEPEST = 40
+# so many parts of a concatenation are told apart by tests, more are written one by one
+_PARTS = 3
+
+_STARTS: dict[str, Callable[[np.dtype[Any], int], Any]] = {
+    # minus 0 is what any number can be added to, but an empty sum is 0
+    "sum": lambda dtype, n: -0.0 if dtype.kind == "f" and n else 0,
+    "prod": lambda dtype, n: 1,
+    "max": lambda dtype, n: -np.inf if dtype.kind == "f" else np.iinfo(dtype).min,
+    "min": lambda dtype, n: np.inf if dtype.kind == "f" else np.iinfo(dtype).max,
+    "any": lambda dtype, n: False,
+    "all": lambda dtype, n: True,
+}
+
+
+class Call:
+    """A step that native code computes from memory to memory.
+
+    Attributes
+    ----------
+    views
+        For each argument where in memory its elements stand, as a `Load` for given counters.
+    """
+
+    __slots__ = ("step", "views")
+
+    def __init__(self, step: Step, views: Sequence[tuple[tuple[Counter, ...], Load]]) -> None:
+        self.step = step
+        self.views = tuple(views)
+
+
+class Check:
+    """Whether every element of an index array names a position of a dimension."""
+
+    __slots__ = ("extent", "value")
+
+    def __init__(self, value: Value, extent: int) -> None:
+        self.value = value
+        self.extent = extent
+
+
+class Repeat:
+    """A loop whose body is a plan of its own."""
+
+    __slots__ = ("body", "counter", "loop")
+
+    def __init__(self, loop: Loop, counter: Counter, body: Plan) -> None:
+        self.loop = loop
+        self.counter = counter
+        self.body = body
+
+
+class Plan:
+    """The loops and calls that compute a program.
+
+    Parameters
+    ----------
+    program
+        A program of native steps.
+    counter
+        The counter of the loop whose body this is, if it is one.
+
+    Attributes
+    ----------
+    block
+        What runs, in order.
+    aliases
+        Values that are others' memory in another shape.
+    """
+
+    def __init__(self, program: Program, counter: Counter | None = None) -> None:
+        self.program = program
+        self.counter = counter
+        self.block: Block = []
+        self.aliases: dict[Value, Value] = {}
+        self.definitions: dict[Value, tuple[Step, int]] = {}
+        self.stored: set[Value] = set(program.inputs)
+        self._costs: dict[Value, int] = dict.fromkeys(program.inputs, 1)
+        self._depths: dict[Value, int] = {}
+        self._positions: dict[Value, int] = {}
+        self._checks: dict[tuple[Value, int], int] = {}
+        self._nodes: dict[tuple[Value, Place], Node] = {}
+        self.steps = [
+            step if isinstance(step, Loop) else with_values(step) for step in program.steps
+        ]
+        self._decide()
+        for step in self.steps:
+            if isinstance(step, Loop):
+                self._repeat(step)
+            else:
+                self._compute(step)
+
+    # -- which values are stored ------------------------------------------------------------------
+
+    def _decide(self) -> None:
+        counts: dict[Value, int] = dict.fromkeys(self.program.outputs, 1)
+        for step in self.steps:
+            for value in uses(step):
+                counts[value] = counts.get(value, 0) + 1
+        for step in self.steps:
+            if isinstance(step, Loop):
+                for value in (*step.carried, *(v for v, _, _ in step.sliced), *step.fixed):
+                    self._store(value)
+                for value in step.outs:
+                    self._costs[value] = 1
+                    self.stored.add(value)
+                continue
+            for k, out in enumerate(step.outs):
+                self.definitions[out] = step, k
+            self._decide_step(step, kind_of(step), counts)
+        for value in self.program.outputs:
+            self._store(value)
+
+    def _decide_step(self, step: Step, kind: str, counts: dict[Value, int]) -> None:
+        name = step.prim.name
+        if kind == "reduce":
+            out = step.outs[0]
+            self.stored.add(out)
+            self._costs[out] = 1
+            return
+        if kind == "pull":
+            own = self._decide_pull(step)
+        else:
+            own = cost(name, step.outs[0].dtype)
+            for arg in step.args:
+                # what is broadcast would be computed once for each element of the result
+                if arg.size < step.outs[0].size and self._cost(arg) > 2:
+                    self._store(arg)
+        for out in step.outs:
+            total = own + sum(map(self._cost, dict.fromkeys(uses(step))))
+            depth = 1 + max((self._depths.get(arg, 0) for arg in uses(step)), default=0)
+            self._costs[out] = total
+            self._depths[out] = depth
+            often = counts.get(out, 0) > 1
+            if (often and total > (1 if out.size == 1 else _CHEAP)) or depth > _DEEPEST:
+                self._store(out)
+
+    def _decide_pull(self, step: Step) -> int:
+        """Store what a movement should not compute anew; its own cost."""
+        name = step.prim.name
+        pull = PULLS[name]
+        if name in RESHAPES and not pull.accepts(step):
+            source = step.args[0]
+            self._store(source)
+            self.aliases[step.outs[0]] = source
+            return 0
+        if name in ("index", "gather", "index_select"):
+            indices = step.params["indices"] if name == "index" else step.args[1:]
+            for index in indices:
+                if index is not None:
+                    self._store(index)
+        grows = step.args and step.outs[0].size > step.args[0].size
+        for arg in step.args:
+            if self._cost(arg) > (2 if grows or pull.piecewise else 2 * _CHEAP):
+                self._store(arg)
+        if name in ("cat", "stack") and len(step.args) > _PARTS:
+            self._store(step.outs[0])
+        return int(pull.piecewise)
+
+    def _cost(self, value: Value) -> int:
+        return 1 if value in self.stored else self._costs.get(value, 0)
+
+    def _store(self, value: Value) -> None:
+        if value.constant is None and value not in self.aliases:
+            self.stored.add(value)
+            self._depths[value] = 0
+
+    # -- the elements of values -------------------------------------------------------------------
+
+    def source(self, value: Value, place: Place) -> Node:
+        """The element of a value at a place."""
+        if value.constant is not None and value.size == 1 and is_native(value.dtype):
+            return Literal(value.constant.item(), value.dtype)
+        key = value, place
+        node = self._nodes.get(key)
+        if node is None:
+            held = value in self.stored or value in self.aliases or value.constant is not None
+            node = Load(value, place) if held else self.element(value, place)
+            self._nodes[key] = node
+        return node
+
+    def element(self, value: Value, place: Place) -> Node:
+        """The element of a value at a place, computed by its step."""
+        step, k = self.definitions[value]
+        pull = PULLS.get(step.prim.name)
+        if pull is not None and kind_of(step) == "pull":
+            return pull.node(self.source, step, k, place, self.counter)
+        numbers = {
+            name: self.source(param.value, (ZERO,) * len(param.value.shape))
+            for name, param in step.params.items()
+            if isinstance(param, Number)
+        }
+        operands = [self.source(arg, aligned(place, arg.shape)) for arg in step.args]
+        return Apply(step.prim.name, operands, value.dtype, step.params, numbers, step)
+
+    def base(self, value: Value) -> Value:
+        """The value whose memory a value shares, or the value itself."""
+        while value in self.aliases:
+            value = self.aliases[value]
+        return value
+
+    # -- the loops of steps -----------------------------------------------------------------------
+
+    def _compute(self, step: Step) -> None:
+        for index, extent in self._lookups(step):
+            self._check(index, extent)
+        for out in step.outs:
+            if out not in self.stored:
+                continue
+            if not out.size:
+                self._positions[out] = -1
+            elif reduction_of(step) is not None and step.prim.name not in PULLS:
+                self._reduce(step, out)
+            elif step.prim.name in ("cat", "stack") and len(step.args) > 1:
+                self._join(step, out)
+            else:
+                self._elements(step, out)
+
+    def _nest(
+        self,
+        extents: Sequence[int],
+        build: Callable[[Place, Sequence[Counter]], list[Part]],
+        step: Step,
+    ) -> None:
+        """Place a nest of one loop for each extent that is not 1."""
+        counters = [Counter(extent) for extent in extents]
+
+        def parts(loops: Sequence[Counter]) -> list[Part]:
+            given = iter(loops)
+            place = tuple([ZERO if n == 1 else of(next(given)) for n in extents])
+            return build(place, loops)
+
+        nest = Nest([c for c in counters if c.extent != 1], parts, self.base)
+        first = max((self._positions.get(value, -1) for value in nest.inputs), default=-1)
+        first = max([first, *(self._positions.get(value, -1) for value in nest.writes)])
+        first = max([first, *(self._checks[key] for key in self._lookups_below(nest))])
+        at = place_nest(self.block, nest, first)
+        for value in nest.writes:
+            self._positions[value] = at
+
+    def _elements(self, step: Step, out: Value) -> None:
+        self._nest(
+            out.shape,
+            lambda place, loops: [Part(Store(out, place, self.element(out, place), step))],
+            step,
+        )
+
+    def _join(self, step: Step, out: Value) -> None:
+        """Write each part of a concatenation to its place."""
+        dim = step.params["dim"]
+        start = 0
+        for k, arg in enumerate(step.args):
+            if not arg.size:
+                continue
+            offset = start
+
+            def build(
+                place: Place,
+                loops: Sequence[Counter],
+                arg: Value = arg,
+                offset: int = offset,
+                k: int = k,
+            ) -> list[Part]:
+                if step.prim.name == "stack":
+                    target = (*place[:dim], Index(k), *place[dim:])
+                else:
+                    target = (*place[:dim], place[dim].moved(offset), *place[dim + 1 :])
+                return [Part(Store(out, target, self.source(arg, place), step))]
+
+            self._nest(arg.shape, build, step)
+            start += 0 if step.prim.name == "stack" else arg.shape[dim]
+
+    def _reduce(self, step: Step, out: Value) -> None:
+        reduction = reduction_of(step)
+        assert reduction is not None
+        arg = step.args[0]
+        kind, dims = reduction.kind, reduction.dims
+        count = 1
+        for dim in dims:
+            count *= arg.shape[dim]
+        start = Literal(_STARTS[kind](out.dtype, count), out.dtype)
+        keeps = len(out.shape) == len(arg.shape)
+        lead = len(arg.shape) - len(out.shape)
+
+        def target(place: Place) -> Place:
+            if step.prim.name == "sum_to":
+                return aligned(place, out.shape)
+            kept = [ZERO if d in dims else index for d, index in enumerate(place)]
+            return tuple(kept if keeps else [kept[d] for d in range(len(place)) if d not in dims])
+
+        if not count:
+            self._nest(out.shape, lambda place, loops: [Part(Store(out, place, start, step))], step)
+            return
+        loops_of = [dim for dim, extent in enumerate(arg.shape) if extent != 1]
+        reduced = [k for k, dim in enumerate(loops_of) if dim in dims]
+        del lead
+        if not reduced:
+            self._nest(
+                arg.shape,
+                lambda place, loops: [
+                    Part(Store(out, target(place), self._term(step, place, out, kind), step))
+                ],
+                step,
+            )
+            return
+        outermost = reduced[0]
+        behind = [k for k in range(outermost, len(loops_of)) if k not in reduced]
+        if behind:
+
+            def build(place: Place, loops: Sequence[Counter]) -> list[Part]:
+                own = {loops[k]: Counter(loops[k].extent) for k in behind}
+                renamed = {old: of(new) for old, new in own.items()}
+                cleared = tuple([index.put(renamed) for index in target(place)])
+                term = self._term(step, place, out, kind)
+                return [
+                    Part(Store(out, cleared, start, step), -1, outermost, tuple(own.values())),
+                    Part(Accumulate(out, target(place), term, kind, step)),
+                ]
+
+        else:
+            total = Value(out.dtype, out.shape)
+
+            def build(place: Place, loops: Sequence[Counter]) -> list[Part]:
+                at = target(place)
+                term = self._term(step, place, out, kind)
+                return [
+                    Part(Store(total, at, start, step), -1, outermost),
+                    Part(Accumulate(total, at, term, kind, step)),
+                    Part(Store(out, at, Load(total, at), step), 1, outermost),
+                ]
+
+        self._nest(arg.shape, build, step)
+
+    def _term(self, step: Step, place: Place, out: Value, kind: str) -> Node:
+        """The element of a reduction's argument, in the dtype in which it is combined."""
+        node = self.source(step.args[0], place)
+        if kind in ("any", "all") or step.prim.name == "count_nonzero":
+            node = self._cast(node, np.dtype(np.bool_), step)
+        return self._cast(node, out.dtype, step)
+
+    @staticmethod
+    def _cast(node: Node, dtype: np.dtype[Any], step: Step) -> Node:
+        if node.dtype == dtype:
+            return node
+        return Apply("to_copy", [node], dtype, {"dtype": dtype}, step=step)
+
+    def _repeat(self, loop: Loop) -> None:
+        counter = Counter(loop.count)
+        self.block.append(Repeat(loop, counter, Plan(loop.body, counter)))
+        for value in loop.outs:
+            self._positions[value] = len(self.block) - 1
+
+    # -- index arrays -----------------------------------------------------------------------------
+
+    def _lookups(self, step: Step) -> list[tuple[Value, int]]:
+        """The index arrays of a step, with the sizes of what they index."""
+        name = step.prim.name
+        if name == "index":
+            shape = step.args[0].shape
+            pairs = zip(step.params["indices"], shape, strict=False)
+            return [(index, size) for index, size in pairs if index is not None]
+        if name in ("gather", "index_select") and step.args[0].shape:
+            return [(step.args[1], step.args[0].shape[step.params["dim"]])]
+        return []
+
+    def _check(self, index: Value, extent: int) -> None:
+        if (index, extent) in self._checks or not index.size:
+            return
+        self.block.append(Check(index, extent))
+        self._checks[index, extent] = len(self.block) - 1
+
+    def _lookups_below(self, nest: Nest) -> list[tuple[Value, int]]:
+        """The checks that must have been made before a nest runs."""
+        read = {node.value for node in nest.reads}
+        return [key for key in self._checks if key[0] in read]

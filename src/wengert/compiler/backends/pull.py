@@ -1,0 +1,471 @@
+"""Layer 8 · compiler: steps whose elements are elements of their arguments, found by their place.
+
+NOTE [pulling]
+A step that moves elements, or repeats them, needs no loop of its own and no memory: where an
+element of its result is wanted, the element of its argument is computed in its stead. `PULLS` has
+an entry for each such primitive, which says for a place of the result what node stands there. So
+views of any kind, concatenations, gathers and their transposes dissolve in the loops that use them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.backends.affine import (
+    ZERO,
+    Counter,
+    Index,
+    Looked,
+    Place,
+    linear,
+    of,
+    place_of,
+)
+from wengert.compiler.backends.nodes import Apply, Choice, Literal, Node, Position
+from wengert.compiler.ir import Affine, Step, Value
+
+__all__ = ["PULLS", "Pull", "aligned", "splits"]
+
+Source = Callable[[Value, Place], Node]
+Rule = Callable[[Source, "Step", int, Place, Any], Node]
+
+
+class Pull:
+    """How a primitive's elements are found.
+
+    Attributes
+    ----------
+    node
+        ``node(source, step, k, place, i)``: the element of output `k` at `place`, where
+        ``source(value, place)`` gives elements of arguments, and `i` is the counter of the loop
+        among whose steps this is one, if any.
+    accepts
+        Whether this holds for the step at hand.
+    piecewise
+        Whether elements come from several places, so that tests are made for each.
+    """
+
+    __slots__ = ("accepts", "node", "piecewise")
+
+    def __init__(
+        self,
+        node: Rule,
+        accepts: Callable[[Step], bool] | None = None,
+        piecewise: bool = False,
+    ) -> None:
+        self.node = node
+        self.accepts = accepts or (lambda step: True)
+        self.piecewise = piecewise
+
+
+def aligned(place: Place, shape: Sequence[int]) -> Place:
+    """A place of what `shape` was broadcast to, as a place in `shape`."""
+    lead = len(place) - len(shape)
+    return tuple(
+        [ZERO if size == 1 else index for index, size in zip(place[lead:], shape, strict=True)]
+    )
+
+
+def splits(inner: Sequence[int], outer: Sequence[int]) -> bool:
+    """Whether every place of a value reshaped to `outer` has a place in `inner`."""
+    place = tuple([of(Counter(size)) for size in outer])
+    return place_of(linear(place, outer), inner) is not None
+
+
+def _whole(param: Any, i: Counter | None, size: int = 0) -> Index:
+    """An integer parameter as an index; negative ones count from the end of `size`."""
+    if isinstance(param, Affine):
+        assert i is not None
+        return Index(param.start).plus(of(i).times(param.step))
+    return Index(param + size if param < 0 else param)
+
+
+def _at(place: Place, dim: int, index: Index) -> Place:
+    return (*place[:dim], index, *place[dim + 1 :])
+
+
+def _zero(step: Step) -> Literal:
+    return Literal(0, step.outs[0].dtype)
+
+
+def _static(*names: str) -> Callable[[Step], bool]:
+    """Whether parameters are plain integers rather than counted ones."""
+    return lambda step: not any(isinstance(step.params[name], Affine) for name in names)
+
+
+# -- views ----------------------------------------------------------------------------------------
+
+
+def _same(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    return source(step.args[0], place)
+
+
+def _reshaped(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    value = step.args[0]
+    found = place_of(linear(place, step.outs[0].shape), value.shape)
+    assert found is not None
+    return source(value, found)
+
+
+def _can_reshape(step: Step) -> bool:
+    return splits(step.args[0].shape, step.outs[0].shape)
+
+
+def _expanded(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    value = step.args[0]
+    return source(value, aligned(place, value.shape))
+
+
+def _permuted(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    found = [ZERO] * len(place)
+    for index, dim in zip(place, step.params["dims"], strict=True):
+        found[dim] = index
+    return source(step.args[0], tuple(found))
+
+
+def _transposed(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    found = list(place)
+    one, two = step.params["dim0"], step.params["dim1"]
+    if found:
+        found[one], found[two] = found[two], found[one]
+    return source(step.args[0], tuple(found))
+
+
+def _t(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    return source(step.args[0], tuple(reversed(place)))
+
+
+def _selected(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    value, dim = step.args[0], step.params["dim"]
+    index = _whole(step.params["index"], i, value.shape[dim])
+    return source(value, (*place[:dim], index, *place[dim:]))
+
+
+def _sliced(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    value, dim = step.args[0], step.params["dim"]
+    start, by = step.params["start"], step.params["step"]
+    if isinstance(start, int):
+        start, _, by = slice(start, step.params["end"], by).indices(value.shape[dim])
+    index = place[dim].times(by).plus(_whole(start, i))
+    return source(value, _at(place, dim, index))
+
+
+def _unbound(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    dim = step.params["dim"]
+    return source(step.args[0], (*place[:dim], Index(k), *place[dim:]))
+
+
+def _split(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    dim = step.params["dim"]
+    return source(step.args[0], _at(place, dim, place[dim].moved(sum(step.params["sizes"][:k]))))
+
+
+def _diagonal(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    offset = step.params["offset"]
+    value = step.args[0]
+    one, two = step.params["dim1"] % len(value.shape), step.params["dim2"] % len(value.shape)
+    rest = iter(place[:-1])
+    last = place[-1]
+    found = [
+        last.moved(max(-offset, 0))
+        if dim == one
+        else last.moved(max(offset, 0))
+        if dim == two
+        else next(rest)
+        for dim in range(len(value.shape))
+    ]
+    return source(value, tuple(found))
+
+
+def _unfolded(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    dim = step.params["dimension"]
+    index = place[dim].times(step.params["step"]).plus(place[-1])
+    return source(step.args[0], _at(place[:-1], dim, index))
+
+
+def _flipped(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    value = step.args[0]
+    dims = [dim % len(value.shape) for dim in step.params["dims"]]
+    found = [
+        index.times(-1).moved(size - 1) if dim in dims else index
+        for dim, (index, size) in enumerate(zip(place, value.shape, strict=True))
+    ]
+    return source(value, tuple(found))
+
+
+# -- several sources ------------------------------------------------------------------------------
+
+
+def _within(
+    source: Source, value: Value, place: Place, limits: dict[int, int], outside: Node
+) -> Node:
+    """The element where the indices lie in the value along `limits`, `outside` elsewhere."""
+    tests = []
+    for dim, size in limits.items():
+        low, high = place[dim].bounds()
+        if high < 0 or low >= size:
+            return outside
+        if low < 0 or high >= size:
+            tests.append((place[dim], 0, size))
+    inside = source(value, place)
+    return Choice(tests, inside, outside) if tests else inside
+
+
+def _joined(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    dim = step.params["dim"]
+    start = step.outs[0].shape[dim]
+    node: Node | None = None
+    for value in reversed(step.args):
+        size = value.shape[dim]
+        if not size:
+            continue
+        start -= size
+        part = _at(place, dim, place[dim].moved(-start))
+        if node is None:
+            low, _ = part[dim].bounds()
+            # whatever lies behind all others is in the last
+            node = source(value, part) if low >= 0 else None
+            node = node or Choice([(part[dim], 0, size)], source(value, part), _zero(step))
+        else:
+            node = _within(source, value, part, {dim: size}, node)
+    return node or _zero(step)
+
+
+def _stacked(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    dim = step.params["dim"]
+    rest = (*place[:dim], *place[dim + 1 :])
+    low, high = place[dim].bounds()
+    node = source(step.args[high], rest)
+    for number in range(high - 1, low - 1, -1):
+        test = (place[dim], number, number + 1)
+        node = Choice([test], source(step.args[number], rest), node)
+    return node
+
+
+def _select_backward(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    dim = step.params["dim"]
+    value = step.args[0]
+    away = place[dim].plus(_whole(step.params["index"], i, step.outs[0].shape[dim]).times(-1))
+    low, high = away.bounds()
+    rest = (*place[:dim], *place[dim + 1 :])
+    if high < 0 or low > 0:
+        return _zero(step)
+    if low == high == 0:
+        return source(value, rest)
+    return Choice([(away, 0, 1)], source(value, rest), _zero(step))
+
+
+def _slice_backward(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    dim = step.params["dim"]
+    value = step.args[0]
+    start = step.params["start"]
+    if isinstance(start, int):
+        size = step.outs[0].shape[dim]
+        start, _, _ = slice(start, step.params["end"], 1).indices(size)
+    part = _at(place, dim, place[dim].plus(_whole(start, i).times(-1)))
+    return _within(source, value, part, {dim: value.shape[dim]}, _zero(step))
+
+
+def _diagonal_backward(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    offset = step.params["offset"]
+    one, two = step.params["dim1"] % len(place), step.params["dim2"] % len(place)
+    value = step.args[0]
+    away = place[two].plus(place[one].times(-1)).moved(-offset)
+    last = place[one].moved(min(offset, 0))
+    rest = [index for dim, index in enumerate(place) if dim not in (one, two)]
+    low, high = last.bounds()
+    tests = [(away, 0, 1)]
+    if low < 0 or high >= value.shape[-1]:
+        tests.append((last, 0, value.shape[-1]))
+    if not value.shape[-1]:
+        return _zero(step)
+    return Choice(tests, source(value, (*rest, last)), _zero(step))
+
+
+def _triangle(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    away = place[-1].plus(place[-2].times(-1)).moved(-step.params["diagonal"])
+    low, high = away.bounds()
+    # lower: columns minus rows up to the diagonal; upper: from it on
+    test = (away, low, 1) if step.prim.name == "tril" else (away, 0, high + 1)
+    if test[1] >= test[2]:
+        return _zero(step)
+    inside = source(step.args[0], place)
+    return inside if (low, high + 1) == test[1:] else Choice([test], inside, _zero(step))
+
+
+def _rolled(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    value = step.args[0]
+    found: list[tuple[list[tuple[Index, int, int]], Place]] = [([], place)]
+    for shift, dim in zip(step.params["shifts"], step.params["dims"], strict=True):
+        size = value.shape[dim]
+        shift %= size
+        if not shift:
+            continue
+        parts = []
+        for tests, at in found:
+            moved = at[dim].moved(-shift)
+            parts.append(([*tests, (moved, 0, size)], _at(at, dim, moved)))
+            parts.append((tests, _at(at, dim, moved.moved(size))))
+        found = parts
+    node = source(value, found[-1][1])
+    for tests, at in reversed(found[:-1]):
+        # earlier pieces have at least the tests of later ones, so the first that holds is right
+        node = Choice(tests, source(value, at), node)
+    return node
+
+
+def _cornered(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    value = step.args[0]
+    return _within(source, value, place, dict(enumerate(value.shape)), _zero(step))
+
+
+def _shifted(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    value, dim, by = step.args[0], step.params["dim"], step.params["by"]
+    fill = Literal(step.params["fill"], value.dtype)
+    if not value.shape:
+        return fill if by else source(value, place)
+    part = _at(place, dim, place[dim].moved(-by))
+    return _within(source, value, part, {dim: value.shape[dim]}, fill)
+
+
+# -- gathers --------------------------------------------------------------------------------------
+
+
+def _looked(source: Source, indices: Value, place: Place, extent: int) -> Index:
+    if indices.constant is not None and not any(index.terms for index in place):
+        number = int(indices.constant[tuple([index.constant for index in place])])
+        return Index(number + extent if number < 0 else number)
+    return of(Looked(source(indices, place), extent))
+
+
+def _gathered(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    value, indices = step.args
+    if not value.shape:
+        return source(value, ())
+    dim = step.params["dim"]
+    return source(value, _at(place, dim, _looked(source, indices, place, value.shape[dim])))
+
+
+def _index_selected(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    value, indices = step.args
+    if not value.shape:
+        return source(value, ())
+    dim = step.params["dim"]
+    at = (place[dim],) if indices.shape else ()
+    return source(value, _at(place, dim, _looked(source, indices, at, value.shape[dim])))
+
+
+def _indexed(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    value = step.args[0]
+    indices = [*step.params["indices"]]
+    indices += [None] * (len(value.shape) - len(indices))
+    dims = [dim for dim, index in enumerate(indices) if index is not None]
+    shape = np.broadcast_shapes(*[index.shape for index in indices if index is not None])
+    # index arrays side by side take the place of their dimensions, others go to the front
+    front = dims[0] if dims[-1] - dims[0] == len(dims) - 1 else 0
+    at = place[front : front + len(shape)]
+    rest = iter((*place[:front], *place[front + len(shape) :]))
+    found = [
+        next(rest)
+        if index is None
+        else _looked(source, index, aligned(at, index.shape), value.shape[dim])
+        for dim, index in enumerate(indices)
+    ]
+    return source(value, tuple(found))
+
+
+def _can_index(step: Step) -> bool:
+    return all(
+        index is None or (isinstance(index, Value) and index.dtype.kind == "i")
+        for index in step.params["indices"]
+    )
+
+
+def _at_index(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    dim, indices = step.params["dim"], step.args[0]
+    if not place:
+        return Literal(True, np.dtype(np.bool_))
+    at = _at(place, dim, ZERO) if step.params["keepdim"] else (*place[:dim], *place[dim + 1 :])
+    named = source(indices, at)
+    return Apply("eq", [Position(place[dim]), named], np.dtype(np.bool_), step=step)
+
+
+def _can_compare(step: Step) -> bool:
+    return step.args[0].dtype == np.int64
+
+
+# -- numbers --------------------------------------------------------------------------------------
+
+
+def _zeros(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    return _zero(step)
+
+
+def _filled(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    return Literal(step.params["value"], step.outs[0].dtype)
+
+
+def _has_number(step: Step) -> bool:
+    return isinstance(step.params["value"], bool | int | float)
+
+
+def _assigned(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    node = source(step.args[1], aligned(place, step.args[1].shape))
+    if node.dtype == step.outs[0].dtype:
+        return node
+    return Apply("to_copy", [node], step.outs[0].dtype, {"dtype": step.outs[0].dtype}, step=step)
+
+
+PULLS: dict[str, Pull] = {
+    **dict.fromkeys(("alias", "clone", "contiguous", "corner"), Pull(_same)),
+    **dict.fromkeys(
+        (
+            "view",
+            "unsafe_view",
+            "squeeze",
+            "squeeze_dim",
+            "squeeze_dims",
+            "squeeze_dim_",
+            "unsqueeze",
+        ),
+        Pull(_reshaped, _can_reshape),
+    ),
+    "expand": Pull(_expanded),
+    "permute": Pull(_permuted),
+    "transpose": Pull(_transposed),
+    "t": Pull(_t),
+    "select": Pull(_selected),
+    "slice": Pull(_sliced, _static("step")),
+    "unbind": Pull(_unbound),
+    "split": Pull(_split),
+    "split_with_sizes": Pull(_split),
+    "diagonal": Pull(_diagonal),
+    "diagonal_copy": Pull(_diagonal),
+    "unfold": Pull(_unfolded, lambda step: bool(step.args[0].shape)),
+    "flip": Pull(_flipped),
+    "cat": Pull(_joined, piecewise=True),
+    "stack": Pull(_stacked, piecewise=True),
+    "select_backward": Pull(_select_backward, piecewise=True),
+    "slice_backward": Pull(_slice_backward, lambda step: step.params["step"] == 1, piecewise=True),
+    "diagonal_backward": Pull(_diagonal_backward, piecewise=True),
+    "diag_embed": Pull(_diagonal_backward, piecewise=True),
+    "tril": Pull(_triangle, piecewise=True),
+    "triu": Pull(_triangle, piecewise=True),
+    "roll": Pull(_rolled, lambda step: bool(step.params["dims"]), piecewise=True),
+    "corner_backward": Pull(_cornered, piecewise=True),
+    "shift": Pull(_shifted, piecewise=True),
+    "gather": Pull(_gathered),
+    "index_select": Pull(_index_selected, lambda step: len(step.args[1].shape) <= 1),
+    "index": Pull(_indexed, _can_index),
+    "at_index": Pull(_at_index, _can_compare),
+    "zeros": Pull(_zeros),
+    "zeros_like": Pull(_zeros),
+    "zero": Pull(_zeros),
+    "fill_scalar": Pull(_filled, _has_number),
+    "assign": Pull(_assigned),
+    "fill_tensor": Pull(_assigned),
+}
+"""How elements of movements are found, by the name of the primitive."""

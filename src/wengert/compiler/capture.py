@@ -1,0 +1,235 @@
+"""Layer 8 · compiler: one traced run of a function, from its arguments to its results."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.base.containers import flatten
+from wengert.base.dtypes import is_differentiable
+from wengert.compiler.environment import Environment
+from wengert.compiler.exit import Effect, Exit, Leaf
+from wengert.compiler.ir import Value
+from wengert.compiler.node import Backward
+from wengert.compiler.scalar import Scalar
+from wengert.compiler.sym import Sym
+from wengert.compiler.trace import Draw, Guard, Trace
+from wengert.prims import whole
+from wengert.tape import levels, lifted_writes
+from wengert.tape.backward import run_grad
+from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.modes import MODE, changed, current_mode
+
+__all__ = ["Captured", "capture"]
+
+# what is traced may call any operation
+REQUIRES = (levels, lifted_writes, whole)
+_IMMUTABLE = (int, float, complex, bool, str, bytes, type(None), np.generic, np.dtype)
+
+
+class Captured:
+    """What came of a traced run.
+
+    Attributes
+    ----------
+    result
+        What the function returned, on real arrays; without a history if `again` is True.
+    trace
+        The trace.
+    inputs
+        The values of the environment's tensors and arrays.
+    exit
+        What the run left behind, or None if the trace is broken.
+    """
+
+    def __init__(self, trace: Trace, inputs: list[Value]) -> None:
+        self.trace = trace
+        self.inputs = inputs
+        self.result: Any = None
+        self.exit: Exit | None = None
+
+
+def capture(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    environment: Environment,
+) -> Captured:
+    """Run `function` and note what it does.
+
+    Whatever the function raises is raised, and every tensor is left as it would be without tracing.
+    """
+    trace = Trace()
+    tensors = environment.tensors
+    with _symbols(trace, environment) as inputs:
+        captured = Captured(trace, [symbol.value for symbol in inputs])
+        before = current_mode()
+        grads = [None if t.ext is None else t.ext.grad for t in tensors]
+        edges = [t.edge for t in tensors]
+        versions = [0 if t.vc is None else t.vc[0] for t in tensors]
+        MODE.set(changed(before, tracing=trace))
+        try:
+            result = function(*args, **kwargs)
+            leaves, rebuild = flatten(result)
+            effects, origins = _effects(trace, tensors, inputs, grads, versions)
+            made = _leaves(trace, leaves, environment)
+            backward, outputs = _differentiated(trace, leaves, tensors)
+            if any(t.edge is not edge for t, edge in zip(tensors, edges, strict=True)):
+                trace.give_up("an operation in place changes the history of an argument")
+        finally:
+            MODE.set(before)
+            trace.finish()
+        captured.result = rebuild([_shown(leaf) for leaf in leaves])
+        if trace.broken is None:
+            captured.exit = Exit(made, rebuild, effects, backward, outputs, origins)
+        else:
+            captured.exit = None
+            trace.unmask()
+    return captured
+
+
+def _shown(leaf: Any) -> Any:
+    """A leaf of the result with its real array."""
+    if isinstance(leaf, TensorBase):
+        leaf.payload = _own(leaf.payload)
+    return leaf.number if type(leaf) is Scalar else leaf
+
+
+@contextlib.contextmanager
+def _symbols(trace: Trace, environment: Environment) -> Iterator[list[Sym]]:
+    """Let the tensors of the environment hold symbols, and afterwards their memory again."""
+    tensors = environment.tensors
+    arrays = [tensor.array() for tensor in tensors]
+    inputs = [trace.input(array) for array in arrays]
+    inputs += [trace.input(array) for array in environment.arrays]
+    try:
+        for tensor, symbol in zip(tensors, inputs, strict=False):
+            tensor.payload = symbol
+        yield inputs
+    finally:
+        for tensor, array, symbol in zip(tensors, arrays, inputs, strict=False):
+            tensor.payload = array if tensor.payload is symbol else _own(tensor.payload)
+            if tensor.ext is not None and tensor.ext.grad is not None:
+                grad = tensor.ext.grad
+                grad.payload = _own(grad.payload)
+
+
+def _own(payload: Any) -> Any:
+    """The real array of a payload."""
+    return payload.array if isinstance(payload, Sym) else payload
+
+
+def _differentiated(
+    trace: Trace, leaves: list[Any], tensors: list[Any]
+) -> tuple[Backward | None, list[int]]:
+    """Trace the backward pass of what was returned, from cotangents of ones."""
+    given = {id(t) for t in tensors}
+    outputs = [
+        i
+        for i, leaf in enumerate(leaves)
+        if isinstance(leaf, TensorBase)
+        and leaf.edge is not None
+        and leaf.edge is not LEAF
+        and id(leaf) not in given
+    ]
+    places = [i for i, t in enumerate(tensors) if t.edge is not None]
+    places = [i for i in places if is_differentiable(tensors[i].payload.dtype)]
+    if not outputs or trace.broken is not None:
+        return None, outputs
+    if not places:
+        trace.give_up("a result has a history that does not lead to an argument")
+        return None, outputs
+    if any(tensors[i].ext is not None and tensors[i].ext.hooks for i in places):
+        trace.give_up("an argument has hooks on its gradient")
+        return None, outputs
+    start = len(trace.items)
+    cotangents = []
+    for i in outputs:
+        payload = leaves[i].payload
+        cotangents.append(trace.input(np.ones(payload.shape, payload.dtype)))
+    try:
+        found = run_grad(
+            [leaves[i] for i in outputs],
+            [tensors[i] for i in places],
+            [new_tensor(g) for g in cotangents],
+            False,
+            False,
+        )
+    except RuntimeError:
+        # the function has walked the graph itself, and it can be walked no more
+        del trace.items[start:]
+        return Backward((), (), [None] * len(places), places), outputs
+    steps = trace.items[start:]
+    if any(isinstance(item, Guard | Draw) for item in steps):
+        trace.give_up("the backward pass decides on values")
+        return None, outputs
+    del trace.items[start:]
+    reached = [(place, g) for place, g in zip(places, found, strict=True) if g is not None]
+    gradients = [trace.symbol(g.payload).value for _, g in reached]
+    backward = Backward(
+        steps,  # type: ignore[arg-type]  # no guards among them
+        [g.value for g in cotangents],
+        gradients,
+        [place for place, _ in reached],
+    )
+    return backward, outputs
+
+
+def _effects(
+    trace: Trace, tensors: list[Any], symbols: Sequence[Any], grads: list[Any], versions: list[int]
+) -> tuple[list[Effect], list[tuple[Value, Value]]]:
+    """What the function did to the tensors of its environment."""
+    effects: list[Effect] = []
+    origins: list[tuple[Value, Value]] = []
+    own = {id(grad) for grad in grads}
+    for i, (tensor, symbol) in enumerate(zip(tensors, symbols, strict=False)):
+        if tensor.payload is not symbol and id(tensor) in own:
+            # gradients are added to in place, in the memory that is there
+            trace.write(symbol, tensor.payload)
+            tensor.payload = symbol
+        if tensor.payload is not symbol:
+            value = trace.symbol(tensor.payload).value
+            effects.append(Effect("data", i, value))
+        elif symbol.storage.writes:
+            origin = symbol.storage.origin
+            cell = tensor.vc or [1, "an operation in place"]
+            count = cell[0] - versions[i]
+            effects.append(Effect("write", i, symbol.value, cell[1], count))
+            if origin is not None:
+                origins.append((symbol.value, origin))
+        grad = None if tensor.ext is None else tensor.ext.grad
+        if grad is grads[i]:
+            continue
+        if grad is None:
+            effects.append(Effect("no grad", i))
+        else:
+            effects.append(Effect("grad", i, trace.symbol(grad.payload).value))
+    return effects, origins
+
+
+def _leaves(trace: Trace, leaves: list[Any], environment: Environment) -> list[Leaf]:
+    """How each leaf of the result is made in later runs."""
+    places = {id(v): i for i, v in enumerate([*environment.tensors, *environment.arrays])}
+    made: list[Leaf] = []
+    for leaf in leaves:
+        place = places.get(id(leaf))
+        if place is not None:
+            made.append(Leaf("given", place))
+        elif isinstance(leaf, TensorBase):
+            payload = trace.symbol(leaf.payload)
+            if payload.storage.origin is not None:
+                trace.give_up("a result is a view of an argument")
+            made.append(Leaf("tensor", payload.value, type(leaf), leaf.edge is LEAF))
+        elif type(leaf) is Scalar:
+            made.append(Leaf("number", leaf.symbol.value))
+        elif isinstance(leaf, np.ndarray):
+            made.append(Leaf("array", trace.symbol(leaf).value))
+        else:
+            known = any(leaf is kept for kept in environment.kept)
+            if not isinstance(leaf, _IMMUTABLE) and not known:
+                trace.give_up(f"a result is a new object ({type(leaf).__name__})")
+            made.append(Leaf("constant", leaf))
+    return made

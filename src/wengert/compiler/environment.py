@@ -1,0 +1,425 @@
+"""Layer 8 · compiler: what a function can reach, and the check that it is as it was.
+
+NOTE [environment]
+What a traced function computes depends on its arguments and on what it reaches besides: variables
+of enclosing functions, globals, attributes of objects, elements of containers, and what the
+functions that it calls reach in turn. All of that is walked once, when it is traced. Tensors and
+arrays that are met become inputs of the program, which reads them anew in each run; numbers,
+strings, shapes, dtypes, the structure of containers and the identity of everything else become
+conditions. A `Matcher` is the conditions as one generated Python function: it returns the tensors
+and arrays, or None if the trace does not hold for what is there now.
+
+What an environment cannot promise is named in `Environment.refusal`: functions that read files or
+clocks or draw random numbers elsewhere, iterators, and other objects with a state of their own.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import math
+import sys
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.base.size import Size
+from wengert.tape.base import LEAF, TensorBase
+
+__all__ = ["Environment", "Matcher"]
+
+Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]] | None]
+
+_VALUES = (int, str, bytes, bool, type(None), type(Ellipsis), complex, slice, range, np.dtype)
+_STEADY = (
+    types.BuiltinFunctionType,
+    types.BuiltinMethodType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.GetSetDescriptorType,
+    np.ufunc,
+    property,
+    staticmethod,
+    classmethod,
+)
+_WORLDLY = frozenset({"print", "open", "input", "exec", "eval", "globals", "locals", "breakpoint"})
+"""Built-in functions that do more than compute."""
+_STATEFUL = frozenset({"random", "time", "secrets", "uuid", "datetime", "os", "socket", "threading"})
+"""Modules of whose functions a trace can promise nothing."""
+_LIBRARIES = frozenset({"wengert", "numpy", "scipy"})
+_MOST = 5000
+"""How many objects an environment may hold."""
+
+
+class Environment:
+    """What a call of a function can reach.
+
+    Attributes
+    ----------
+    tensors, arrays
+        Those that were met, each once.
+    refusal
+        Why nothing can be promised, or None.
+    kept
+        The objects whose identity is a condition, which must not give way to others.
+    """
+
+    def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.tensors: list[Any] = []
+        self.arrays: list[Any] = []
+        self.refusal: str | None = None
+        self.kept: list[Any] = []
+        self._names: dict[int, str] = {}
+        self._lines: list[tuple[str, bool]] = []
+        self._scope: dict[str, Any] = {
+            "LEAF": LEAF,
+            "ndarray": np.ndarray,
+            "copysign": math.copysign,
+            "np": np,
+        }
+        self._count = 0
+        self._line(f"if len(args) != {len(args)} or list(kwargs) != {list(kwargs)!r}: return None")
+        for i, value in enumerate(args):
+            self._value(value, f"args[{i}]")
+        for name, value in kwargs.items():
+            self._value(value, f"kwargs[{name!r}]")
+        self._function(function, self._constant(function))
+
+    def matcher(self, gradients: bool = True) -> Matcher:
+        """The function that checks the conditions.
+
+        Parameters
+        ----------
+        gradients
+            Whether it is a condition which tensors have a ``.grad``.
+        """
+        tensors = [f"t{i}" for i in range(len(self.tensors))] if gradients else []
+        arrays = [f"n{i}" for i in range(len(self.arrays))] if gradients else []
+        # one tensor in two places is another program than two of them
+        several = len(tensors) > 1
+        apart = f"len({{{', '.join(f'id({t})' for t in tensors)}}}) == {len(tensors)}"
+        lines = [line for line, optional in self._lines if gradients or not optional]
+        source = "\n".join(
+            [
+                "def match(args, kwargs):",
+                "    try:",
+                *[f"        {line}" for line in lines],
+                *([f"        if not {apart}: return None"] if several else []),
+                "    except (AttributeError, IndexError, KeyError, ValueError):",
+                "        return None",
+                f"    return [{', '.join(tensors)}], [{', '.join(arrays)}]",
+            ]
+        )
+        scope = dict(self._scope)
+        exec(compile(source, "<wengert conditions>", "exec"), scope)
+        made: Matcher = scope["match"]
+        return made
+
+    # -- conditions --------------------------------------------------------------------------------
+
+    def _line(self, text: str, optional: bool = False) -> None:
+        self._lines.append((text, optional))
+
+    def _require(self, condition: str) -> None:
+        self._line(f"if not ({condition}): return None")
+
+    def _constant(self, value: Any) -> str:
+        """The name of an object in the conditions."""
+        name = f"k{len(self.kept)}"
+        self.kept.append(value)
+        self._scope[name] = value
+        return name
+
+    def _local(self, path: str) -> str:
+        """A variable that holds what `path` leads to."""
+        name = f"v{self._count}"
+        self._count += 1
+        self._line(f"{name} = {path}")
+        return name
+
+    def _refuse(self, why: str) -> None:
+        if self.refusal is None:
+            self.refusal = why
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def _value(self, value: Any, path: str) -> None:
+        if isinstance(value, TensorBase):
+            self._tensor(value, path)
+            return
+        if isinstance(value, np.ndarray):
+            self._array(value, path)
+            return
+        kind = type(value)
+        if kind is float:
+            self._float(value, path)
+            return
+        if kind is Size or isinstance(value, _VALUES) or isinstance(value, np.generic):
+            name = self._local(path)
+            self._require(f"{name}.__class__ is {self._constant(kind)}")
+            self._require(f"{name} == {self._constant(value)}")
+            return
+        seen = self._names.get(id(value))
+        if seen is not None:
+            self._require(f"{path} is {seen}")
+            return
+        if len(self._names) > _MOST:
+            self._refuse("it reaches more objects than can be looked at in each call")
+            return
+        name = self._names[id(value)] = self._local(path)
+        self._object(value, kind, name)
+
+    def _float(self, value: float, path: str) -> None:
+        name = self._local(path)
+        if value != value:
+            self._require(f"{name}.__class__ is float and {name} != {name}")
+        elif value == 0:
+            sign = math.copysign(1, value)
+            self._require(
+                f"{name}.__class__ is float and {name} == 0 and copysign(1, {name}) == {sign}"
+            )
+        else:
+            self._require(f"{name}.__class__ is float and {name} == {self._constant(value)}")
+
+    def _object(self, value: Any, kind: type, name: str) -> None:
+        if isinstance(value, tuple | list):
+            self._require(f"{name}.__class__ is {self._constant(kind)}")
+            self._require(f"len({name}) == {len(value)}")
+            for i, part in enumerate(value):
+                self._value(part, f"{name}[{i}]")
+        elif isinstance(value, dict):
+            self._require(f"{name}.__class__ is {self._constant(kind)}")
+            self._require(f"list({name}) == {self._constant(list(value))}")
+            for key, part in value.items():
+                self._value(part, f"{name}[{self._constant(key)}]")
+        elif isinstance(value, set | frozenset):
+            self._require(f"{name} == {self._constant(type(value)(value))}")
+        elif isinstance(value, functools.partial):
+            self._require(f"{name}.__class__ is {self._constant(kind)}")
+            self._value(value.func, f"{name}.func")
+            self._value(value.args, f"{name}.args")
+            self._value(value.keywords, f"{name}.keywords")
+        elif isinstance(value, types.MethodType):
+            self._require(f"{name}.__class__ is {self._constant(kind)}")
+            self._value(value.__self__, f"{name}.__self__")
+            self._value(value.__func__, f"{name}.__func__")
+        elif isinstance(value, types.FunctionType):
+            self._require(f"{name} is {self._constant(value)}")
+            self._function(value, name)
+        elif isinstance(value, types.ModuleType):
+            self._require(f"{name} is {self._constant(value)}")
+        elif isinstance(value, type):
+            self._require(f"{name} is {self._constant(value)}")
+            self._class(value, name)
+        elif isinstance(value, _STEADY) or (_of_library(kind) and not _is_ours(value, kind)):
+            self._require(f"{name} is {self._constant(value)}")
+        elif hasattr(value, "__dict__") or _slots(kind):
+            self._instance(value, kind, name)
+        elif hasattr(value, "__hash__") and not hasattr(value, "__next__") and _is_plain(kind):
+            self._require(f"{name} is {self._constant(value)}")
+        else:
+            self._refuse(f"it uses an object with a state of its own ({kind.__name__})")
+
+    def _instance(self, value: Any, kind: type, name: str) -> None:
+        self._require(f"{name}.__class__ is {self._constant(kind)}")
+        if hasattr(value, "__next__"):
+            self._refuse(f"it uses an iterator ({kind.__name__})")
+        held = getattr(value, "__dict__", None)
+        if held:
+            inside = self._local(f"{name}.__dict__")
+            self._require(f"list({inside}) == {self._constant(list(held))}")
+            for key, part in held.items():
+                self._value(part, f"{inside}[{key!r}]")
+        for slot in _slots(kind):
+            if hasattr(value, slot):
+                self._value(getattr(value, slot), f"{name}.{slot}")
+            else:
+                self._require(f"not hasattr({name}, {slot!r})")
+        self._names.setdefault(id(kind), self._constant(kind))
+        self._class(kind, self._names[id(kind)])
+
+    def _class(self, kind: type, name: str) -> None:
+        for base in kind.__mro__:
+            if base is object or _of_library(base):
+                continue
+            seen = f"class {id(base)}"
+            if seen in self._scope:
+                continue
+            self._scope[seen] = None
+            own = self._local(f"{self._constant(base)}.__dict__")
+            for key, part in list(vars(base).items()):
+                if isinstance(part, staticmethod | classmethod):
+                    part = part.__func__
+                    self._function(part, self._constant(part))
+                elif isinstance(part, property):
+                    for function in (part.fget, part.fset):
+                        if isinstance(function, types.FunctionType):
+                            self._function(function, self._constant(function))
+                elif isinstance(part, types.FunctionType):
+                    self._value(part, f"{own}[{key!r}]")
+                elif not key.startswith("__"):
+                    self._value(part, f"{own}[{key!r}]")
+
+    # -- functions ---------------------------------------------------------------------------------
+
+    def _function(self, function: Any, name: str) -> None:
+        """The conditions on what a function reaches besides its arguments."""
+        if isinstance(function, functools.partial | types.MethodType):
+            self._value(function, name)
+            return
+        wrapped = getattr(function, "__wrapped__", None)
+        if not isinstance(function, types.FunctionType):
+            if not isinstance(function, type) and not _of_library(type(function)):
+                self._value(function, name)
+            return
+        if _of_library_name(function.__module__) and wrapped is None:
+            return
+        self._names.setdefault(id(function), name)
+        for i, value in enumerate(function.__defaults__ or ()):
+            self._value(value, f"{name}.__defaults__[{i}]")
+        for key, value in (function.__kwdefaults__ or {}).items():
+            self._value(value, f"{name}.__kwdefaults__[{key!r}]")
+        for i, cell in enumerate(function.__closure__ or ()):
+            try:
+                content = cell.cell_contents
+            except ValueError:
+                self._refuse("a variable of an enclosing function has no value yet")
+                return
+            self._value(content, f"{name}.__closure__[{i}].cell_contents")
+        space = function.__globals__
+        names = set(_names_of(function.__code__))
+        where: str | None = None
+        for key in sorted(names):
+            if key in space:
+                if where is None:
+                    where = self._local(f"{name}.__globals__")
+                self._global(key, space[key], f"{where}[{key!r}]", names)
+            elif key in _WORLDLY and hasattr(builtins, key) and key not in function.__code__.co_varnames:
+                self._refuse(f"it calls {key}()")
+
+    def _global(self, key: str, value: Any, path: str, names: set[str]) -> None:
+        if not isinstance(value, types.ModuleType):
+            if getattr(value, "__module__", None) in _STATEFUL:
+                self._refuse(f"it uses {value.__module__}.{getattr(value, '__name__', key)}")
+                return
+            self._value(value, path)
+            return
+        base = value.__name__.split(".")[0]
+        self._require(f"{path} is {self._constant(value)}")
+        if base in _STATEFUL or (value.__name__ == "numpy" and "random" in names):
+            self._refuse(f"it uses the module {value.__name__}, which draws or reads from outside")
+        elif base not in _LIBRARIES and base not in sys.stdlib_module_names:
+            inside = self._local(f"{path}.__dict__")
+            for attribute in sorted(names & set(vars(value))):
+                self._global(attribute, vars(value)[attribute], f"{inside}[{attribute!r}]", names)
+
+    # -- tensors -----------------------------------------------------------------------------------
+
+    def _tensor(self, tensor: Any, path: str) -> None:
+        seen = self._names.get(id(tensor))
+        if seen is not None:
+            self._require(f"{path} is {seen}")
+            return
+        i = len(self.tensors)
+        name = self._names[id(tensor)] = f"t{i}"
+        self.tensors.append(tensor)
+        self._line(f"{name} = {path}")
+        self._require(f"{name}.__class__ is {self._constant(type(tensor))}")
+        payload = tensor.payload
+        self._line(f"p{i} = {name}.payload")
+        self._line(f"if p{i}.__class__ is not ndarray: p{i} = {name}.array()")
+        if not isinstance(payload, np.ndarray | np.generic):
+            self._refuse("an argument belongs to a transform that is under way")
+            return
+        dtype = self._constant(payload.dtype)
+        self._require(f"p{i}.dtype is {dtype} and p{i}.shape == {payload.shape!r}")
+        if tensor.edge is None:
+            self._require(f"{name}.edge is None")
+        elif tensor.edge is LEAF:
+            self._require(f"{name}.edge is LEAF")
+        else:
+            self._require(f"{name}.edge is not None and {name}.edge is not LEAF")
+        ext = tensor.ext
+        if ext is None:
+            self._line(f"if {name}.ext is not None and {name}.ext.base is not None: return None")
+        elif ext.base is not None:
+            self._require(f"{name}.ext is not None and {name}.ext.base is not None")
+            self._tensor(ext.base, f"{name}.ext.base")
+        else:
+            self._line(f"if {name}.ext is not None and {name}.ext.base is not None: return None")
+        self._gradient(tensor, name)
+        if hasattr(tensor, "__dict__") and tensor.__dict__:
+            self._value(tensor.__dict__, f"{name}.__dict__")
+
+    def _gradient(self, tensor: Any, name: str) -> None:
+        grad = None if tensor.ext is None else tensor.ext.grad
+        if grad is None:
+            self._line(
+                f"if {name}.ext is not None and {name}.ext.grad is not None: return None", True
+            )
+            return
+        own = self._names.get(id(grad))
+        self._line(f"if {name}.ext is None or {name}.ext.grad is None: return None", True)
+        if own is None:
+            # a tensor like others, but that it may come and go is no effect on its own
+            before = len(self._lines)
+            self._tensor(grad, f"{name}.ext.grad")
+            self._lines[before:] = [(line, True) for line, _ in self._lines[before:]]
+
+    def _array(self, array: Any, path: str) -> None:
+        seen = self._names.get(id(array))
+        if seen is not None:
+            self._require(f"{path} is {seen}")
+            return
+        i = len(self.arrays)
+        name = self._names[id(array)] = f"n{i}"
+        self.arrays.append(array)
+        self._line(f"{name} = {path}")
+        dtype = self._constant(array.dtype)
+        self._require(f"{name}.__class__ is {self._constant(type(array))}")
+        self._require(f"{name}.dtype == {dtype} and {name}.shape == {array.shape!r}")
+
+
+def _names_of(code: types.CodeType) -> Iterator[str]:
+    """The names that a function and those within it look up."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names_of(constant)
+
+
+def _of_library_name(module: str | None) -> bool:
+    base = (module or "").split(".")[0]
+    return base in _LIBRARIES or base in sys.stdlib_module_names
+
+
+def _of_library(kind: type) -> bool:
+    return _of_library_name(getattr(kind, "__module__", None)) and kind.__module__ != "__main__" and (
+        not _stateful(kind)
+    )
+
+
+def _is_ours(value: Any, kind: type) -> bool:
+    """Whether it is a module or an optimiser or the like, which hold tensors."""
+    return kind.__module__.startswith("wengert") and hasattr(value, "__dict__")
+
+
+def _stateful(kind: type) -> bool:
+    """Whether objects of a class of a library change what functions give that use them."""
+    if hasattr(kind, "__next__"):
+        return True
+    return kind.__module__.startswith(("numpy.random", "random", "_random", "_io", "io"))
+
+
+def _is_plain(kind: type) -> bool:
+    return not hasattr(kind, "__iter__") and not _stateful(kind)
+
+
+def _slots(kind: type) -> list[str]:
+    names: list[str] = []
+    for base in kind.__mro__:
+        slots = base.__dict__.get("__slots__", ())
+        names += [slots] if isinstance(slots, str) else list(slots)
+    return [name for name in names if name not in ("__weakref__", "__dict__")]

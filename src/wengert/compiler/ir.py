@@ -1,0 +1,376 @@
+"""Layer 8 · compiler: programs: what a traced function computes, as a list of primitives.
+
+NOTE [programs]
+A `Program` is a straight line of steps, each of which applies one primitive of the table to values
+that stand before it; ``prim.kernel`` is its meaning, whatever computes it in the end. Values are
+immutable: what a function writes in place has been made functional by tracing, and effects on
+memory that others hold happen after the program. A `Loop` among the steps repeats a body of its own
+(see `Loop`). Decisions on values do not occur in a program: they lie between programs, in the tree
+of a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.prims.record import Primitive
+
+__all__ = ["Affine", "Loop", "Number", "Program", "Step", "Value", "apply", "substitute", "uses"]
+
+
+class Value:
+    """One array of a program: known by its dtype and shape, computed by one step.
+
+    Attributes
+    ----------
+    dtype, shape
+        Those of the array.
+    constant
+        The array itself, where it is known when the program is made; nobody writes to it.
+    """
+
+    __slots__ = ("constant", "dtype", "shape")
+
+    def __init__(self, dtype: np.dtype[Any], shape: tuple[int, ...], constant: Any = None) -> None:
+        self.dtype = dtype
+        self.shape = shape
+        self.constant = constant
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        size = 1
+        for count in self.shape:
+            size *= count
+        return size
+
+    def __repr__(self) -> str:
+        return f"<value {self.dtype}{list(self.shape)}>"
+
+
+class Number:
+    """A Python number among parameters: the only element of a value."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"Number({self.value!r})"
+
+
+class Affine:
+    """An integer among the parameters of a loop's body: ``start + step * i`` in repetition `i`."""
+
+    __slots__ = ("start", "step")
+
+    def __init__(self, start: int, step: int) -> None:
+        self.start = start
+        self.step = step
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Affine) and (self.start, self.step) == (other.start, other.step)
+
+    def __hash__(self) -> int:
+        return hash((self.start, self.step))
+
+    def __repr__(self) -> str:
+        return f"{self.start}{self.step:+}i"
+
+
+class Step:
+    """One application of a primitive.
+
+    Attributes
+    ----------
+    prim
+        The record.
+    args
+        The array arguments, by position.
+    params
+        The parameters. Values may stand in them, also within tuples (index arrays), `Number`s where
+        a Python number was read off a value, and in the body of a loop `Affine`s.
+    outs
+        What it computes; as many as the primitive has outputs.
+    site
+        The user's source line, as (file, line), if known.
+    """
+
+    __slots__ = ("args", "outs", "params", "prim", "site")
+
+    def __init__(
+        self,
+        prim: Primitive,
+        args: Sequence[Value],
+        params: Mapping[str, Any],
+        outs: Sequence[Value],
+        site: tuple[str, int] | None = None,
+    ) -> None:
+        self.prim = prim
+        self.args = tuple(args)
+        self.params = dict(params)
+        self.outs = tuple(outs)
+        self.site = site
+
+
+class Loop:
+    """A body that is repeated `count` times.
+
+    Attributes
+    ----------
+    count
+        How many repetitions.
+    body
+        The program of one repetition. Its inputs are, in this order: the values that are carried
+        from one repetition to the next, the slices of repetition `i`, and what never changes.
+        Its outputs are the carried values for the next repetition, and the values to be stacked.
+    carried
+        The initial values of what is carried, as many as the first inputs of the body.
+    sliced
+        Triples ``(value, start, step)``: repetition `i` gets ``value[start + step * i]``.
+    fixed
+        What never changes, from outside.
+    outs
+        The final values of what is carried, then for each further output of the body the value of
+        shape ``(count, *shape)`` that holds it for every repetition.
+    """
+
+    __slots__ = ("body", "carried", "count", "fixed", "outs", "site", "sliced")
+
+    def __init__(
+        self,
+        count: int,
+        body: Program,
+        carried: Sequence[Value],
+        sliced: Sequence[tuple[Value, int, int]],
+        fixed: Sequence[Value],
+        outs: Sequence[Value],
+        site: tuple[str, int] | None = None,
+    ) -> None:
+        self.count = count
+        self.body = body
+        self.carried = tuple(carried)
+        self.sliced = tuple(sliced)
+        self.fixed = tuple(fixed)
+        self.outs = tuple(outs)
+        self.site = site
+
+
+class Program:
+    """Steps in order, with what they start from and what is asked for.
+
+    Attributes
+    ----------
+    inputs
+        Values given when it runs.
+    steps
+        Instances of `Step` and `Loop`.
+    outputs
+        Values asked for: any of the steps' or inputs, or constants; one may occur several times.
+    writes
+        Pairs of an output and an input over whose memory it will be written at the end of the run;
+        a backend may compute it there if nothing reads the input afterwards.
+    """
+
+    __slots__ = ("inputs", "outputs", "steps", "writes")
+
+    def __init__(
+        self,
+        inputs: Sequence[Value],
+        steps: Sequence[Step | Loop],
+        outputs: Sequence[Value],
+        writes: Sequence[tuple[Value, Value]] = (),
+    ) -> None:
+        self.inputs = tuple(inputs)
+        self.steps = list(steps)
+        self.outputs = tuple(outputs)
+        self.writes = tuple(writes)
+
+    def check(self) -> None:
+        """Raise ValueError unless every value is defined before it is used, and once."""
+        known = set(self.inputs)
+        if len(known) != len(self.inputs):
+            raise ValueError("a value is an input twice")
+
+        def need(value: Value, what: str) -> None:
+            if value.constant is None and value not in known:
+                raise ValueError(f"{what} uses a value that nothing has computed")
+
+        for i, step in enumerate(self.steps):
+            name = step.prim.name if isinstance(step, Step) else "loop"
+            for value in uses(step):
+                need(value, f"step {i} ({name})")
+            if isinstance(step, Loop):
+                step.body.check()
+                _check_loop(step)
+            for out in step.outs:
+                if out in known:
+                    raise ValueError(f"step {i} ({name}) computes a value that is known already")
+                known.add(out)
+        for output in self.outputs:
+            need(output, "the list of outputs")
+
+    def __str__(self) -> str:
+        return "\n".join(_Printer().program(self, ""))
+
+
+def _check_loop(loop: Loop) -> None:
+    given = [
+        *(value.shape for value in loop.carried),
+        *(value.shape[1:] for value, _, _ in loop.sliced),
+        *(value.shape for value in loop.fixed),
+    ]
+    if given != [value.shape for value in loop.body.inputs]:
+        raise ValueError("what a loop gives to its body has other shapes than the body's inputs")
+    for value, start, step in loop.sliced:
+        last = start + step * (loop.count - 1)
+        if not (0 <= start < value.shape[0] and 0 <= last < value.shape[0]):
+            raise ValueError("a loop reads slices outside of a value")
+    kept = len(loop.carried)
+    made = [
+        *(value.shape for value in loop.body.outputs[:kept]),
+        *((loop.count, *value.shape) for value in loop.body.outputs[kept:]),
+    ]
+    if made != [value.shape for value in loop.outs]:
+        raise ValueError("what a loop computes has other shapes than its body's outputs")
+
+
+def _values_in(param: Any) -> Iterator[Value]:
+    if isinstance(param, Value):
+        yield param
+    elif isinstance(param, Number):
+        yield param.value
+    elif isinstance(param, tuple | list):
+        for part in param:
+            yield from _values_in(part)
+
+
+def uses(step: Step | Loop) -> Iterator[Value]:
+    """Every value that a step reads, in order, as often as it does."""
+    if isinstance(step, Loop):
+        yield from step.carried
+        yield from (value for value, _, _ in step.sliced)
+        yield from step.fixed
+        return
+    yield from step.args
+    for param in step.params.values():
+        yield from _values_in(param)
+
+
+def substitute(param: Any, replaced: Callable[[Value], Any]) -> Any:
+    """A parameter with its values replaced: by other values, or by what they are in a run."""
+    if isinstance(param, Value):
+        return replaced(param)
+    if isinstance(param, Number):
+        value = replaced(param.value)
+        return Number(value) if isinstance(value, Value) else _number(value)
+    if isinstance(param, tuple):
+        if hasattr(param, "_fields"):
+            return type(param)(*[substitute(part, replaced) for part in param])
+        return tuple([substitute(part, replaced) for part in param])
+    if isinstance(param, list):
+        return [substitute(part, replaced) for part in param]
+    return param
+
+
+def _number(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
+
+
+def _at(param: Any, i: int) -> Any:
+    """A parameter of a loop's body in repetition `i`."""
+    if isinstance(param, Affine):
+        return param.start + param.step * i
+    if isinstance(param, tuple):
+        if hasattr(param, "_fields"):
+            return type(param)(*[_at(part, i) for part in param])
+        return tuple([_at(part, i) for part in param])
+    if isinstance(param, list):
+        return [_at(part, i) for part in param]
+    return param
+
+
+def apply(program: Program, F: Any, arrays: Iterable[Any], i: int = 0) -> list[Any]:
+    """The outputs of `program` for `arrays`, computed in the namespace `F`.
+
+    With K this is what a program means; other namespaces record it, map it over batches or carry
+    tangents through it.
+    """
+    known: dict[Value, Any] = dict(zip(program.inputs, arrays, strict=True))
+
+    def value_of(value: Value) -> Any:
+        return known[value] if value.constant is None else value.constant
+
+    for step in program.steps:
+        if isinstance(step, Loop):
+            results = _repeated(step, F, value_of)
+        else:
+            params = {n: _at(substitute(p, value_of), i) for n, p in step.params.items()}
+            results = getattr(F, step.prim.name)(*[value_of(v) for v in step.args], **params)
+            if step.prim.outputs == 1:
+                results = (results,)
+        known.update(zip(step.outs, results, strict=True))
+    return [value_of(value) for value in program.outputs]
+
+
+def _repeated(loop: Loop, F: Any, value_of: Callable[[Value], Any]) -> list[Any]:
+    kept = len(loop.carried)
+    carried = [value_of(value) for value in loop.carried]
+    fixed = [value_of(value) for value in loop.fixed]
+    sources = [(value_of(value), start, step) for value, start, step in loop.sliced]
+    stacked: list[list[Any]] = [[] for _ in loop.body.outputs[kept:]]
+    for i in range(loop.count):
+        slices = [F.select(v, dim=0, index=start + step * i) for v, start, step in sources]
+        results = apply(loop.body, F, [*carried, *slices, *fixed], i)
+        carried = results[:kept]
+        for parts, part in zip(stacked, results[kept:], strict=True):
+            parts.append(part)
+    return [*carried, *(F.stack(*parts, dim=0) for parts in stacked)]
+
+
+class _Printer:
+    """Names values in the order in which they are met."""
+
+    def __init__(self) -> None:
+        self.names: dict[Value, str] = {}
+
+    def name(self, value: Value) -> str:
+        if value.constant is not None and not value.shape:
+            return f"{value.constant[()]!s}"
+        return self.names.setdefault(value, f"%{len(self.names)}")
+
+    def typed(self, value: Value) -> str:
+        return f"{self.name(value)}: {value.dtype}[{', '.join(map(str, value.shape))}]"
+
+    def param(self, param: Any) -> str:
+        if isinstance(param, Value):
+            return self.name(param)
+        if isinstance(param, Number):
+            return f"number({self.name(param.value)})"
+        if isinstance(param, tuple | list):
+            return f"({', '.join(map(self.param, param))})"
+        return repr(param)
+
+    def program(self, program: Program, indent: str) -> Iterator[str]:
+        yield f"{indent}inputs {', '.join(map(self.typed, program.inputs))}"
+        for step in program.steps:
+            outs = ", ".join(map(self.typed, step.outs))
+            if isinstance(step, Loop):
+                taken = [
+                    *(f"carried {self.name(v)}" for v in step.carried),
+                    *(f"slice {self.name(v)}[{Affine(a, b)}]" for v, a, b in step.sliced),
+                    *map(self.name, step.fixed),
+                ]
+                yield f"{indent}{outs} = repeat {step.count} times with {', '.join(taken)}"
+                yield from self.program(step.body, indent + "    ")
+                continue
+            given = [
+                *map(self.name, step.args),
+                *(f"{n}={self.param(p)}" for n, p in step.params.items()),
+            ]
+            yield f"{indent}{outs} = {step.prim.name}({', '.join(given)})"
+        yield f"{indent}outputs {', '.join(map(self.name, program.outputs))}"

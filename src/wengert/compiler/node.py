@@ -1,0 +1,184 @@
+"""Layer 8 · compiler: the node that a compiled call leaves on the tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from wengert.base import errors
+from wengert.compiler.ir import Program, Step, Value, apply, substitute, uses
+from wengert.interp.levels import Lifted, namespace_of
+from wengert.tape.base import FREED, OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.node import Node, edge_of, next_sequence
+from wengert.tape.record import T
+
+__all__ = ["Backward", "CompiledBackward", "attach"]
+
+
+class Backward:
+    """What is known of the derivative of a compiled call when it has been traced.
+
+    Attributes
+    ----------
+    steps
+        Those of the backward pass.
+    cotangents
+        The values that stand for the cotangents, one for each output that requires a gradient.
+    gradients
+        For each tensor that the outputs depend on the value of its gradient, or None.
+    sources
+        The places of these tensors in the environment.
+    saved
+        The values of the forward pass that the steps read.
+    spent
+        Whether the function has walked its graph itself, so that nobody can any more.
+    """
+
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        cotangents: Sequence[Value],
+        gradients: Sequence[Value | None],
+        sources: Sequence[int],
+    ) -> None:
+        self.steps = list(steps)
+        self.cotangents = tuple(cotangents)
+        self.gradients = tuple(gradients)
+        self.sources = tuple(sources)
+        self.executable: Any = None
+        self.spent = not cotangents
+        own = {out for step in self.steps for out in step.outs} | set(cotangents)
+        found: dict[Value, None] = {}
+        for step in self.steps:
+            found.update({v: None for v in uses(step) if v not in own and v.constant is None})
+        for value in gradients:
+            if value is not None and value not in own and value.constant is None:
+                found[value] = None
+        self.saved = tuple(found)
+
+    def renamed(self, rename: Callable[[Value], Value]) -> Backward:
+        """The same in other values."""
+        steps = [
+            Step(
+                step.prim,
+                [rename(v) for v in step.args],
+                {n: substitute(p, rename) for n, p in step.params.items()},
+                step.outs,
+                step.site,
+            )
+            for step in self.steps
+        ]
+        gradients = [None if v is None else rename(v) for v in self.gradients]
+        return Backward(steps, self.cotangents, gradients, self.sources)
+
+    def program(self) -> Program:
+        """The backward pass: from what was saved and the cotangents to the gradients."""
+        outputs = [value for value in self.gradients if value is not None]
+        return Program((*self.saved, *self.cotangents), self.steps, outputs)
+
+
+class CompiledBackward(Node):
+    """A whole compiled call on the tape."""
+
+    __slots__ = ("call", "given", "outputs_meta", "s_inputs", "saved")
+    __module__ = "wengert.autograd"
+    label: ClassVar[str] = "CompiledBackward"
+    several: ClassVar[bool] = True
+    call: Any
+    given: Any
+    saved: Any
+    s_inputs: Any
+
+    def release(self) -> None:
+        """Let go of what was saved."""
+        self.saved = FREED
+        self.s_inputs = ()
+        self.given = None
+
+    def _cotangents(self, g: Any) -> list[Any]:
+        if self.saved is FREED or self.call.backward.spent:
+            raise errors.backward_twice(self.label)
+        for i, tensor in enumerate(self.s_inputs):
+            if version_of(tensor) != (self.versions or ())[i]:
+                raise errors.modified_in_place(
+                    tensor.payload,
+                    f"an argument of {self.call.name}()",
+                    tensor.vc,
+                    (self.versions or ())[i],
+                    self.label,
+                    "inputs",
+                )
+        return [
+            np.zeros(shape, dtype) if part is None else part
+            for part, (shape, dtype) in zip(g, self.outputs_meta, strict=True)
+        ]
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The gradients, by the compiled backward pass."""
+        parts = self._cotangents(g)
+        values = [*self.saved, *parts]
+        backward = self.call.backward
+        if any(isinstance(value, Lifted) for value in values):
+            F = namespace_of(*[v for v in values if isinstance(v, Lifted)])
+            found = apply(backward.program(), F, values)
+        else:
+            found = self.call.gradients(values)
+        if not keep:
+            self.release()
+        return self._placed(found, edges)
+
+    def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The gradients as functions of the inputs: the call is computed again, recorded."""
+        parts = self._cotangents(g)
+        if not any(isinstance(part, TensorBase) for part in parts):
+            return self.apply(g, keep, edges)
+        program, inputs = self.call.recorded(self.given, self.edges)
+        saved = apply(program, T, inputs)
+        parts = [p if isinstance(p, TensorBase) else new_tensor(p) for p in parts]
+        found = apply(self.call.backward.program(), T, [*saved, *parts])
+        if not keep:
+            self.release()
+        return self._placed(found, edges)
+
+    def _placed(self, found: Iterable[Any], edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        gradients = iter(found)
+        placed = [None if v is None else next(gradients) for v in self.call.backward.gradients]
+        return tuple(
+            None if edge is None else part for edge, part in zip(edges, placed, strict=True)
+        )
+
+
+def attach(
+    call: Any, tensors: Sequence[Any], outs: Sequence[Any], saved: Sequence[Any], given: Any
+) -> None:
+    """Record a call.
+
+    Parameters
+    ----------
+    call
+        What nodes of the trace have in common.
+    tensors
+        What the outputs depend on.
+    outs
+        The outputs that require a gradient.
+    saved
+        What the backward pass reads.
+    given
+        Everything that the call was computed from.
+    """
+    node: Any = CompiledBackward.__new__(CompiledBackward)
+    node.edges = tuple(edge_of(tensor) for tensor in tensors)
+    node.seq = next_sequence()
+    node.ext = None
+    node.call = call
+    node.saved = list(saved)
+    node.given = given
+    node.s_inputs = tuple(tensors)
+    node.versions = tuple(version_of(tensor) for tensor in tensors)
+    node.outputs_meta = tuple((out.payload.shape, out.payload.dtype) for out in outs)
+    for i, out in enumerate(outs):
+        out.edge = OutputEdge(node, i)
+
+

@@ -1,0 +1,340 @@
+"""Layer 8 · compiler: a program under construction, in which nothing is computed twice.
+
+NOTE [rewriting]
+A program is rewritten in one pass: each step is put into a new program by `Builder.emit`, with its
+arguments as they are there. A rule for its primitive may give another value for its result; what is
+left is looked up among the steps that are there already, and computed at once if it is known. Rules
+go by what made the arguments (`Builder.maker`), so they see these simplified.
+
+NOTE [uniform values]
+A value of whose elements all are known to be one number is either a constant, a step `zeros`, or an
+`expand` of a constant without dimensions: backends put the number into their loops, and no such
+array need ever exist. `Builder.uniform` finds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.decompose import ELEMENTWISE
+from wengert.compiler.ir import Loop, Number, Program, Step, Value, substitute, uses
+from wengert.compiler.passes.keys import COMMUTATIVE, constant_key, params_key
+from wengert.prims.record import TABLE, Primitive
+
+__all__ = ["Builder", "Rule", "counted", "live"]
+
+Rule = Callable[..., Value | None]
+"""``rule(builder, args, params, out)``: the value that takes the place of `out`, or None."""
+
+_SMALL = 1024
+"""Constants up to this many elements are computed and compared when a program is made."""
+_NOTHING: tuple[Any, ...] = ()
+
+
+class Builder:
+    """What a new program holds so far (see NOTE [rewriting]).
+
+    Parameters
+    ----------
+    rules
+        For each primitive the rules that are tried in order, until one gives a value.
+    counts
+        How often each value of the old program is read.
+    fastmath
+        Whether rules may change results for the sake of speed.
+    """
+
+    def __init__(
+        self,
+        rules: Mapping[str, Sequence[Rule]],
+        counts: dict[Value, int],
+        fastmath: bool = False,
+    ) -> None:
+        self.rules = rules
+        self.counts = counts
+        self.fastmath = fastmath
+        self.steps: list[Step | Loop] = []
+        self.now: dict[Value, Value] = {}
+        self.site: tuple[str, int] | None = None
+        self._makers: dict[Value, Step] = {}
+        self._known: dict[Any, tuple[Value, ...]] = {}
+        self._constants: dict[Any, Value] = {}
+        self._uniforms: dict[Value, Any] = {}
+        self._ranks: dict[Value, int] = {}
+
+    # -- what rules ask ----------------------------------------------------------------------------
+
+    def maker(self, value: Value, *names: str) -> Step | None:
+        """The step that computes `value`, if its primitive is one of `names`."""
+        step = self._makers.get(value)
+        return step if step is not None and step.prim.name in names else None
+
+    def uniform(self, value: Value) -> Any:
+        """The number that all elements of `value` are, as NumPy's scalar, or None."""
+        return self._uniforms.get(value)
+
+    def is_zero(self, value: Value) -> bool:
+        """Whether a value is what an operation filled with zeros."""
+        return self.maker(value, "zeros") is not None
+
+    def once(self, value: Value) -> bool:
+        """Whether `value` is read just once, as far as is known."""
+        return self.counts.get(value, 0) == 1
+
+    # -- what rules give ---------------------------------------------------------------------------
+
+    def constant(self, array: Any) -> Value:
+        """The value of a constant, the same for equal ones."""
+        array = np.asarray(array)
+        if array.size > _SMALL:
+            return Value(array.dtype, array.shape, array)
+        key = constant_key(array)
+        value = self._constants.get(key)
+        if value is None:
+            array = np.array(array)
+            array.flags.writeable = False
+            value = self._constants[key] = Value(array.dtype, array.shape, array)
+            self._note_uniform(value)
+        return value
+
+    def filled(self, number: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Value:
+        """A uniform value."""
+        array = np.asarray(number, dtype)
+        scalar = array[()]
+        if not shape:
+            return self.constant(array)
+        if array.tobytes().strip(b"\0") == b"":
+            value = self.put("zeros", (), {"shape": shape, "dtype": dtype}, dtype, shape)
+        else:
+            value = self.put("expand", (self.constant(array),), {"shape": shape}, dtype, shape)
+        self._uniforms[value] = scalar
+        return value
+
+    def emit(
+        self, name: str, args: Sequence[Value], params: Mapping[str, Any], like: Value
+    ) -> Value:
+        """The result of a step, of the dtype and shape of `like`, by rules where there are any."""
+        return self._emit(TABLE[name], tuple(args), params, like, None)
+
+    def put(
+        self,
+        name: str,
+        args: tuple[Value, ...],
+        params: Mapping[str, Any],
+        dtype: np.dtype[Any],
+        shape: tuple[int, ...],
+    ) -> Value:
+        """The result of a step as it stands, without rules, if it is not there already."""
+        return self._place(TABLE[name], args, params, (Value(dtype, shape),), None)[0]
+
+    def shaped(self, value: Value, shape: tuple[int, ...]) -> Value:
+        """A value in another shape."""
+        if value.shape == shape:
+            return value
+        return self.emit("view", (value,), {"shape": shape}, Value(value.dtype, shape))
+
+    def expanded(self, value: Value, shape: tuple[int, ...]) -> Value:
+        """A value repeated."""
+        if value.shape == shape:
+            return value
+        return self.emit("expand", (value,), {"shape": shape}, Value(value.dtype, shape))
+
+    def cast(self, value: Value, dtype: np.dtype[Any]) -> Value:
+        """A value in another dtype."""
+        if value.dtype == dtype:
+            return value
+        return self.emit("to_copy", (value,), {"dtype": dtype}, Value(dtype, value.shape))
+
+    # -- putting programs in -----------------------------------------------------------------------
+
+    def current(self, value: Value) -> Value:
+        """What stands for a value of the old program."""
+        found = self.now.get(value)
+        if found is not None:
+            return found
+        if value.constant is None:
+            return value
+        found = self.now[value] = self.constant(value.constant)
+        return found
+
+    def take(self, step: Step | Loop) -> None:
+        """Put a step of the old program in."""
+        if isinstance(step, Loop):
+            self.steps.append(_renamed(step, self.current))
+            return
+        now = self.now
+        args, changed = step.args, False
+        for arg in args:
+            if arg in now or arg.constant is not None:
+                changed = True
+                break
+        if changed:
+            args = tuple([self.current(arg) for arg in args])
+        params = self._params(step)
+        self.site = step.site
+        if len(step.outs) == 1:
+            out = step.outs[0]
+            met = self._emit(step.prim, args, params, out, step)
+            if met is not out:
+                now[out] = met
+                counts = self.counts
+                counts[met] = counts.get(met, 0) + counts.get(out, 0)
+            return
+        met_all = self._place(step.prim, args, params, step.outs, step)
+        for out, one in zip(step.outs, met_all, strict=True):
+            if one is not out:
+                now[out] = one
+
+    def _params(self, step: Step) -> Mapping[str, Any]:
+        """A step's parameters with values as they are now; numbers that are known are numbers."""
+        params: Mapping[str, Any] = step.params
+        for name, param in params.items():
+            if param.__class__ in _WITH_VALUES:
+                made = substitute(param, self.current)
+                if made.__class__ is Number and made.value.constant is not None:
+                    made = made.value.constant.item()
+                if made != param:
+                    params = {**params, name: made}
+        return params
+
+    def _emit(
+        self,
+        prim: Primitive,
+        args: tuple[Value, ...],
+        params: Mapping[str, Any],
+        out: Value,
+        step: Step | None,
+    ) -> Value:
+        name = prim.name
+        known = self._folded(prim, args, params, out)
+        if known is not None:
+            return known
+        for rule in self.rules.get(name, _NOTHING):
+            value = rule(self, args, params, out)
+            if value is not None:
+                return value
+        outs = (out,) if step is not None else (Value(out.dtype, out.shape),)
+        return self._place(prim, args, params, outs, step)[0]
+
+    def _place(
+        self,
+        prim: Primitive,
+        args: tuple[Value, ...],
+        params: Mapping[str, Any],
+        outs: tuple[Value, ...],
+        step: Step | None,
+    ) -> tuple[Value, ...]:
+        name = prim.name
+        if name in COMMUTATIVE:
+            ranks = self._ranks
+            first, second = [ranks.setdefault(arg, len(ranks)) for arg in args]
+            of = (args[1], args[0]) if second < first else args
+        else:
+            of = args
+        key = (name, of, params_key(params))
+        found = self._known.get(key)
+        if found is not None:
+            return found
+        if step is None or step.args != args or step.params is not params:
+            step = Step(prim, args, params, outs, self.site)
+        self._known[key] = outs
+        self.steps.append(step)
+        if len(outs) == 1:
+            self._makers[outs[0]] = step
+        return outs
+
+    # -- what is known already ---------------------------------------------------------------------
+
+    def _note_uniform(self, value: Value) -> None:
+        array = value.constant
+        if array.size == 0:
+            return
+        first = array.reshape(-1)[:1]
+        if array.size == 1 or array.tobytes() == first.tobytes() * array.size:
+            self._uniforms[value] = first[0]
+
+    def _folded(
+        self, prim: Primitive, args: tuple[Value, ...], params: Mapping[str, Any], out: Value
+    ) -> Value | None:
+        """The result if it is known: of constants, or of numbers that are all elements."""
+        uniforms = self._uniforms
+        for arg in args:
+            if arg not in uniforms and arg.constant is None:
+                return None
+        if prim.outputs != 1 or not all(map(_is_plain, params.values())):
+            return None
+        if not args:
+            if prim.name == "zeros":
+                return self.filled(0, out.dtype, out.shape)
+            return None
+        if prim.name in ELEMENTWISE and all(arg in uniforms for arg in args):
+            found = _computed(prim, [np.asarray(uniforms[arg]) for arg in args], params)
+            if found is not None and not found.shape and found.dtype == out.dtype:
+                return self.filled(found, out.dtype, out.shape)
+        if out.size <= _SMALL and all(arg.constant is not None for arg in args):
+            found = _computed(prim, [arg.constant for arg in args], params)
+            if found is not None and found.dtype == out.dtype and found.shape == out.shape:
+                return self.constant(found)
+        return None
+
+
+_WITH_VALUES = frozenset({tuple, list, Value, Number})
+_PLAIN = frozenset({int, float, bool, complex, str, type(None)})
+
+
+def _is_plain(param: Any) -> bool:
+    """Whether a parameter is the same in each run, and in each repetition of a loop's body."""
+    kind = param.__class__
+    if kind in _PLAIN:
+        return True
+    if kind is tuple or kind is list:
+        return all(map(_is_plain, param))
+    return isinstance(param, np.dtype | np.generic | np.ndarray)
+
+
+def _computed(prim: Primitive, arrays: list[Any], params: Mapping[str, Any]) -> Any:
+    """What a kernel gives, or None where it raises: then it does so when the program runs."""
+    try:
+        with np.errstate(all="ignore"):
+            return np.asarray(prim.kernel(*arrays, **params))
+    except (ArithmeticError, IndexError, RuntimeError, TypeError, ValueError):
+        return None
+
+
+def _renamed(loop: Loop, current: Callable[[Value], Value]) -> Loop:
+    """A loop that reads what stands for its values now."""
+    return Loop(
+        loop.count,
+        loop.body,
+        [current(value) for value in loop.carried],
+        [(current(value), start, step) for value, start, step in loop.sliced],
+        [current(value) for value in loop.fixed],
+        loop.outs,
+        loop.site,
+    )
+
+
+def live(steps: Sequence[Step | Loop], outputs: Sequence[Value]) -> list[Step | Loop]:
+    """The steps that outputs depend on."""
+    wanted = set(outputs)
+    kept: list[Step | Loop] = []
+    for step in reversed(steps):
+        if not wanted.isdisjoint(step.outs):
+            kept.append(step)
+            wanted.update(uses(step))
+    kept.reverse()
+    return kept
+
+
+def counted(program: Program) -> dict[Value, int]:
+    """How often each value is read, outputs included."""
+    counts: dict[Value, int] = {}
+    for step in program.steps:
+        for value in uses(step):
+            counts[value] = counts.get(value, 0) + 1
+    for value in program.outputs:
+        counts[value] = counts.get(value, 0) + 1
+    return counts

@@ -1,0 +1,64 @@
+"""Layer 8 · compiler: when two steps compute the same.
+
+NOTE [equal steps]
+Two steps are equal if their primitives are, their arguments are the same values, and their
+parameters are equal with their types: 1, 1.0 and True differ, since dtypes follow from them, and
+0.0 differs from -0.0, while NaN equals itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.ir import Number
+
+__all__ = ["COMMUTATIVE", "constant_key", "param_key", "params_key"]
+
+COMMUTATIVE = frozenset(
+    {
+        *("add", "mul", "eq", "ne", "logical_and", "logical_or", "logical_xor"),
+        *("bitwise_and", "bitwise_or", "bitwise_xor"),
+    }
+)
+"""The primitives whose two arguments may change places."""
+
+_PLAIN = frozenset({int, str, type(None)})
+
+
+def param_key(param: Any) -> Any:
+    """What is equal for equal parameters, and hashable."""
+    kind = param.__class__
+    if kind in _PLAIN:
+        return param
+    if kind is tuple or kind is list:
+        return (kind, *[p if p.__class__ is int else param_key(p) for p in param])
+    if kind is bool or kind is float or kind is complex:
+        # their text tells signs of zeros apart
+        return kind, repr(param)
+    if kind is Number:
+        return kind, param.value
+    if isinstance(param, np.generic):
+        return kind, param.dtype.str, param.tobytes()
+    try:
+        hash(param)
+    except TypeError:
+        return kind, id(param)
+    return kind, param
+
+
+def params_key(params: Mapping[str, Any]) -> Any:
+    """The same for all parameters of a step: those of one primitive come in any order."""
+    if not params:
+        return ()
+    if len(params) == 1:
+        ((name, param),) = params.items()
+        return name, param_key(param)
+    return tuple([(name, param_key(params[name])) for name in sorted(params)])
+
+
+def constant_key(array: Any) -> Any:
+    """The same for the elements of a constant."""
+    return array.dtype.str, array.shape, array.tobytes()

@@ -1,0 +1,182 @@
+"""Layer 8 · compiler: Python numbers that were read off tensors while a function is traced."""
+
+from __future__ import annotations
+
+import numbers
+import operator
+from typing import Any
+
+__all__ = ["Scalar"]
+
+_NAMES = {"div": "truediv"}
+
+
+class Scalar:
+    """A number that ``tensor.item()`` gave, which goes on being computed with in the program.
+
+    It passes for a float (or for an int, as the checks of indices need it): arithmetic of floats
+    gives further ones, a comparison is a decision, and whatever needs the number itself
+    (``math.sin``, ``f"{x}"``) makes its exact value one.
+
+    Attributes
+    ----------
+    trace
+        The trace that it belongs to.
+    symbol
+        The value, without dimensions, as float64 or int64.
+    number
+        What it is in this run.
+    """
+
+    __slots__ = ("number", "symbol", "trace")
+
+    def __init__(self, trace: Any, symbol: Any) -> None:
+        self.trace = trace
+        self.symbol = symbol
+        self.number = symbol.array.item()
+
+    @property  # type: ignore[misc]  # what isinstance asks for
+    def __class__(self) -> type:
+        return type(self.number)
+
+    def exact(self) -> Any:
+        """The number, which the rest of the trace depends on."""
+        return self.trace.decide("item", self.symbol)
+
+    def __float__(self) -> float:
+        return float(self.exact())
+
+    def __index__(self) -> int:
+        return operator.index(self.exact())
+
+    def __int__(self) -> int:
+        return int(self.exact())
+
+    def __bool__(self) -> bool:
+        return bool(self.trace.decide("bool", self.symbol))
+
+    def __repr__(self) -> str:
+        return repr(self.exact())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.exact(), spec)
+
+    def __hash__(self) -> int:
+        return hash(self.exact())
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self.exact(), digits)
+
+    def __reduce__(self) -> Any:
+        return type(self.number), (self.exact(),)
+
+    def __getattr__(self, name: str) -> Any:
+        # what else a float has: hex, is_integer, as_integer_ratio
+        return getattr(self.exact(), name)
+
+    @property
+    def real(self) -> Scalar:
+        """The number itself."""
+        return self
+
+    @property
+    def imag(self) -> float:
+        """Nothing."""
+        return 0.0
+
+    def _with(self, name: str, other: Any, swapped: bool) -> Any:
+        kind = type(other)
+        if type(self.number) is int or (kind is Scalar and type(other.number) is int):
+            known = other.exact() if kind is Scalar else other
+            left, right = (known, self.exact()) if swapped else (self.exact(), known)
+            return getattr(operator, _NAMES.get(name, name))(left, right)
+        if kind is Scalar:
+            other = other.symbol
+        elif kind is int or kind is bool:
+            other = float(other)
+        elif kind is not float:
+            if isinstance(other, numbers.Number):
+                left, right = (other, self.exact()) if swapped else (self.exact(), other)
+                return getattr(operator, _NAMES.get(name, name))(left, right)
+            return NotImplemented
+        left, right = (other, self.symbol) if swapped else (self.symbol, other)
+        if name == "div" and not self._divisible(right):
+            raise ZeroDivisionError("float division by zero")
+        return self.trace.number_of(name, left, right)
+
+    def _divisible(self, divisor: Any) -> bool:
+        """Whether Python would divide by it."""
+        if isinstance(divisor, float):
+            return divisor != 0
+        return bool(self.trace.decide("bool", divisor))
+
+    def __add__(self, other: Any) -> Any:
+        return self._with("add", other, False)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._with("add", other, True)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with("sub", other, False)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with("sub", other, True)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._with("mul", other, False)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._with("mul", other, True)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with("div", other, False)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._with("div", other, True)
+
+    def __pow__(self, other: Any) -> Any:
+        return self.exact() ** (other.exact() if type(other) is Scalar else other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return other ** self.exact()
+
+    def __neg__(self) -> Any:
+        if type(self.number) is int:
+            return -self.exact()
+        return self.trace.number_of("neg", self.symbol)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        if type(self.number) is int:
+            return abs(self.exact())
+        return self.trace.number_of("abs", self.symbol)
+
+    def _compared(self, name: str, other: Any) -> Any:
+        if not isinstance(other, int | float):
+            return NotImplemented
+        if type(other) is not Scalar and type(other) is not type(self.number):
+            return bool(getattr(operator, name)(self.exact(), other))
+        right = other.symbol if type(other) is Scalar else other
+        return bool(self.trace.decide("bool", self.trace.compared(name, self.symbol, right)))
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared("lt", other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared("le", other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared("gt", other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared("ge", other)
+
+    def __eq__(self, other: Any) -> Any:
+        return self._compared("eq", other)
+
+    def __ne__(self, other: Any) -> Any:
+        return self._compared("ne", other)
+
+

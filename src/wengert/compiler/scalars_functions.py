@@ -1,0 +1,126 @@
+"""Layer 8 · compiler: elements of exponentials, logarithms, angles and special functions.
+
+The functions of the C library are called (see NOTE [vector functions] in
+`wengert.compiler.library`); the others are composed of them as their kernels are. All agree with
+the kernels to a few units in the last place: the vector forms are accurate to 4, and what is
+composed of them to twice as many.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from wengert.compiler.scalars_lane import Lane
+
+__all__ = ["FUNCTIONS"]
+
+_LN2 = math.log(2.0)
+
+
+def _called(name: str) -> Any:
+    return lambda m, *operands: m.function(name, *operands)
+
+
+# -- of exponentials and logarithms ---------------------------------------------------------------
+
+
+def _sigmoid(m: Lane, a: str) -> str:
+    one = m.number(1)
+    return m.div(one, m.add(one, m.function("exp", m.neg(a))))
+
+
+def _rpow_scalar(m: Lane, a: str, base: Any) -> str:
+    if base == 2:
+        return m.function("exp2", a)
+    return m.function("pow", m.value(base), a)
+
+
+def _vanishing(name: str, root: float) -> Any:
+    """self * log(other), where a 0 as self prevails over any other that is not NaN."""
+
+    def rule(m: Lane, a: str, b: str) -> str:
+        zero = m.compare("eq", a, m.number(0))
+        kept = m.select(zero, m.select(m.is_nan(b), b, m.number(root)), b)
+        return m.mul(a, m.function(name, kept))
+
+    return rule
+
+
+def _entr(m: Lane, a: str) -> str:
+    zero = m.number(0)
+    inside = m.compare("gt", a, zero)
+    size = m.select(inside, a, m.number(1))
+    below = m.select(m.is_nan(a), a, zero)
+    below = m.select(m.compare("lt", a, zero), m.number(-math.inf), below)
+    return m.select(inside, m.mul(size, m.neg(m.function("log", size))), below)
+
+
+def _logit(m: Lane, a: str, eps: float | None) -> str:
+    if eps is not None:
+        a = m.minimum(m.maximum(a, m.number(eps)), m.number(1 - eps))
+    return m.function("log", m.div(a, m.sub(m.number(1), a)))
+
+
+def _logarithm_of_sum(scale: float) -> Any:
+    """The larger of two logarithms, and what the smaller adds."""
+
+    def rule(m: Lane, a: str, b: str) -> str:
+        gap = m.size(m.sub(a, b))
+        grown = m.function("exp", m.mul(gap, m.number(-scale)))
+        added = m.function("log1p", grown)
+        added = m.mul(added, m.number(1.0 / scale)) if scale != 1 else added
+        # two equal infinities have no difference
+        added = m.select(m.compare("eq", a, b), m.number(_LN2 / scale), added)
+        return m.add(m.maximum(a, b), added)
+
+    return rule
+
+
+def _lgamma(m: Lane, a: str) -> str:
+    # the kernel's value at minus infinity is not the C library's
+    far = m.number(-math.inf)
+    return m.select(m.compare("eq", a, far), far, m.function("lgamma", a))
+
+
+FUNCTIONS = {
+    **{
+        name: _called(name)
+        for name in (
+            *(
+                "exp",
+                "exp2",
+                "expm1",
+                "log",
+                "log2",
+                "log10",
+                "log1p",
+                "sin",
+                "cos",
+                "tan",
+            ),
+            *(
+                "asin",
+                "acos",
+                "atan",
+                "sinh",
+                "cosh",
+                "tanh",
+                "asinh",
+                "acosh",
+                "atanh",
+            ),
+            *("erf", "erfc", "cbrt", "pow", "atan2", "hypot"),
+        )
+    },
+    "sigmoid": _sigmoid,
+    "rpow_scalar": _rpow_scalar,
+    "ldexp": lambda m, a, b: m.mul(a, m.function("exp2", b)),
+    "xlogy": _vanishing("log", 1),
+    "special_xlog1py": _vanishing("log1p", 0),
+    "special_entr": _entr,
+    "logit": _logit,
+    "logaddexp": _logarithm_of_sum(1.0),
+    "logaddexp2": _logarithm_of_sum(_LN2),
+    "lgamma": _lgamma,
+}

@@ -1,0 +1,204 @@
+"""Layer 8 · compiler: one element in LLVM's text: types, literals, casts, arithmetic of one dtype.
+
+All is written for one element and without branches, so that LLVM's vectoriser can do it for several
+at a time (see NOTE [elements in registers] in `wengert.compiler.code`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.code import Code, Operand, literal, llvm_type
+from wengert.compiler.library import call_function
+
+__all__ = ["Lane", "cast"]
+
+_PREDICATES = {
+    # of floats (ordered, but for "ne"), of signed and of unsigned integers
+    "eq": ("oeq", "eq", "eq"),
+    "ne": ("une", "ne", "ne"),
+    "lt": ("olt", "slt", "ult"),
+    "le": ("ole", "sle", "ule"),
+    "gt": ("ogt", "sgt", "ugt"),
+    "ge": ("oge", "sge", "uge"),
+}
+_ARITHMETIC = {
+    "add": ("fadd", "add", "or"),
+    "sub": ("fsub", "sub", None),
+    "mul": ("fmul", "mul", "and"),
+}
+
+
+def cast(code: Code, value: str, source: np.dtype[Any], target: np.dtype[Any]) -> str:
+    """An element converted to another dtype, as ``astype`` does."""
+    if source == target:
+        return value
+    old, new = llvm_type(source), llvm_type(target)
+    if target.kind == "b":
+        if source.kind == "f":
+            return code.let(f"fcmp une {old} {value}, 0.0")
+        return code.let(f"icmp ne {old} {value}, 0")
+    if source.kind == "f":
+        if target.kind == "f":
+            return code.let(f"{'fpext' if new == 'double' else 'fptrunc'} {old} {value} to {new}")
+        return _whole(code, value, old, target)
+    if target.kind == "f":
+        return code.let(f"{'sitofp' if source.kind == 'i' else 'uitofp'} {old} {value} to {new}")
+    if source.kind != "b" and source.itemsize == target.itemsize:
+        return value
+    if source.itemsize > target.itemsize:
+        return code.let(f"trunc {old} {value} to {new}")
+    return code.let(f"{'sext' if source.kind == 'i' else 'zext'} {old} {value} to {new}")
+
+
+def _whole(code: Code, value: str, old: str, target: np.dtype[Any]) -> str:
+    """A float cut to an integer.
+
+    What an integer cannot hold becomes what the processor makes of it, as in NumPy; `freeze` makes
+    of LLVM's undefined value just that.
+    """
+    new = llvm_type(target)
+    if target == np.dtype(np.uint64):
+        return code.let(f"freeze {new} {code.let(f'fptoui {old} {value} to {new}')}")
+    wide = "i32" if target.itemsize < 4 or target == np.dtype(np.int32) else "i64"
+    whole = code.let(f"freeze {wide} {code.let(f'fptosi {old} {value} to {wide}')}")
+    return whole if wide == new else code.let(f"trunc {wide} {whole} to {new}")
+
+
+class Lane:
+    """Instructions on elements of one dtype, appended to an emitter.
+
+    Operands and results are SSA names or literals; conditions are of type ``i1``.
+    """
+
+    __slots__ = ("bits", "code", "dtype", "kind", "type")
+
+    def __init__(self, code: Code, dtype: np.dtype[Any]) -> None:
+        self.code = code
+        self.dtype = dtype
+        self.kind = dtype.kind
+        self.type = llvm_type(dtype)
+        self.bits = 1 if dtype.kind == "b" else 8 * dtype.itemsize
+
+    def number(self, value: Any) -> str:
+        """A constant."""
+        return literal(value, self.dtype)
+
+    def value(self, param: Any) -> str:
+        """A number among the parameters: known now, or an operand known when it runs."""
+        if isinstance(param, Operand):
+            return cast(self.code, param.name, param.dtype, self.dtype)
+        return literal(param, self.dtype)
+
+    # -- arithmetic -------------------------------------------------------------------------------
+
+    def _binary(self, name: str, a: str, b: str) -> str:
+        of_floats, of_integers, of_bools = _ARITHMETIC[name]
+        if self.kind == "f":
+            return self.code.let(f"{of_floats} {self.code.module.flags}{self.type} {a}, {b}")
+        operation = of_bools if self.kind == "b" else of_integers
+        return self.code.let(f"{operation} {self.type} {a}, {b}")
+
+    def add(self, a: str, b: str) -> str:
+        """a + b; of bools, a or b."""
+        return self._binary("add", a, b)
+
+    def sub(self, a: str, b: str) -> str:
+        """a - b."""
+        return self._binary("sub", a, b)
+
+    def mul(self, a: str, b: str) -> str:
+        """a * b; of bools, a and b."""
+        return self._binary("mul", a, b)
+
+    def div(self, a: str, b: str) -> str:
+        """a / b, of floats."""
+        return self.code.let(f"fdiv {self.code.module.flags}{self.type} {a}, {b}")
+
+    def neg(self, a: str) -> str:
+        """-a."""
+        if self.kind == "f":
+            return self.code.let(f"fneg {self.code.module.flags}{self.type} {a}")
+        return self.sub("0", a)
+
+    def exact(self, operation: str, a: str, b: str) -> str:
+        """An operation without fast-math flags, where these would take its sense away."""
+        return self.code.let(f"{operation} {self.type} {a}, {b}")
+
+    def mask(self, a: str) -> str:
+        """What an integer is modulo the number of its bits."""
+        return self.exact("and", a, str(self.bits - 1))
+
+    # -- choices ----------------------------------------------------------------------------------
+
+    def compare(self, name: str, a: str, b: str) -> str:
+        """A comparison, which NaN makes false but for "ne"."""
+        of_floats, of_signed, of_unsigned = _PREDICATES[name]
+        if self.kind == "f":
+            return self.code.let(f"fcmp {of_floats} {self.type} {a}, {b}")
+        predicate = of_signed if self.kind == "i" else of_unsigned
+        return self.code.let(f"icmp {predicate} {self.type} {a}, {b}")
+
+    def select(self, condition: str, a: str, b: str) -> str:
+        """a where the condition holds, else b."""
+        return self.code.let(f"select i1 {condition}, {self.type} {a}, {self.type} {b}")
+
+    def is_nan(self, a: str) -> str:
+        """Whether a float is NaN."""
+        return self.code.let(f"fcmp uno {self.type} {a}, {a}")
+
+    def both(self, a: str, b: str) -> str:
+        """Whether two conditions hold."""
+        return self.code.let(f"and i1 {a}, {b}")
+
+    def either(self, a: str, b: str) -> str:
+        """Whether one of two conditions holds."""
+        return self.code.let(f"or i1 {a}, {b}")
+
+    def maximum(self, a: str, b: str) -> str:
+        """The larger of two, NaN if either is."""
+        return self._extreme("ge", a, b)
+
+    def minimum(self, a: str, b: str) -> str:
+        """The smaller of two, NaN if either is."""
+        return self._extreme("le", a, b)
+
+    def _extreme(self, name: str, a: str, b: str) -> str:
+        if self.kind == "b":
+            return self.add(a, b) if name == "ge" else self.mul(a, b)
+        chosen = self.select(self.compare(name, a, b), a, b)
+        # where b is NaN, it was chosen already
+        return chosen if self.kind != "f" else self.select(self.is_nan(a), a, chosen)
+
+    def at_least(self, a: str, least: str) -> str:
+        """a, or a number that is not NaN if a is below it: one instruction."""
+        return self.select(self.compare("lt", a, least), least, a)
+
+    def at_most(self, a: str, most: str) -> str:
+        """a, or a number that is not NaN if a is above it."""
+        return self.select(self.compare("gt", a, most), most, a)
+
+    # -- functions --------------------------------------------------------------------------------
+
+    def intrinsic(self, name: str, *operands: str) -> str:
+        """A function that LLVM itself knows, of floats."""
+        suffix = "f64" if self.type == "double" else "f32"
+        types = ", ".join([self.type] * len(operands))
+        symbol = f"llvm.{name}.{suffix}"
+        self.code.module.declare(symbol, f"declare {self.type} @{symbol}({types})")
+        given = ", ".join([f"{self.type} {operand}" for operand in operands])
+        return self.code.let(f"call {self.type} @{symbol}({given})")
+
+    def size(self, a: str) -> str:
+        """The absolute value."""
+        if self.kind == "f":
+            return self.intrinsic("fabs", a)
+        if self.kind == "u":
+            return a
+        return self.select(self.compare("lt", a, "0"), self.neg(a), a)
+
+    def function(self, name: str, *operands: str) -> str:
+        """A function of the C library, of floats, for which there may be a vector form."""
+        return call_function(self.code, name, self.type, operands)

@@ -1,0 +1,404 @@
+"""Layer 8 · compiler: S, the namespace that computes as usual and notes what it computes.
+
+NOTE [values of a trace]
+A `Sym` is the payload of a tensor while its function is traced: a real array, and the `Value` of
+the program that stands for it. Every primitive on such payloads runs its kernel, so that whatever
+the function decides, it decides on what is there; and adds a step to the trace. What reads the
+values out of the arrays (``bool(t)``, ``t.item()``) becomes a guard; what hands them to other
+software ends the trace, not the function (`Trace.escape`).
+
+NOTE [memory of a trace]
+Writes reach the real arrays, so views among these show them by themselves. For the program, which
+knows no memory, a `Sym` belongs to a `Storage` and says by which views it shows it: after a write
+the storage has another value, and those who show a part of it take theirs anew when asked.
+"""
+
+from __future__ import annotations
+
+import operator
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.decompose import DECOMPOSED
+from wengert.compiler.ir import Number, Value
+from wengert.compiler.scalar import Scalar
+from wengert.interp.levels import Level, Lifted
+from wengert.prims.record import Primitive
+from wengert.prims.table import TABLE
+from wengert.tape.views import single_step
+
+__all__ = ["S", "Storage", "Sym", "real"]
+
+
+class Storage:
+    """Memory that several payloads may show parts of.
+
+    Attributes
+    ----------
+    value
+        What is in it now.
+    writes
+        How often it has been written to.
+    origin
+        The input of the program that is this memory, if it is one.
+    """
+
+    __slots__ = ("origin", "value", "writes")
+
+    def __init__(self, value: Value, origin: Value | None = None) -> None:
+        self.value = value
+        self.writes = 0
+        self.origin = origin
+
+
+class Sym(Lifted):
+    """An array with the value of a program that stands for it (see NOTE [values of a trace]).
+
+    Attributes
+    ----------
+    array
+        The array.
+    trace
+        The trace that it belongs to.
+    storage, chain
+        The memory, and the views, as (primitive, parameters), by which it is shown.
+    """
+
+    __slots__ = ("__weakref__", "_seen", "_value", "array", "chain", "storage", "trace")
+    namespace: Any
+    owner = Level(0)
+    level = 0
+    traced = True
+    __array_priority__ = 1000.0
+
+    def __init__(
+        self,
+        array: Any,
+        trace: Any,
+        value: Value,
+        storage: Storage | None = None,
+        chain: tuple[tuple[Primitive, dict[str, Any]], ...] = (),
+    ) -> None:
+        self.array = array
+        self.trace = trace
+        self._value = value
+        self.storage = Storage(value) if storage is None else storage
+        self.chain = chain
+        self._seen = self.storage.writes
+        trace.made.append(weakref.ref(self))
+
+    @property
+    def value(self) -> Value:
+        """The value of the program, as after the last write to the memory."""
+        if self._seen != self.storage.writes:
+            value = self.storage.value
+            for prim, params in self.chain:
+                value = self.trace.add(prim, (value,), params, None)[0]
+            self._value, self._seen = value, self.storage.writes
+        return self._value
+
+    # -- what operations ask of an array -----------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The shape."""
+        return tuple(self.array.shape)
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype."""
+        return self.array.dtype
+
+    @property
+    def flags(self) -> Any:
+        """How the values lie in memory."""
+        return self.array.flags
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The steps in memory, in bytes."""
+        return tuple(self.array.strides)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the elements."""
+        return int(self.array.nbytes)
+
+    @property
+    def real(self) -> Any:
+        """The real part."""
+        return S.real(self) if self.dtype.kind == "c" else self
+
+    def contents(self) -> Iterable[Any]:
+        """Nothing that belongs to another transform."""
+        return ()
+
+    def constant(self) -> Any:
+        """The value itself: there are no tangents."""
+        return self
+
+    def reshape(self, *shape: Any) -> Any:
+        """The values in another shape."""
+        sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+        return S.unsafe_view(self, shape=tuple(self.array.reshape(sizes).shape))
+
+    def __repr__(self) -> str:
+        return f"Sym({self.array!r})"
+
+    # -- what decides on values --------------------------------------------------------------------
+
+    def __bool__(self) -> bool:
+        return bool(self.trace.decide("bool", self))
+
+    def item(self) -> Any:
+        """The only element: a number of the program if it is a float, else a decision."""
+        if self.array.size != 1 or self.dtype.kind != "f":
+            return self.trace.decide("item", self)
+        return self.trace.scalar(self)
+
+    def any(self) -> Any:
+        """Whether any element is true."""
+        return bool(S.any(self))
+
+    def all(self) -> Any:
+        """Whether every element is true."""
+        return bool(S.all(self))
+
+    def min(self, axis: Any = None) -> Any:
+        """The least element."""
+        return self.trace.scalar(S.amin(self, dim=_axes(self, axis), keepdim=False))
+
+    def max(self, axis: Any = None) -> Any:
+        """The greatest element."""
+        return self.trace.scalar(S.amax(self, dim=_axes(self, axis), keepdim=False))
+
+    def _escaped(self, how: str) -> Any:
+        return self.trace.escape(self, how)
+
+    def tolist(self) -> Any:
+        """The values as Python's, which ends the trace."""
+        return self._escaped(".tolist()").tolist()
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        array = np.asarray(self._escaped("conversion to an array of NumPy"))
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._escaped("reading elements")[index]
+
+    def __iter__(self) -> Any:
+        return iter(self._escaped("reading elements"))
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        return operator.index(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        name = _BY_UFUNC.get(ufunc)
+        if method == "__call__" and name is not None and not kwargs and self.trace.active:
+            return getattr(S, name)(*args)
+        array_args = [self.trace.escape(a, ufunc.__name__) if isinstance(a, Sym) else a
+                      for a in args]
+        return getattr(ufunc, method)(*array_args, **kwargs)
+
+    # -- operators, for rules ----------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Any:
+        return _infix("add", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _infix("add", other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return _infix("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _infix("sub", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return _infix("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _infix("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _infix("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _infix("div", other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return _infix("pow", self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return _infix("pow", other, self)
+
+    def __matmul__(self, other: Any) -> Any:
+        return _infix("matmul", self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return _infix("matmul", other, self)
+
+    def __lt__(self, other: Any) -> Any:
+        return _infix("lt", self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return _infix("le", self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return _infix("gt", self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return _infix("ge", self, other)
+
+    def __eq__(self, other: Any) -> Any:
+        return _infix("eq", self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return _infix("ne", self, other)
+
+    def __and__(self, other: Any) -> Any:
+        return _infix("logical_and" if self.dtype.kind == "b" else "bitwise_and", self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return _infix("logical_or" if self.dtype.kind == "b" else "bitwise_or", self, other)
+
+    def __neg__(self) -> Any:
+        return S.neg(self)
+
+    def __invert__(self) -> Any:
+        return S.logical_not(self) if self.dtype.kind == "b" else S.bitwise_not(self)
+
+    __hash__ = object.__hash__
+
+
+def _axes(value: Sym, axis: Any) -> tuple[int, ...]:
+    if axis is None:
+        return tuple(range(value.ndim))
+    return (axis,) if isinstance(axis, int) else tuple(axis)
+
+
+def _infix(name: str, left: Any, right: Any) -> Any:
+    """What an operator of NumPy's arrays computes."""
+    if isinstance(left, Lifted) and isinstance(right, Lifted):
+        other = left if isinstance(right, Sym) else right
+        if not isinstance(other, Sym):
+            return NotImplemented
+    trace = (left if isinstance(left, Sym) else right).trace
+    number = _is_number(left) or _is_number(right)
+    if number:
+        return trace.with_number(name, left, right)
+    left, right = (trace.symbol(v) for v in (left, right))
+    if left.dtype != right.dtype:
+        common = np.result_type(left.dtype, right.dtype)
+        left, right = (
+            v if v.dtype == common else S.to_copy(v, dtype=common) for v in (left, right)
+        )
+    return getattr(S, name)(left, right)
+
+
+def _is_number(value: Any) -> bool:
+    return value.__class__ in (float, int, bool, complex)
+
+
+def real(value: Any) -> Any:
+    """What a value of a trace is in this run, also within tuples."""
+    if isinstance(value, Sym):
+        return value.array
+    if isinstance(value, Scalar):
+        return value.number
+    if isinstance(value, tuple):
+        if hasattr(value, "_fields"):
+            return type(value)(*map(real, value))
+        return tuple(map(real, value))
+    if isinstance(value, list):
+        return list(map(real, value))
+    return value
+
+
+def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Compute a primitive on the real arrays, and add it to the trace."""
+    trace = _trace_of((*args, *params.values()))
+    if trace is None:
+        return prim.kernel(*map(real, args), **{n: real(p) for n, p in params.items()})
+    rule = DECOMPOSED.get(prim.name)
+    if rule is not None:
+        made = rule(S, *map(trace.symbol, args), **params)
+        if made is not NotImplemented:
+            return made
+    trace.fix_shape(prim, args, params)
+    symbols = [trace.symbol(arg) for arg in args]
+    results = prim.kernel(
+        *[symbol.array for symbol in symbols], **{n: real(p) for n, p in params.items()}
+    )
+    single = prim.outputs == 1
+    arrays = (results,) if single else tuple(results)
+    values = trace.add(
+        prim, [s.value for s in symbols], {n: trace.param(p) for n, p in params.items()}, arrays
+    )
+    outs = []
+    for i, (array, value) in enumerate(zip(arrays, values, strict=True)):
+        if prim.view and _shares(array, symbols[0].array):
+            step = single_step(prim, params, None if single else i, symbols[0].shape)
+            source = symbols[0]
+            chain = (*source.chain, (step.prim, step.params))
+            outs.append(Sym(array, trace, value, source.storage, chain))
+        else:
+            outs.append(Sym(array, trace, value))
+    return outs[0] if single else tuple(outs)
+
+
+def _shares(array: Any, source: Any) -> bool:
+    return isinstance(array, np.ndarray) and (array.size == 0 or np.may_share_memory(array, source))
+
+
+def _trace_of(values: Iterable[Any]) -> Any:
+    for value in values:
+        if isinstance(value, Sym | Scalar):
+            if value.trace.active:
+                return value.trace
+        elif isinstance(value, tuple | list):
+            found = _trace_of(value)
+            if found is not None:
+                return found
+    return None
+
+
+class _Tracing:
+    """S: every primitive as a function of values of a trace."""
+
+    def __getattr__(self, name: str) -> Any:
+        prim = TABLE.get(name)
+        if prim is None:
+            raise AttributeError(f"there is no primitive {name!r}")
+
+        def call(*args: Any, **params: Any) -> Any:
+            return run(prim, args, params)
+
+        setattr(self, name, call)
+        return call
+
+
+S: Any = _Tracing()
+"""Every primitive as a function of values of a trace."""
+
+Sym.namespace = S
+
+_BY_UFUNC: dict[Any, str] = {}
+for _name, _prim in TABLE.items():
+    if isinstance(_prim.kernel, np.ufunc) and not _prim.params:
+        _BY_UFUNC.setdefault(_prim.kernel, _name)
+

@@ -1,0 +1,419 @@
+"""Layer 8 · compiler: running a function once, on values that note what is computed with them.
+
+NOTE [what ends a trace]
+A trace must say all that the function does. Where it cannot (values reach software that notes
+nothing, randomness of unknown source, memory that changes hands), the function still runs to its
+end, on the real arrays, and does what it would have done; only the trace is lost. The first reason
+is kept, with the line of the user's program (`Trace.broken`).
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.compiler.ir import Number, Step, Value
+from wengert.compiler.scalar import Scalar
+from wengert.compiler.sym import S, Storage, Sym, run
+from wengert.prims.record import Primitive
+from wengert.prims.table import TABLE
+from wengert.tape.base import TensorBase
+from wengert.tape.inplace import YIELD_BOOLS
+from wengert.tape.sites import OURS, prepare
+
+__all__ = ["Draw", "Guard", "Reason", "Trace"]
+
+_BY_SHAPE = frozenset({"masked_select", "nonzero", "unique_consecutive"})
+"""The operations whose result's shape depends on values, and on these alone."""
+
+
+class Reason(NamedTuple):
+    """Why a function is not compiled, and where."""
+
+    what: str
+    where: tuple[str, int] | None
+
+    def __str__(self) -> str:
+        if self.where is None:
+            return self.what
+        file, line = self.where
+        return f"{self.what} ({file.rsplit('/', 1)[-1]}:{line})"
+
+
+class Guard(NamedTuple):
+    """A decision of the function on a value, with its outcome in this run.
+
+    Attributes
+    ----------
+    kind
+        ``"bool"``, ``"item"`` or ``"count"``: how the outcome follows from the value.
+    value
+        What was decided on.
+    outcome
+        What was found.
+    site
+        Where.
+    """
+
+    kind: str
+    value: Value
+    outcome: Any
+    site: tuple[str, int] | None
+
+
+class Draw(NamedTuple):
+    """An array of random numbers, drawn anew in each run."""
+
+    value: Value
+    draw: Callable[[], Any]
+
+
+class Trace:
+    """What a function computes, as far as it has run.
+
+    Attributes
+    ----------
+    active
+        Whether the function is running.
+    items
+        Steps, guards and draws in their order.
+    broken
+        Why there is no trace, or None.
+    foreign
+        Copies of the arrays that came from outside of everything that is known.
+    arrays
+        The real array of each value.
+    known
+        The symbols of the arrays that each run gives, by identity.
+    before
+        What was in such an array before it was written to.
+    """
+
+    def __init__(self) -> None:
+        self.active = True
+        self.items: list[Step | Guard | Draw] = []
+        self.broken: Reason | None = None
+        self.foreign: list[Any] = []
+        self.arrays: dict[Value, Any] = {}
+        self.known: dict[int, Sym] = {}
+        self.before: dict[Value, Any] = {}
+        self.made: list[weakref.ref[Sym]] = []
+        self.namespace = _Bound(self)
+        self._drawing = False
+        self._streams = 0
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def input(self, array: Any) -> Sym:
+        """The symbol of an array that each run gives anew."""
+        value = Value(array.dtype, tuple(array.shape))
+        self.arrays[value] = array
+        symbol = Sym(array, self, value, Storage(value, value))
+        self.known[id(array)] = symbol
+        return symbol
+
+    def constant(self, array: Any) -> Sym:
+        """The symbol of an array that is the same in each run."""
+        array = np.array(array)
+        array.flags.writeable = False
+        return Sym(array, self, Value(array.dtype, array.shape, array))
+
+    def memory(self, array: Any) -> Sym:
+        """The symbol of memory that the function has made, and writes to."""
+        value = self.symbol(array).value
+        return Sym(array, self, value)
+
+    def symbol(self, value: Any) -> Sym:
+        """The symbol of what an operation gets."""
+        if isinstance(value, Sym):
+            return value if value.trace is self else self.constant(value.array)
+        if type(value) is Scalar:
+            return value.symbol
+        known = self.known.get(id(value))
+        if known is not None and known.array is value:
+            return known
+        array = np.asarray(value)
+        made = self.constant(array)
+        if array.size > 1:
+            self.foreign.append(made.array)
+        return made
+
+    def param(self, param: Any) -> Any:
+        """A parameter as a step has it."""
+        if isinstance(param, Sym):
+            return self.symbol(param).value
+        if type(param) is Scalar:
+            return Number(param.symbol.value)
+        if isinstance(param, tuple):
+            if hasattr(param, "_fields"):
+                return type(param)(*map(self.param, param))
+            return tuple(map(self.param, param))
+        if isinstance(param, list):
+            return list(map(self.param, param))
+        if isinstance(param, np.ndarray):
+            return self.symbol(param).value
+        return param
+
+    def add(
+        self,
+        prim: Primitive,
+        args: Sequence[Value],
+        params: dict[str, Any],
+        arrays: Sequence[Any] | None,
+    ) -> list[Value]:
+        """Add a step; without the arrays that it gives, it is a view whose shape is found out."""
+        if arrays is None:
+            template = args[0]
+            blank = np.broadcast_to(np.zeros((), template.dtype), template.shape)
+            arrays = [prim.kernel(blank, **params)]
+            outs = [Value(a.dtype, tuple(a.shape)) for a in arrays]
+        else:
+            outs = [Value(a.dtype, tuple(a.shape)) for a in arrays]
+            self.arrays.update(zip(outs, arrays, strict=True))
+        self.items.append(Step(prim, args, params, outs, site()))
+        return outs
+
+    def with_number(self, name: str, left: Any, right: Any) -> Any:
+        """An operator with a Python number on one side, as NumPy's arrays compute it."""
+        symbol, number = (left, right) if isinstance(left, Sym) else (right, left)
+        swapped = symbol is right
+        if name in YIELD_BOOLS or name == "matmul" or symbol.dtype.kind in "biu":
+            # what NumPy makes of a number beside an array
+            array = getattr(np, _FUNCTIONS.get(name, name))(
+                *((number, symbol.array) if swapped else (symbol.array, number))
+            )
+            kind = np.result_type(symbol.dtype, number)
+            other = self.constant(np.asarray(number, kind))
+            symbol = symbol if symbol.dtype == kind else S.to_copy(symbol, dtype=kind)
+            made = getattr(S, name)(*((other, symbol) if swapped else (symbol, other)))
+            return made if made.dtype == array.dtype else S.to_copy(made, dtype=array.dtype)
+        form = TABLE[name].rscalar if swapped else TABLE[name].scalar
+        if form is None:
+            return S.mul_scalar(S.reciprocal(symbol), other=number)
+        return getattr(S, form)(symbol, **{TABLE[form].params[0]: number})
+
+    # -- numbers -----------------------------------------------------------------------------------
+
+    def scalar(self, symbol: Sym) -> Any:
+        """The number that a single element is, for Python."""
+        if not self.active or symbol.array.size != 1 or symbol.dtype.kind not in "fiu":
+            return symbol.array.item()
+        if symbol.ndim:
+            symbol = S.unsafe_view(symbol, shape=())
+        kind = np.dtype(np.float64 if symbol.dtype.kind == "f" else np.int64)
+        if symbol.dtype != kind:
+            symbol = S.to_copy(symbol, dtype=kind)
+        return Scalar(self, symbol)
+
+    def number_of(self, name: str, *operands: Any) -> Any:
+        """Arithmetic of Python's floats."""
+        if not self.active:
+            values = [o.array.item() if isinstance(o, Sym) else o for o in operands]
+            return getattr(np, _FUNCTIONS.get(name, name))(*values).item()
+        if len(operands) == 1:
+            return Scalar(self, getattr(S, name)(operands[0]))
+        symbols = [
+            o if isinstance(o, Sym) else self.constant(np.asarray(o, np.float64)) for o in operands
+        ]
+        return Scalar(self, getattr(S, name)(*symbols))
+
+    def compared(self, name: str, left: Sym, right: Any) -> Sym:
+        """A comparison of Python's floats."""
+        other = right if isinstance(right, Sym) else self.constant(np.asarray(right, left.dtype))
+        made: Sym = getattr(S, name)(left, other) if self.active else left
+        if not self.active:
+            found = getattr(np, _FUNCTIONS.get(name, name))(left.array, other.array)
+            return Sym(found, self, Value(np.dtype(bool), ()))
+        return made
+
+    # -- decisions ---------------------------------------------------------------------------------
+
+    def decide(self, kind: str, symbol: Sym) -> Any:
+        """What Python learns of a value; from then on the trace holds for this outcome only."""
+        outcome = outcome_of(kind, symbol.array)
+        if self.active and symbol.value.constant is None:
+            self.items.append(Guard(kind, symbol.value, outcome, site()))
+        return outcome
+
+    def fix_shape(self, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> None:
+        """Decide on what the shape of a result depends on."""
+        if prim.name == "index":
+            masks = [m for m in params["indices"] if isinstance(m, Sym) and m.dtype.kind == "b"]
+        elif prim.name in _BY_SHAPE:
+            masks = [arg for arg in args if isinstance(arg, Sym)][-1:]
+        else:
+            return
+        for mask in masks:
+            self.decide("count", mask)
+
+    def escape(self, symbol: Sym, how: str) -> Any:
+        """Hand out the real array of a value, which ends the trace."""
+        self.give_up(f"{how} takes values out of the tensor")
+        return symbol.array
+
+    def give_up(self, what: str) -> None:
+        """Note why there is no trace."""
+        if self.active and self.broken is None:
+            self.broken = Reason(what, site())
+
+    # -- random numbers ----------------------------------------------------------------------------
+
+    def use_stream(self) -> None:
+        """Note that a stream of random numbers is about to be drawn from."""
+        if not self._drawing:
+            self._streams += 1
+
+    def drawn(self, draw: Callable[[], Any]) -> Any:
+        """What `draw` gives, in this run and in each."""
+        self._streams = max(self._streams - 1, 0)
+        self._drawing, before = True, self.broken
+        try:
+            array = draw()
+        finally:
+            self._drawing = False
+        if isinstance(array, Sym) or self.broken is not before:
+            self.give_up("random numbers whose distribution depends on values")
+            return array
+        symbol = self.input(np.asarray(array))
+        self.items.append(Draw(symbol.value, draw))
+        return symbol
+
+    def finish(self) -> None:
+        """The function has ended."""
+        if self._streams:
+            self.give_up("random numbers that are drawn in one piece with what they are used for")
+        self.active = False
+
+    def unmask(self) -> None:
+        """Give tensors that are still there their real arrays in place of symbols.
+
+        They are found by the garbage collector, since nothing says who may hold one.
+        """
+        symbols = [symbol for reference in self.made if (symbol := reference()) is not None]
+        for holder in gc.get_referrers(*symbols) if symbols else ():
+            if isinstance(holder, TensorBase) and isinstance(holder.payload, Sym):
+                holder.payload = holder.payload.array
+
+    # -- writes ------------------------------------------------------------------------------------
+
+    def write(self, target: Sym, result: Any) -> None:
+        """Put `result` into the memory of `target`."""
+        made = self.symbol(result)
+        if target.array.__class__ is not np.ndarray:
+            target.array = np.array(target.array)
+        origin = target.storage.origin
+        if origin is not None and origin not in self.before:
+            self.before[origin] = self.arrays[origin].copy()
+        np.copyto(target.array, made.array, casting="same_kind")
+        value = made.value
+        if value.shape != target.shape:
+            value = S.expand(made, shape=target.shape).value
+        if value.dtype != target.dtype:
+            value = S.to_copy(self._seen(value), dtype=target.dtype).value
+        storage = target.storage
+        storage.value = self._placed(storage.value, target.chain, value)
+        storage.writes += 1
+
+    def _placed(self, base: Value, chain: Sequence[tuple[Primitive, Any]], new: Value) -> Value:
+        """The value of memory in which `new` takes the place of what `chain` shows of it."""
+        if not chain:
+            return new
+        (prim, params), *rest = chain
+        part = self.add(prim, (base,), params, None)[0] if rest else None
+        if part is not None:
+            new = self._placed(part, rest, new)
+        scatter = TABLE.get(f"{prim.name}_scatter")
+        if scatter is not None and prim.name != "as_strided":
+            return self._blank(scatter, (base, new), params)
+        rule = prim.rules[0]
+        if prim.name in _RESHAPES and rule is not None:
+            known = {"self_shape": base.shape, **params}
+            made = rule.call(S, self._seen(new), *[known[name] for name in rule.names])
+            value: Value = made.value
+            return value
+        self.give_up(f"a write through {prim.name}()")
+        return base
+
+    def _seen(self, value: Value) -> Sym:
+        array = self.arrays.get(value, value.constant)
+        if array is None:
+            array = np.zeros(value.shape, value.dtype)
+        return Sym(array, self, value)
+
+    def _blank(self, prim: Primitive, args: tuple[Value, ...], params: dict[str, Any]) -> Value:
+        out = Value(args[0].dtype, args[0].shape)
+        self.items.append(Step(prim, args, params, (out,), site()))
+        return out
+
+
+_RESHAPES = frozenset(
+    {
+        *("view", "alias", "permute", "transpose", "t", "unsqueeze"),
+        *("squeeze", "squeeze_dim", "squeeze_dims", "squeeze_dim_"),
+        *("view_as_real", "view_as_complex"),
+    }
+)
+"""The views that show every element once: their derivative puts a value back in its place."""
+_FUNCTIONS = {
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "true_divide",
+    "neg": "negative",
+    "pow": "power",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "eq": "equal",
+    "ne": "not_equal",
+}
+
+
+def outcome_of(kind: str, array: Any) -> Any:
+    """The outcome of a decision."""
+    if kind == "bool":
+        return bool(array)
+    if kind == "item":
+        return array.item()
+    return int(np.count_nonzero(array))
+
+
+def site() -> tuple[str, int] | None:
+    """The line of the user's program that is running."""
+    frame: Any = sys._getframe(2)
+    while frame is not None:
+        if frame.f_code.co_filename not in OURS:
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+    return None
+
+
+class _Bound:
+    """S for one trace, also for operations that get no value of it."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+
+    def __getattr__(self, name: str) -> Any:
+        prim = TABLE.get(name)
+        if prim is None:
+            raise AttributeError(f"there is no primitive {name!r}")
+
+        def call(*args: Any, **params: Any) -> Any:
+            if not prim.args:
+                return self._trace.constant(prim.kernel(**params))
+            return run(prim, tuple(self._trace.symbol(arg) for arg in args), params)
+
+        return call
+
+
+def prepare_sites() -> None:
+    """Know which files are the library's own."""
+    if not OURS or not any("compiler" in name for name in OURS):
+        prepare()
+

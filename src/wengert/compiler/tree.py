@@ -1,0 +1,308 @@
+"""Layer 8 · compiler: the tree of all traces of a function for one environment, and its runs.
+
+A trace is straight lines of steps between decisions. Traces of one environment have their
+beginnings in common up to the first decision that went another way: so they make a tree, whose
+blocks are programs, each compiled when it first runs. A run goes down from the root; where a
+decision has an outcome that no trace has met, nothing has happened yet, and the function is traced
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from wengert.compiler.ir import Program, Step, Value, substitute, uses
+from wengert.compiler.trace import Draw, Guard, outcome_of
+
+__all__ = ["Block", "Missing", "Tree"]
+
+
+class Missing(Exception):
+    """A decision had an outcome that no trace has met."""
+
+
+class Block:
+    """Steps up to the next decision, or to the end.
+
+    Attributes
+    ----------
+    draws
+        The random numbers that are drawn before it.
+    steps
+        The steps.
+    guard
+        The decision after them, or None at the end of a trace.
+    children
+        What follows, by outcome.
+    exit
+        What a trace that ends here leaves behind.
+    program, executable
+        Made from the steps when first run.
+    """
+
+    __slots__ = ("children", "draws", "executable", "exit", "guard", "program", "steps")
+
+    def __init__(self, steps: list[Step], draws: list[Draw]) -> None:
+        self.draws = draws
+        self.steps = steps
+        self.guard: Guard | None = None
+        self.children: dict[Any, Block] = {}
+        self.exit: Any = None
+        self.program: Program | None = None
+        self.executable: Any = None
+
+    def needs(self, found: dict[Block, set[Value]]) -> set[Value]:
+        """The values that this block and those after it read, or hand out; `found` is filled."""
+        wanted: set[Value] = set() if self.exit is None else set(self.exit.needs())
+        if self.guard is not None:
+            wanted.add(self.guard.value)
+        for child in self.children.values():
+            wanted |= child.needs(found)
+        found[self] = set(wanted)
+        for step in self.steps:
+            wanted.update(uses(step))
+        return wanted
+
+    def make(self, wanted: set[Value], finish: Callable[[Program], tuple[Program, Any]]) -> None:
+        """Make the program that gives the values of `wanted` which this block computes."""
+        own = {out for step in self.steps for out in step.outs}
+        outputs = [value for value in own if value in wanted]
+        outputs.sort(key=_order(self.steps).__getitem__)
+        if self.program is not None and set(self.program.outputs) == set(outputs):
+            return
+        inputs: dict[Value, None] = {}
+        for step in self.steps:
+            inputs.update({v: None for v in uses(step) if v.constant is None and v not in own})
+        writes = () if self.exit is None else self.exit.writes(set(outputs), set(inputs))
+        program = Program(tuple(inputs), self.steps, outputs, writes)
+        self.program, self.executable = finish(program)
+
+
+def _order(steps: Iterable[Step]) -> dict[Value, int]:
+    order: dict[Value, int] = {}
+    for step in steps:
+        for out in step.outs:
+            order[out] = len(order)
+    return order
+
+
+class Tree:
+    """All traces of one environment.
+
+    Attributes
+    ----------
+    inputs
+        The values of the tensors and arrays of the environment, in its order.
+    root
+        Where runs begin.
+    traces
+        How many traces there are.
+    """
+
+    def __init__(
+        self, inputs: Sequence[Value], finish: Callable[[Program], tuple[Program, Any]]
+    ) -> None:
+        self.inputs = tuple(inputs)
+        self.root: Block | None = None
+        self.traces = 0
+        self._finish = finish
+        self._stale = True
+
+    def add(self, inputs: Sequence[Value], items: Iterable[Any], exit: Any) -> bool:
+        """Add a trace; False if it contradicts those that are there.
+
+        Parameters
+        ----------
+        inputs
+            The trace's own values of the inputs.
+        items
+            Its steps, guards and draws.
+        exit
+            What it leaves behind.
+        """
+        blocks = list(_blocks(items))
+        known = dict(zip(inputs, self.inputs, strict=True))
+        self._stale = True
+        self.traces += 1
+        if self.root is None:
+            self.root = _chain([_renamed(block, known) for block in blocks])
+            _last(self.root).exit = exit.renamed(known)
+            return True
+        here = self.root
+        for i, block in enumerate(blocks):
+            if not _agree(here, block, known):
+                return False
+            outcome = None if block.guard is None else block.guard.outcome
+            if block.guard is None:
+                here.exit = exit.renamed(known)
+                return here.guard is None
+            if here.guard is None or here.guard.kind != block.guard.kind:
+                return False
+            key = _key(outcome)
+            following = here.children.get(key)
+            if following is None:
+                rest = [_renamed(other, known) for other in blocks[i + 1 :]]
+                here.children[key] = _chain(rest)
+                _last(here.children[key]).exit = exit.renamed(known)
+                return True
+            here = following
+        return False
+
+    def prepare(self) -> None:
+        """Make the programs of all blocks, as far as they are not what they must be."""
+        if not self._stale or self.root is None:
+            return
+        found: dict[Block, set[Value]] = {}
+        self.root.needs(found)
+        for block, wanted in found.items():
+            block.make(wanted, self._finish)
+        self._stale = False
+
+    def run(self, arrays: Sequence[Any], drawn: dict[Value, Any] | None = None) -> Any:
+        """Compute; gives the exit and the values by `Value`.
+
+        Raises
+        ------
+        Missing
+            If a decision has an outcome that no trace has met.
+        """
+        if self._stale:
+            self.prepare()
+        known: dict[Value, Any] = dict(zip(self.inputs, arrays, strict=True))
+        block: Any = self.root
+        while True:
+            for value, draw in block.draws:
+                known[value] = draw() if drawn is None or value not in drawn else drawn[value]
+            if block.steps:
+                program = block.program
+                results = block.executable([known[v] for v in program.inputs])
+                known.update(zip(program.outputs, results, strict=True))
+            guard = block.guard
+            if guard is None:
+                return block.exit, known
+            outcome = _key(outcome_of(guard.kind, known[guard.value]))
+            block = block.children.get(outcome)
+            if block is None:
+                raise Missing(guard)
+
+    def path_to(self, exit: Any) -> tuple[list[Step], list[Value]]:
+        """All steps of the trace that ends in `exit`, and the random numbers that it draws."""
+        assert self.root is not None
+        stack = [(self.root, [self.root])]
+        while stack:
+            block, path = stack.pop()
+            if block.exit is not None and block.exit.leaves is exit.leaves:
+                steps = [step for one in path for step in one.steps]
+                return steps, [draw.value for one in path for draw in one.draws]
+            stack += [(child, [*path, child]) for child in block.children.values()]
+        raise LookupError("an exit that belongs to another tree")
+
+    def blocks(self) -> Iterable[Block]:
+        """All blocks, parents first."""
+        stack = [] if self.root is None else [self.root]
+        while stack:
+            block = stack.pop()
+            yield block
+            stack += block.children.values()
+
+
+def _key(outcome: Any) -> Any:
+    # NaN equals itself, and -0.0 is not 0.0
+    return (type(outcome), repr(outcome))
+
+
+def _blocks(items: Iterable[Any]) -> Iterable[Block]:
+    block = Block([], [])
+    for item in items:
+        if isinstance(item, Guard):
+            block.guard = item
+            yield block
+            block = Block([], [])
+        elif isinstance(item, Draw):
+            if block.steps:
+                # random numbers are drawn in order, at the beginning of a block
+                pass
+            block.draws.append(item)
+        else:
+            block.steps.append(item)
+    yield block
+
+
+def _chain(blocks: list[Block]) -> Block:
+    for block, following in zip(blocks, blocks[1:], strict=False):
+        assert block.guard is not None
+        block.children[_key(block.guard.outcome)] = following
+    return blocks[0]
+
+
+def _last(block: Block) -> Block:
+    while block.children:
+        (block,) = block.children.values()
+    return block
+
+
+def _renamed(block: Block, known: dict[Value, Value]) -> Block:
+    """A block of a trace in terms of the values of the tree."""
+
+    def rename(value: Value) -> Value:
+        return known.get(value, value)
+
+    steps = [
+        Step(
+            step.prim,
+            [rename(v) for v in step.args],
+            {n: substitute(p, rename) for n, p in step.params.items()},
+            step.outs,
+            step.site,
+        )
+        for step in block.steps
+    ]
+    made = Block(steps, block.draws)
+    if block.guard is not None:
+        made.guard = block.guard._replace(value=rename(block.guard.value))
+    return made
+
+
+def _agree(here: Block, block: Block, known: dict[Value, Value]) -> bool:
+    """Whether a block of a new trace is the one of the tree; then its values become known."""
+    if len(here.steps) != len(block.steps) or len(here.draws) != len(block.draws):
+        return False
+
+    def rename(value: Value) -> Any:
+        if value.constant is not None:
+            return (value.dtype, value.shape, value.constant.tobytes())
+        return known.get(value, value)
+
+    def own(value: Value) -> Any:
+        if value.constant is not None:
+            return (value.dtype, value.shape, value.constant.tobytes())
+        return value
+
+    for draw, other in zip(here.draws, block.draws, strict=True):
+        known[other.value] = draw.value
+    for step, other in zip(here.steps, block.steps, strict=True):
+        if step.prim is not other.prim or len(step.outs) != len(other.outs):
+            return False
+        if [own(v) for v in step.args] != [rename(v) for v in other.args]:
+            return False
+        mine = {n: _frozen(p, own) for n, p in step.params.items()}
+        if mine != {n: _frozen(p, rename) for n, p in other.params.items()}:
+            return False
+        known.update(zip(other.outs, step.outs, strict=True))
+    if here.guard is not None and block.guard is not None:
+        return bool(own(here.guard.value) == rename(block.guard.value))
+    return True
+
+
+def _frozen(param: Any, name: Callable[[Value], Any]) -> Any:
+    """A parameter in a form that can be compared."""
+    if isinstance(param, Value):
+        return ("value", name(param))
+    if isinstance(param, tuple | list):
+        return tuple(_frozen(part, name) for part in param)
+    if hasattr(param, "value") and isinstance(getattr(param, "value", None), Value):
+        return ("number", name(param.value))
+    if isinstance(param, int | float | complex | bool):
+        return (type(param), repr(param))
+    return param
