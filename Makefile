@@ -1,7 +1,8 @@
 # make demo    train a network on handwritten digits, and check its gradient
-# make test    style, types, tests, the examples in the documentation
-# make slow    the tests that take long: every combination, where `make test` takes some
+# make test    style, types, tests, the examples in the documentation; in Python and compiled
+# make python  the tests of `make test` on the package as it is in Python
 # make native  compile what every operation goes through, and run the tests on that
+# make slow    the tests that take long: every combination, where `make test` takes some
 # make parity  the tests that compare with PyTorch, in an environment of their own
 # make bench   measure, beside each of PyTorch, autograd, MyGrad and JAX that is installed
 # make lint    style and types only
@@ -10,22 +11,32 @@
 PYTHON ?= python3
 PIP = -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test slow native parity bench lint clean
+# a process for each core; those that are done take tests from the others
+PYTEST = -m pytest -q -n auto --dist worksteal
+
+# What draws, prints, or is read off source files does not go through the compiled modules.
+COMPILED = tests $(addprefix --ignore=tests/,cli examples laws parity viz)
+
+.PHONY: demo test python native slow parity bench lint clean
 
 demo: .venv/installed
 	.venv/bin/wengert demo
 
-test: lint
-	WENGERT_NATIVE=0 .venv/bin/python -m pytest -q -m "not slow"
+test: lint python
+	@if command -v $(CC) > /dev/null; then $(MAKE) native; else \
+		echo "make test: there is no C compiler ($(CC)): the compiled modules were NOT tested"; fi
 
-slow: .venv/developing
-	.venv/bin/python -m pytest -q -m slow
+python: .venv/developing
+	WENGERT_NATIVE=0 .venv/bin/python $(PYTEST) -m "not slow"
 
 native: .venv/compiled
-	WENGERT_NATIVE=1 .venv/bin/python -m pytest -q -m "not slow"
+	WENGERT_NATIVE=1 .venv/bin/python $(PYTEST) -m "not slow" $(COMPILED)
+
+slow: .venv/developing
+	.venv/bin/python $(PYTEST) -m slow
 
 parity: .venv-parity/installed
-	.venv-parity/bin/python -m pytest -q -m torch
+	WENGERT_NATIVE=0 OMP_NUM_THREADS=1 .venv-parity/bin/python $(PYTEST) -m torch
 
 bench: .venv/installed
 	.venv/bin/wengert bench

@@ -20,7 +20,7 @@ from _builds import BUILDS
 from _measure import COMPILED, OURS, Row, ratio
 from _parts import PARTS, Account
 
-__all__ = ["parts_table", "write_page"]
+__all__ = ["Page", "parts_table"]
 
 START, END = "<!-- figures: written by benchmarks/account.py -->", "<!-- end of the figures -->"
 HERE = Path(__file__).parent
@@ -44,7 +44,6 @@ PHASES = {
     "double": "recorded, backwards, and backwards through that",
 }
 PACKAGES = ("numpy", "torch", "autograd", "mygrad", "jax", "candle-nn")
-PROGRAMS = ("train", "lstm", "chain")
 
 
 def _versions() -> tuple[list[str], list[str]]:
@@ -142,7 +141,7 @@ def _programs(options: Any) -> str:
         f"--rounds={options.rounds}",
         *(["--peers", options.peers] if options.peers else []),
     ]
-    for name in PROGRAMS:
+    for name in options.programs.split(",") if options.programs else ():
         command = [sys.executable, str(HERE / f"{name}.py"), "--json", *switches]
         made = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
         lines = [
@@ -182,32 +181,47 @@ def _lines_of(path: str) -> list[str]:
         return []
 
 
-def write_page(
-    page: Path, lines: Sequence[Row], accounts: Sequence[Account], chart: Path, options: Any
-) -> None:
-    """Put the figures between the marks of `page`.
+class Page:
+    """A page with two marks, between which the figures belong.
 
     Raises
     ------
     SystemExit
-        If the page has no marks.
+        If it has no marks.
     """
-    text = page.read_text(encoding="utf-8")
-    before, start, rest = text.partition(START)
-    _, end, after = rest.partition(END)
-    if not start or not end:
-        sys.exit(f"{page} has not the marks {START!r} and {END!r}, between which figures belong")
-    figures = [
-        _where(),
-        f"![Cost of a product over its size, one line a library]({chart.name})",
-        "## One operation by its parts",
-        "Nanoseconds; in Python / compiled." if len(BUILDS) > 1 else "Nanoseconds.",
-        parts_table(accounts).rstrip(),
-        "## One operation beside other libraries",
-        _libraries(lines).rstrip(),
-        "## Programs",
-        _programs(options).rstrip(),
-    ]
-    page.write_text(
-        f"{before}{START}\n\n" + "\n\n".join(figures) + f"\n\n{END}{after}", encoding="utf-8"
-    )
+
+    def __init__(self, path: Path):
+        self.path = path
+        text = path.read_text(encoding="utf-8")
+        self.before, start, rest = text.partition(START)
+        _, end, self.after = rest.partition(END)
+        if not start or not end:
+            sys.exit(
+                f"{path} has not the marks {START!r} and {END!r}, between which figures belong"
+            )
+
+    def write(
+        self,
+        lines: Sequence[Row],
+        accounts: Sequence[Account],
+        small: Sequence[Row],
+        chart: Path,
+        options: Any,
+    ) -> None:
+        """Put the figures between the marks."""
+        programs = _programs(options)
+        figures = [
+            _where(),
+            f"![Cost of a product over its size, one line a library]({chart.name})",
+            "### One operation by its parts",
+            "Nanoseconds; in Python / compiled." if len(BUILDS) > 1 else "Nanoseconds.",
+            parts_table(accounts).rstrip(),
+            _libraries(lines).rstrip(),
+            "### What costs what",
+            _beside(small, 1e6, "µs").rstrip(),
+            *([programs.rstrip()] if programs else []),
+        ]
+        body = "\n\n".join(figures)
+        self.path.write_text(
+            f"{self.before}{START}\n\n{body}\n\n{END}{self.after}", encoding="utf-8"
+        )

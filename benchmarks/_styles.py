@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -18,19 +18,31 @@ from _measure import OURS, chosen, clock, optional
 # isort: split
 import numpy as np
 
-__all__ = ["JAX", "Function", "Passes", "contestant", "passes_of", "torch"]
-
-torch = optional("torch")
-hips = optional("autograd")
-mygrad = optional("mygrad")
-candle = optional("candle")
-jax = optional("jax")
-if torch is not None:
-    torch.set_num_threads(1)
-if jax is not None:
-    jax.config.update("jax_enable_x64", True)
+__all__ = ["JAX", "Function", "Passes", "contestant", "installed", "library", "passes_of"]
 
 JAX = ("jax (eager)", "jax (jit)")
+
+
+@cache
+def library(name: str) -> Any:
+    """A library, on one thread and with doubles where it needs to be told; None: not installed."""
+    found: Any = optional(name)
+    if found is not None and name == "torch":
+        found.set_num_threads(1)
+    elif found is not None and name == "jax":
+        found.config.update("jax_enable_x64", True)
+    return found
+
+
+def installed(styles: Mapping[str, Any], peers: str | None) -> dict[str, tuple[Any, Any]]:
+    """Library and style of the contestants that are asked for and there."""
+    found = {}
+    for name, style in chosen(styles, peers).items():
+        lib = BUILDS[name] if name in BUILDS else library(name.split()[0])
+        if lib is not None:
+            found[name] = (lib, style)
+    return found
+
 
 Function = Callable[..., Any]
 """A function of a library's namespace and of its arrays."""
@@ -46,6 +58,8 @@ class Passes(NamedTuple):
     """A forward pass that is not recorded."""
     double: Callable[[], list[Any]] | None
     """Forwards, backwards, and backwards through that; the last cotangents."""
+    is_split: bool = True
+    """Whether the two parts of a step can be told apart; else all of its time is the second."""
 
 
 Style = Callable[[Any, Function, Sequence[Any], Any, Any], Passes]
@@ -106,7 +120,7 @@ def _our_style(
 ) -> Passes:
     with build.set_up():
         passes = _torch_style(build.package, function, arrays, g, items)
-        for each in passes:
+        for each in (passes.step, passes.alone, passes.double):
             each()  # all that is imported when it is first needed
     return passes
 
@@ -211,7 +225,7 @@ def _jax_style(lib: Any, function: Function, arrays: Sequence[Any], g: Any, item
 
 
 def _jit_style(lib: Any, function: Function, arrays: Sequence[Any], g: Any, items: Any) -> Passes:
-    """JAX compiled, with loops as `lax.scan`: what both passes take beyond forward is backward."""
+    """JAX compiled, both passes into one program, with loops as `lax.scan`."""
     jnp = lib.numpy
 
     def scanned(body: Callable[[Any, Any], Any], state: Any, items: Any) -> Any:
@@ -231,26 +245,23 @@ def _jit_style(lib: Any, function: Function, arrays: Sequence[Any], g: Any, item
 
     def step() -> tuple[float, float, list[Any]]:
         start = clock()
-        forward(*values).block_until_ready()
-        middle = clock()
         grads = lib.block_until_ready(both(seed, *values))
-        end = clock()
-        return middle - start, (end - middle) - (middle - start), list(grads)
+        return 0.0, clock() - start, list(grads)
 
     def double() -> list[Any]:
         return list(lib.block_until_ready(second(*values)))
 
-    return Passes(step, lambda: forward(*values).block_until_ready(), double)
+    return Passes(step, lambda: forward(*values).block_until_ready(), double, is_split=False)
 
 
-STYLES: dict[str, tuple[Any, Style]] = {
-    **{name: (build, _our_style) for name, build in BUILDS.items()},
-    "torch": (torch, _torch_style),
-    "autograd": (hips, _hips_style),
-    "mygrad": (mygrad, _mygrad_style),
-    "jax (eager)": (jax, _jax_style),
-    "jax (jit)": (jax, _jit_style),
-    "candle": (candle, _candle_style),
+STYLES: dict[str, Style] = {
+    **dict.fromkeys(BUILDS, _our_style),
+    "torch": _torch_style,
+    "autograd": _hips_style,
+    "mygrad": _mygrad_style,
+    "jax (eager)": _jax_style,
+    "jax (jit)": _jit_style,
+    "candle": _candle_style,
 }
 
 
@@ -282,11 +293,10 @@ def passes_of(
     without
         Contestants that do not take part.
     """
-    libraries = chosen({name: style for name, style in STYLES.items() if style[0]}, peers)
+    styles = {name: style for name, style in STYLES.items() if name not in without}
     found = {
         name: style(lib, function, arrays, g, items)
-        for name, (lib, style) in libraries.items()
-        if name not in without
+        for name, (lib, style) in installed(styles, peers).items()
     }
     truth = found[OURS].step()[2]
     for peer, passes in found.items():
@@ -296,8 +306,9 @@ def passes_of(
     return found
 
 
-def contestant(step: Step, ops: int, repeats: int) -> Callable[[], Mapping[str, float]]:
+def contestant(passes: Passes, ops: int, repeats: int) -> Callable[[], Mapping[str, float]]:
     """Seconds per operation: forward, backward, both."""
+    step: Any = passes.step
 
     def run() -> dict[str, float]:
         step()  # its own code back into the processor's caches, where the others have been
@@ -307,10 +318,9 @@ def contestant(step: Step, ops: int, repeats: int) -> Callable[[], Mapping[str, 
             forward += there
             backward += back
         per = repeats * ops
-        return {
-            "forward": forward / per,
-            "backward": backward / per,
-            "both": (forward + backward) / per,
-        }
+        both = {"both": (forward + backward) / per}
+        if not passes.is_split:
+            return both
+        return {"forward": forward / per, "backward": backward / per, **both}
 
     return run

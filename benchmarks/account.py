@@ -19,7 +19,8 @@ from _measure import OURS, Row, arguments, as_object, clock, measure, report, ro
 # isort: split
 import numpy as np
 from _builds import BUILDS
-from _page import parts_table, write_page
+from _costs import costs
+from _page import Page, parts_table
 from _parts import KERNELS, Account, accounts_of, operands
 from _styles import Passes, passes_of
 
@@ -29,6 +30,7 @@ SIZES = {
     "product": ((), (8,), (1000,), (100_000,)),
     "matmul": ((3, 3), (32, 32), (316, 316)),
 }
+UNIT = "\N{MICRO SIGN}s per operation"
 DTYPES = (np.float32, np.float64)
 PLOTTED = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 LARGE = 10_000
@@ -45,6 +47,12 @@ def length_of(size: int) -> int:
 def options_of(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--page", metavar="FILE", help="put the figures into this page")
     parser.add_argument("--plot", metavar="FILE", help="save the plot, .svg or .png")
+    parser.add_argument(
+        "--programs",
+        default="train,lstm,chain",
+        metavar="NAMES",
+        help="the benchmarks whose figures the page has, too",
+    )
     parser.add_argument(
         "--largest", type=int, default=PLOTTED[-1], metavar="N", help="no arrays of more elements"
     )
@@ -75,8 +83,8 @@ def contestant(passes: Passes, ops: int) -> Callable[[], Mapping[str, float]]:
         call()
         return max(1, int(ROUND / max(timed(call, 1), 1e-9)))
 
-    step, alone, double = passes
-    repeats = [often(call) if call is not None else 0 for call in passes]
+    step, alone, double, is_split = passes
+    repeats = [often(call) if call is not None else 0 for call in (step, alone, double)]
 
     def run() -> dict[str, float]:
         found = {}
@@ -85,10 +93,10 @@ def contestant(passes: Passes, ops: int) -> Callable[[], Mapping[str, float]]:
         if step is not None:
             step()
             pairs = [step()[:2] for _ in range(repeats[0])]
-            found["recorded"], found["backward"] = (
-                sum(of) / repeats[0] / ops for of in zip(*pairs, strict=True)
-            )
-            found["both"] = found["recorded"] + found["backward"]
+            there, back = (sum(of) / repeats[0] / ops for of in zip(*pairs, strict=True))
+            if is_split:
+                found["recorded"], found["backward"] = there, back
+            found["both"] = there + back
         if double is not None:
             double()
             found["double"] = timed(double, repeats[2]) / ops
@@ -103,7 +111,9 @@ def libraries(shape: tuple[int, ...], kernel: str, dtype: Any, options: Any) -> 
     size = np.size(x)
     ops = length_of(size)
     case = f"{kernel} {shape} {np.dtype(dtype)}"
-    found = passes_of(case, chain_of(kernel, ops), [x, w], g, peers=options.peers, without=())
+    # candle's tensors have no operator @
+    without = () if kernel == "product" else ("candle",)
+    found = passes_of(case, chain_of(kernel, ops), [x, w], g, peers=options.peers, without=without)
     runs = {name: contestant(passes, ops) for name, passes in found.items()}
     rounds = options.rounds if size < LARGE else max(1, options.rounds // 3)
     return rows(case, measure(runs, rounds))
@@ -148,7 +158,8 @@ def plot_of(options: Any) -> Any:
 
 def main() -> None:
     options = arguments(__doc__, options_of)
-    if options.plot and not options.page:
+    page = Page(Path(options.page)) if options.page else None
+    if options.plot and page is None:
         print(f"saved {plot_of(options).save(options.plot)}")
         return
     parts = accounts(options)
@@ -160,19 +171,20 @@ def main() -> None:
         if np.prod(shape) <= options.largest
         for row in libraries(shape, kernel, dtype, options)
     ]
-    title, unit = "One operation beside other libraries", "µs per operation"
-    if options.page:
-        page = Path(options.page)
-        chart = plot_of(options).save(options.plot or page.with_suffix(".svg"))
-        write_page(page, lines, parts, chart, options)
+    small = costs(options.rounds, options.peers)
+    title = "One operation beside other libraries"
+    if page is not None:
+        chart = plot_of(options).save(options.plot or page.path.with_suffix(".svg"))
+        page.write(lines, parts, small, chart, options)
     elif options.json:
-        parts_as_objects = [account._asdict() for account in parts]
-        print(
-            json.dumps({**as_object(title, unit, 1e6, lines), "parts": parts_as_objects}, indent=2)
-        )
+        found = as_object(title, UNIT, 1e6, lines)
+        found["parts"] = [account._asdict() for account in parts]
+        found["costs"] = as_object("What costs what", "\N{MICRO SIGN}s", 1e6, small)
+        print(json.dumps(found, indent=2))
     else:
         print(parts_table(parts))
-        report(title, unit, 1e6, lines, False)
+        report(title, UNIT, 1e6, lines, False)
+        report("What costs what", "\N{MICRO SIGN}s", 1e6, small, False)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ All contestants run in one process, on one thread, in turns, and must agree on t
 
 from __future__ import annotations
 
+import argparse
 from typing import Any
 
 from _measure import arguments, measure, report, rows
@@ -36,8 +37,8 @@ CHAINS: dict[str, tuple[Function, int]] = {
 }
 
 
-def options_of(parser: Any) -> None:
-    parser.add_argument("--size", type=int, default=SIZE, help="elements of an array")
+def options_of(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--size", type=int, default=SIZE, metavar="N", help="so many elements")
 
 
 def main() -> None:
@@ -48,7 +49,7 @@ def main() -> None:
         x, w = rng.uniform(0.5, 1.0, options.size), rng.uniform(0.9, 1.0, options.size)
         case = f"{name} ({options.size:,})"
         passes = passes_of(case, chain, [x, w], np.ones(options.size), peers=options.peers)
-        runs = {name: contestant(each.step, LINKS * ops, 1) for name, each in passes.items()}
+        runs = {name: contestant(each, LINKS * ops, 1) for name, each in passes.items()}
         lines += rows(case, measure(runs, options.rounds))
     report("Chains on large arrays", "ms per operation", 1e3, lines, options.json)
 

@@ -6,6 +6,7 @@ All contestants run in one process, on one thread, in turns, and must agree on t
 
 from __future__ import annotations
 
+import argparse
 from typing import Any
 
 from _measure import arguments, measure, report, rows
@@ -29,8 +30,12 @@ def network(F: Any, items: Any, w: Any, u: Any, b: Any, h: Any, c: Any) -> Any:
     return F.loop(cell, (h, c), items)[0]
 
 
+def options_of(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--steps", type=int, default=STEPS, metavar="N", help="so many steps")
+
+
 def main() -> None:
-    options = arguments(__doc__)
+    options = arguments(__doc__, options_of)
     lines = []
     for batch in BATCHES:
         rng = np.random.default_rng(0)
@@ -45,17 +50,17 @@ def main() -> None:
             draw(batch, HIDDEN),
             draw(batch, HIDDEN),
         ]
-        case = f"batch {batch}, {STEPS} steps, hidden size {HIDDEN}"
+        case = f"batch {batch}, {options.steps} steps, hidden size {HIDDEN}"
         passes = passes_of(
             case,
             network,
             arrays,
             np.ones((batch, HIDDEN), np.float32),
-            items=draw(STEPS, batch, HIDDEN),
+            items=draw(options.steps, batch, HIDDEN),
             peers=options.peers,
             without=("jax (eager)", "candle"),
         )
-        runs = {name: contestant(each.step, 1, 1) for name, each in passes.items()}
+        runs = {name: contestant(each, 1, 1) for name, each in passes.items()}
         lines += rows(case, measure(runs, options.rounds))
     report("An LSTM cell", "ms per pass over all steps", 1e3, lines, options.json)
 

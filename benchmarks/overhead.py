@@ -59,7 +59,7 @@ def main() -> None:
                 )
                 # an un-jitted step of JAX takes as long as fifty of the others
                 runs = {
-                    peer: contestant(each.step, ops, 1 if peer in JAX else REPEATS)
+                    peer: contestant(each, ops, 1 if peer in JAX else REPEATS)
                     for peer, each in passes.items()
                 }
                 lines += rows(case, measure(runs, options.rounds))

@@ -14,17 +14,11 @@ from time import perf_counter
 from typing import Any
 
 from _builds import BUILDS, Build
-from _measure import arguments, chosen, measure, optional, report, rows
+from _measure import arguments, measure, optional, report, rows
 
 # isort: split
 import numpy as np
-
-torch = optional("torch")
-hips = optional("autograd")
-mygrad = optional("mygrad")
-jax = optional("jax")
-if torch is not None:
-    torch.set_num_threads(1)
+from _styles import installed
 
 SAMPLES = 64
 NETWORKS: dict[str, tuple[tuple[int, ...], float]] = {
@@ -130,12 +124,12 @@ def jax_style(lib: Any, x: Any, y: Any, weights: Arrays, rate: float) -> Trainer
     return step
 
 
-STYLES: dict[str, tuple[Any, Any]] = {
-    **{name: (build, our_style) for name, build in BUILDS.items()},
-    "torch": (torch, torch_style),
-    "autograd": (hips, hips_style),
-    "mygrad": (mygrad, mygrad_style),
-    "jax (jit)": (jax, jax_style),
+STYLES = {
+    **dict.fromkeys(BUILDS, our_style),
+    "torch": torch_style,
+    "autograd": hips_style,
+    "mygrad": mygrad_style,
+    "jax (jit)": jax_style,
 }
 
 
@@ -155,7 +149,7 @@ def contestant(step: Trainer, losses: list[float]) -> Callable[[], Mapping[str, 
 
 def main() -> None:
     options = arguments(__doc__, rounds=(4, ROUNDS))
-    styles = chosen({name: style for name, style in STYLES.items() if style[0]}, options.peers)
+    styles = installed(STYLES, options.peers)
     lines = []
     for name, (sizes, rate) in NETWORKS.items():
         rng = np.random.default_rng(0)

@@ -54,8 +54,11 @@ def ba(n: int, m: int, p: int) -> Input:
 
 def _hand(rng: np.random.Generator, vertices: int) -> dict[str, Any]:
     """Bones from the wrist to five fingers of four, and a forearm; a mesh around them."""
-    parents = [-1] + [0 if joint == 0 else 4 * finger + joint for finger in range(5)
-                      for joint in range(4)] + [0]
+    parents = (
+        [-1]
+        + [0 if joint == 0 else 4 * finger + joint for finger in range(5) for joint in range(4)]
+        + [0]
+    )
     bones = len(parents)
     turns = np.linalg.qr(rng.normal(size=(bones, 3, 3)))[0]
     relatives = np.zeros((bones, 4, 4))

@@ -318,6 +318,7 @@ newaxis = None
 _LATER = frozenset(
     {
         "compat",
+        "compiler",
         "fft",
         "func",
         "implicit",
@@ -334,6 +335,7 @@ _LATER = frozenset(
     }
 )
 _FROM_LATER = {
+    "compile": "compiler",
     "load": "serialization",
     "vmap": "func",
     "save": "serialization",

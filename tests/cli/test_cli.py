@@ -12,6 +12,7 @@ from wengert.cli.demo import demo
 from wengert.cli.main import main
 from wengert.cli.request import BadRequest
 from wengert.datasets import digits
+from wengert.tape.compiled import IS_COMPILED
 
 
 def right(x):
@@ -148,7 +149,9 @@ def test_info_and_ops(capsys):
 
 def test_info_and_ops_speak_json(capsys):
     assert main(["info", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["wengert"] == wg.__version__
+    info = json.loads(capsys.readouterr().out)
+    assert info["wengert"] == wg.__version__
+    assert info["build"] == ("compiled" if IS_COMPILED else "Python")
     assert main(["ops", "rsqrt", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["node"] == "RsqrtBackward0" and row["saves"] == ["result"]

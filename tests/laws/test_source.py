@@ -1,6 +1,7 @@
 """What holds for every source file, read off its syntax tree."""
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -19,6 +20,7 @@ HEADING = re.compile(r"Layer (\d+) · (\w+): \S")
 UNLAYERED = {"wengert", "wengert.__main__"}
 
 
+@functools.cache
 def tree_of(module):
     return ast.parse(FILES[module].read_text(encoding="utf-8"))
 
@@ -43,6 +45,7 @@ def imports_of(module, tree):
                 yield name, node
 
 
+@functools.cache
 def layer_of(module):
     return int(HEADING.match(ast.get_docstring(tree_of(module)) or "").group(1))
 

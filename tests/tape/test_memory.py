@@ -31,20 +31,21 @@ def step(w, x):
 # -- depth -----------------------------------------------------------------------------------------
 
 
-def test_a_chain_of_a_million_operations():
+@pytest.mark.parametrize("pairs", [50_000, pytest.param(500_000, marks=pytest.mark.slow)])
+def test_a_chain_of_any_number_of_operations(pairs):
     x = wg.tensor(1.0, dtype=wg.float64, requires_grad=True)
     y = x
-    for _ in range(500_000):
+    for _ in range(pairs):
         y = y * 1.0000001
         y = y + 0.0
     y.backward()
-    assert x.grad.item() == pytest.approx(1.0000001**500_000)
+    assert x.grad.item() == pytest.approx(1.0000001**pairs)
     del y
 
 
 def test_a_deep_graph_is_freed_without_backward():
     y = wg.tensor(1.0, requires_grad=True)
-    for _ in range(300_000):
+    for _ in range(100_000):
         y = -y
     node = weakref.ref(y.grad_fn)
     del y
@@ -317,10 +318,10 @@ def test_memory_is_flat_over_steps_that_create_graphs(one_step):
         for _ in range(200):
             one_step(w)
         before, _ = tracemalloc.get_traced_memory()
-        for _ in range(5000):
+        for _ in range(1000):
             one_step(w)
         after, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    # one step allocates some 20 kB: a leak of one array per step would be 20 MB
+    # one step allocates some 20 kB: a leak of one of its arrays at every step would be 4 MB
     assert after - before < 2_000_000

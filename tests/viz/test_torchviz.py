@@ -98,12 +98,12 @@ def test_a_leaf_and_a_constant_are_one_box():
         assert colors(dot) == ["darkolivegreen1"]
 
 
-def test_a_hundred_thousand_operations_do_not_recurse():
+def test_twenty_thousand_operations_do_not_recurse():
     y = wg.ones(1, requires_grad=True)
-    for _ in range(50_000):
+    for _ in range(10_000):
         y = (y * 0.5).sin()
     dot = make_dot(y)
-    assert "".join(dot.body).count("SinBackward0") == 50_000
+    assert "".join(dot.body).count("SinBackward0") == 10_000
     assert dot.graph_attr["size"] == f"{len(dot.body) * 0.15},{len(dot.body) * 0.15}"
 
 

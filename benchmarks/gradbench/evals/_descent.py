@@ -15,7 +15,21 @@ from ._types import Function
 
 Gradient = Callable[[Function], Function]
 
-GRADIENTS: dict[str, Gradient] = {"f": wg.func.jacfwd, "r": wg.func.grad}
+
+def forward(f: Function) -> Function:
+    """The gradient of `f` by its first argument in forward mode, direction by direction."""
+
+    def gradient(x: Any, *others: Any) -> Any:
+        def along(direction: Any) -> Any:
+            return wg.func.jvp(lambda x: f(x, *others), (x,), (direction,))[1]
+
+        directions = wg.eye(x.numel(), dtype=x.dtype).reshape(-1, *x.shape)
+        return wg.stack([along(direction) for direction in directions]).reshape(x.shape)
+
+    return gradient
+
+
+GRADIENTS: dict[str, Gradient] = {"f": forward, "r": wg.func.grad}
 """Forward and reverse mode, by the letters in the names of the functions."""
 
 TOLERANCE = 1e-5

@@ -46,4 +46,6 @@ def functions(compile: Compile) -> Functions:
 
 
 def answer(name: str, output: Any) -> Any:
-    return output if name == "objective" else dict(zip(("alpha", "mu", "q", "l"), output, strict=True))
+    if name == "objective":
+        return output
+    return dict(zip(("alpha", "mu", "q", "l"), output, strict=True))

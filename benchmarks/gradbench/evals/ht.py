@@ -16,8 +16,8 @@ from ._types import Compile, Functions
 
 BONES = [2 + 4 * finger + joint for finger in range(5) for joint in (0, 0, 1, 2)]
 AXES = [0, 1, 0, 0] * 5
-"""The bone that each of the fingers' angles turns, and about which axis: only a finger's first joint
-turns about two."""
+"""The bone that each of the fingers' angles turns, and about which axis: only the first joints turn
+about two."""
 
 
 def arguments(input: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -21,9 +21,7 @@ def arguments(input: Mapping[str, Any]) -> tuple[Any, Any]:
 
 def objective(centroids: Any, points: Any) -> Any:
     distances = (
-        points.square().sum(1, keepdim=True)
-        - 2 * points @ centroids.T
-        + centroids.square().sum(1)
+        points.square().sum(1, keepdim=True) - 2 * points @ centroids.T + centroids.square().sum(1)
     )
     return distances.min(1).values.sum()
 

@@ -84,9 +84,7 @@ def gmm(
 
 def kmeans(centroids: Tensor, points: Tensor) -> Tensor:
     distances = (
-        points.square().sum(1, keepdim=True)
-        - 2 * points @ centroids.T
-        + centroids.square().sum(1)
+        points.square().sum(1, keepdim=True) - 2 * points @ centroids.T + centroids.square().sum(1)
     )
     return distances.min(1).values.sum()
 

@@ -10,7 +10,17 @@ from wengert.cli.request import BadRequest
 
 __all__ = ["SCRIPTS", "bench"]
 
-SCRIPTS = ("overhead", "train", "lstm", "chain", "transforms", "startup", "anomaly", "ops")
+SCRIPTS = (
+    "overhead",
+    "account",
+    "train",
+    "lstm",
+    "chain",
+    "transforms",
+    "startup",
+    "anomaly",
+    "ops",
+)
 
 
 def _folder() -> Path:

@@ -12,6 +12,7 @@ import numpy as np
 import wengert as wg
 from wengert.cli.request import BadRequest
 from wengert.prims.whole import TABLE
+from wengert.tape.compiled import IS_COMPILED
 
 __all__ = ["info", "operations"]
 
@@ -31,6 +32,7 @@ def info(as_json: bool = False) -> int:
     versions: dict[str, Any] = {
         "wengert": wg.__version__,
         "primitives": len(TABLE),
+        "build": "compiled" if IS_COMPILED else "Python",
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "numpy": np.__version__,
@@ -41,6 +43,7 @@ def info(as_json: bool = False) -> int:
         return 0
     rows = [
         ("wengert", f"{versions['wengert']}, {versions['primitives']} primitives"),
+        ("build", versions["build"]),
         ("Python", f"{versions['python']} ({versions['system']})"),
         ("NumPy", versions["numpy"]),
         *((name, versions[name] or "not installed") for name in (*EXTRAS, *PEERS)),

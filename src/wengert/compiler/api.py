@@ -3,170 +3,67 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import importlib.util
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
-import numpy as np
-
-from wengert.base.dtypes import get_default_dtype
+from wengert.base.dtypes import default_float
 from wengert.compiler.capture import Captured, capture
+from wengert.compiler.control import COMPILED
+from wengert.compiler.entry import Entry, Options
 from wengert.compiler.environment import Environment
-from wengert.compiler.exit import Exit
-from wengert.compiler.ir import Program, Value
-from wengert.compiler.node import attach
-try:
-    from wengert.compiler.passes import roll, simplify
-except ImportError:
-    roll = lambda p: p
-    simplify = lambda p, fastmath=False: p
+from wengert.compiler.explanation import Explanation
+from wengert.compiler.quick import MISS, quick_call
 from wengert.compiler.trace import Reason, prepare_sites
-from wengert.compiler.tree import Missing, Tree
-from wengert.tape.base import new_tensor
+from wengert.compiler.tree import Missing
 from wengert.tape.modes import NO_GRAD, current_mode
 
-__all__ = ["Compiled", "Options", "compile"]
+__all__ = ["CompileError", "Compiled", "compile"]
 
 
-class Options:
-    """How functions are compiled."""
-
-    __slots__ = ("backend", "fastmath", "limit", "threads")
-
-    def __init__(self, backend: Any, fastmath: bool, threads: int, limit: int) -> None:
-        self.backend = backend
-        self.fastmath = fastmath
-        self.threads = threads
-        self.limit = limit
-
-    def finish(self, program: Program) -> tuple[Program, Any]:
-        """A program made simpler, and what runs it."""
-        simple = roll(simplify(program, fastmath=self.fastmath))
-        return simple, self.backend.build(simple, threads=self.threads, fastmath=self.fastmath)
+_TRIALS = 3
+"""How often a call runs each way, compiled and not, before one of them is chosen."""
 
 
-class Call:
-    """What the nodes of one trace have in common: how to differentiate it.
-
-    Attributes
-    ----------
-    name
-        The function's name.
-    exit
-        The exit of the trace.
-    """
-
-    def __init__(self, name: str, entry: Entry, exit: Exit) -> None:
-        self.name = name
-        self.exit = exit
-        self._entry = entry
-        self._executable: Any = None
-        self._program: Program | None = None
-
-    @property
-    def backward(self) -> Any:
-        """The backward pass."""
-        return self.exit.backward
-
-    def gradients(self, values: Sequence[Any]) -> Any:
-        """The gradients from what was saved and the cotangents."""
-        if self._executable is None:
-            self._program, self._executable = self._entry.options.finish(self.backward.program())
-        return self._executable([_contiguous(np.asarray(value)) for value in values])
-
-    def recorded(self, inputs: Any, edges: Any) -> tuple[Program, list[Any]]:
-        """The program that computes what the backward pass reads, and its inputs as tensors."""
-        tensors, arrays, drawn = inputs
-        steps, draws = self._entry.tree.path_to(self.exit)
-        program = Program([*self._entry.tree.inputs, *draws], steps, self.backward.saved)
-        given = [new_tensor(tensor.payload) for tensor in tensors]
-        for place, edge in zip(self.backward.sources, edges, strict=True):
-            leaf = edge is not None and edge.seq > 0
-            given[place] = edge if leaf else new_tensor(tensors[place].payload, edge)
-        given += [new_tensor(array) for array in arrays]
-        return program, [*given, *[new_tensor(drawn[value]) for value in draws]]
-
-
-class Entry:
-    """The traces of one environment.
-
-    Attributes
-    ----------
-    environment
-        What the function reached.
-    match
-        Whether a call reaches the same.
-    tree
-        The traces.
-    """
-
-    def __init__(self, environment: Environment, name: str, options: Options) -> None:
-        self.environment = environment
-        self.options = options
-        self.name = name
-        self.match = environment.matcher()
-        self.tree: Tree
-        self.foreign: list[Any] = []
-        self.contents: list[Any] = []
-        self.verified = True
-
-    def holds(self, arrays: list[Any]) -> bool:
-        """Whether the arrays are what constants of unknown origin may have been made from."""
-        return all(map(np.array_equal, arrays, self.contents)) if self.contents else True
-
-    def add(self, captured: Captured) -> bool:
-        """Add a trace."""
-        assert captured.exit is not None
-        if not hasattr(self, "tree"):
-            self.tree = Tree(captured.inputs, self.options.finish)
-        return self.tree.add(captured.inputs, captured.trace.items, captured.exit)
-
-    def run(
-        self, tensors: list[Any], arrays: list[Any], drawn: dict[Value, Any] | None = None
-    ) -> Any:
-        """What the function returns, with its effects."""
-        given = [_contiguous(tensor.array()) for tensor in tensors]
-        given += [_contiguous(array) for array in arrays]
-        exit, known = self.tree.run(given, drawn)
-        return self.finished(exit, known, tensors, arrays)
-
-    def finished(self, exit: Exit, known: Any, tensors: list[Any], arrays: list[Any]) -> Any:
-        """The results of a run that came to `exit`."""
-        backward = exit.backward
-        leaves = exit.finish(known, tensors, arrays)
-        if backward is not None:
-            if exit.call is None:
-                exit.call = Call(self.name, self, exit)
-            saved = [known[value] for value in backward.saved]
-            drawn = {v: known[v] for v in self.tree.path_to(exit)[1]}
-            attach(
-                exit.call,
-                [tensors[place] for place in backward.sources],
-                [leaves[i] for i in exit.outputs],
-                saved,
-                (tensors, arrays, drawn),
-            )
-        return exit.rebuild(leaves)
-
-
-def _contiguous(array: Any) -> Any:
-    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+class CompileError(RuntimeError):
+    """A function cannot be compiled, and was to be: ``compile(f, fullgraph=True)``."""
 
 
 class Compiled:
-    """A function that is compiled as it is called (see `compile`)."""
+    """A function that is compiled as it is called (see `compile`).
 
-    def __init__(self, function: Callable[..., Any], options: Options) -> None:
+    Attributes
+    ----------
+    function
+        The function as it was written.
+    reason
+        Why calls run it as it is, or None.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: Options, settings: Any) -> None:
         functools.update_wrapper(self, function)
         self.function = function
-        self.options = options
         self.reason: Reason | None = None
-        self._entries: list[tuple[Any, Entry]] = []
+        self.entries: list[tuple[Any, Entry]] = []
+        self.seconds = 0.0
+        self._quick: list[tuple[Any, Callable[..., Any]]] = []
+        self._options = options
+        self._settings = settings
         self._lock = threading.RLock()
+        COMPILED.add(self)
+
+    def __reduce__(self) -> Any:
+        return _compiled_anew, (self.function, self._settings)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<compiled {getattr(self.function, '__qualname__', self.function)}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function returns, and does."""
@@ -176,140 +73,252 @@ class Compiled:
         if mode is not None and mode is not NO_GRAD:
             # a transform, another trace, or somebody who watches operations
             return self.function(*args, **kwargs)
-        key = (mode, get_default_dtype())
-        for entry_key, entry in self._entries:
+        key = (mode, default_float())
+        for quick_key, quick in self._quick:
+            if quick_key == key:
+                result = quick(args, kwargs)
+                if result is not MISS:
+                    return result
+        for entry_key, entry in self.entries:
             if entry_key != key:
                 continue
             found = entry.match(args, kwargs)
             if found is not None and entry.verified and entry.holds(found[1]):
                 try:
+                    if entry.trial is not None:
+                        return self._tried(entry, found, args, kwargs)
                     return entry.run(*found)
                 except Missing:
                     break
         return self._traced(key, args, kwargs)
 
+    def _tried(self, entry: Entry, found: Any, args: Any, kwargs: Any) -> Any:
+        """One of the first runs on traces, by turns compiled and not, to see what it gains."""
+        trial = entry.trial
+        assert trial is not None
+        started = perf_counter()
+        compiled = len(trial.compiled) <= len(trial.eager)
+        result = entry.run(*found) if compiled else self.function(*args, **kwargs)
+        (trial.compiled if compiled else trial.eager).append(perf_counter() - started)
+        if len(trial.eager) == _TRIALS:
+            entry.trial = None
+            entry.gain = min(trial.eager) / min(trial.compiled)
+            if entry.gain < 1 and not self._options.fullgraph:
+                self.reason = Reason("compiled, it is not quicker", None)
+            self._hasten()
+        return result
+
+    def _hasten(self) -> None:
+        """Make the quick ways through calls whose traces have shown what they are."""
+        self._quick = [
+            (key, quick)
+            for key, entry in self.entries
+            if entry.trial is None and (quick := quick_call(entry)) is not None
+        ]
+
+    def explain(self) -> Explanation:
+        """What became of the function: its traces, decisions, loops, and why it was not compiled.
+
+        Returns
+        -------
+        Explanation
+            Printable; its attributes hold the same as data.
+        """
+        return Explanation(self)
+
+    @property
+    def program(self) -> str:
+        """The programs of all traces, as text."""
+        return self.explain().programs()
+
+    def forget(self) -> None:
+        """Drop all traces."""
+        with self._lock:
+            self.entries, self._quick = [], []
+            self.reason = None
+            self.seconds = 0.0
+
+    def _entry(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry | None:
+        """The traces that hold for a call, whether they have been verified or not."""
+        for entry_key, entry in self.entries:
+            if entry_key == key:
+                found = entry.match(args, kwargs)
+                if found is not None and entry.holds(found[1]):
+                    return entry
+        return None
+
     def _traced(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         with self._lock:
-            entry = None
-            for entry_key, other in self._entries:
-                if entry_key != key:
-                    continue
-                found = other.match(args, kwargs)
-                if found is not None and other.holds(found[1]):
-                    entry = other
-                    break
+            entry = self._entry(key, args, kwargs)
             environment = Environment(self.function, args, kwargs)
             if environment.refusal is not None:
                 self._stop(Reason(environment.refusal, None))
                 return self.function(*args, **kwargs)
             unchanged = environment.matcher(gradients=False)
-            name = getattr(self.function, "__name__", "f")
+            started = perf_counter()
             captured = capture(self.function, args, kwargs, environment)
             if captured.exit is None:
                 self._stop(captured.trace.broken)
                 return captured.result
             if unchanged(args, kwargs) is None:
                 captured.trace.unmask()
-                self._stop(Reason("the function changes what it reaches besides tensors", None))
+                self._stop(Reason("it changes what it reaches besides tensors", None))
                 return captured.result
-            return self._kept(key, environment, entry, name, captured)
+            result = self._kept(key, entry, captured)
+            self.seconds += perf_counter() - started
+            return result
 
-    def _kept(
-        self,
-        key: Any,
-        environment: Environment,
-        entry: Entry | None,
-        name: str,
-        captured: Captured,
-    ) -> Any:
+    def _kept(self, key: Any, entry: Entry | None, captured: Captured) -> Any:
         """Add a trace to those that are there; gives the result of this call."""
-        trace = captured.trace
-        fresh = entry is None
         if entry is None:
-            entry = Entry(environment, name, self.options)
-            if trace.foreign:
-                entry.foreign = trace.foreign
-                entry.contents = [array.copy() for array in environment.arrays]
-                entry.verified = False
-        elif not entry.verified:
-            same = len(trace.foreign) == len(entry.foreign) and all(
-                np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
-                for a, b in zip(trace.foreign, entry.foreign, strict=True)
+            name = getattr(self.function, "__name__", "f")
+            entry = Entry(captured.environment, name, self._options)
+            if not self._options.measure or captured.exit is None or captured.exit.backward:
+                # what a backward pass gains would have to be counted
+                entry.trial = None
+            self.entries.insert(0, (key, entry))
+        if not entry.note_foreign(captured):
+            self._stop(
+                Reason("arrays come from outside that are not the same in each call", None)
             )
-            if not same:
-                self._stop(Reason("arrays that are not the same in each call come from outside", None))
-                return captured.result
-            entry.verified = True
-        exit = captured.exit
-        assert exit is not None
-        if not entry.add(captured):
+        elif not entry.add(captured):
             self._stop(Reason("two runs on equal values did not do the same", None))
-        elif fresh:
-            self._entries.insert(0, (key, entry))
-        elif entry.tree.traces > self.options.limit:
+        elif entry.tree.traces > self._options.limit:
             self._stop(self._crowded(entry))
-        if len(self._entries) > self.options.limit:
-            self._stop(Reason("it was called with too many kinds of arguments", None))
-        if exit.backward is None:
-            return captured.result
-        return self._with_history(entry, captured)
-
-    def _with_history(self, entry: Entry, captured: Captured) -> Any:
-        """The results of the call that was traced, made anew so that they have a node."""
-        trace = captured.trace
-        inputs = [trace.before.get(v, trace.arrays[v]) for v in captured.inputs]
-        exit = captured.exit
-        assert exit is not None
-        tree = Tree(captured.inputs, self.options.finish)
-        own = Entry.__new__(Entry)
-        own.environment, own.options, own.name = entry.environment, entry.options, entry.name
-        own.tree = tree
-        tree.add(captured.inputs, trace.items, exit)
-        drawn = {v: a for v, a in trace.arrays.items()}
-        found, known = tree.run([_contiguous(array) for array in inputs], drawn)
-        bare = found.without_effects()
-        return own.finished(bare, known, list(entry.environment.tensors), list(entry.environment.arrays))
+        elif len(self.entries) > self._options.limit:
+            self._stop(
+                Reason(f"it was called with more than {self._options.limit} kinds of arguments", None)
+            )
+        self._hasten()
+        assert captured.exit is not None
+        return captured.result if captured.exit.backward is None else entry.with_history(captured)
 
     def _crowded(self, entry: Entry) -> Reason:
         """Why there are too many traces."""
         widest = max(entry.tree.blocks(), key=lambda block: len(block.children))
-        guard = widest.guard
-        assert guard is not None
+        assert widest.guard is not None
         return Reason(
-            f"a decision on values had more than {self.options.limit} outcomes in all", guard.site
+            f"a decision on values had more than {self._options.limit} outcomes", widest.guard.site
         )
 
     def _stop(self, reason: Reason | None) -> None:
         """Run without compiling from now on, and say so once."""
+        if self._options.fullgraph:
+            raise CompileError(f"{self!r}: {reason}")
         if self.reason is None:
             self.reason = reason
+            name = getattr(self.function, "__name__", "the function")
             warnings.warn(
-                f"{getattr(self.function, '__name__', 'the function')}() is not compiled and runs as "
-                f"it is: {reason}",
-                UserWarning,
-                stacklevel=4,
+                f"{name}() is not compiled, but runs as it is: {reason}", UserWarning, stacklevel=4
             )
 
 
-def compile(
-    function: Callable[..., Any] | None = None,
-    *,
-    backend: str = "auto",
-    fastmath: bool = False,
-    threads: int = 1,
-    limit: int = 8,
-) -> Any:
-    """`function` as a compiled one."""
-    if function is None:
-        return functools.partial(
-            compile, backend=backend, fastmath=fastmath, threads=threads, limit=limit
-        )
-    prepare_sites()
-    return Compiled(function, Options(_backend(backend), fastmath, threads, limit))
+def _compiled_anew(function: Callable[..., Any], settings: dict[str, Any]) -> Any:
+    return compile(function, **settings)
 
 
 def _backend(name: str) -> Any:
-    from wengert.compiler.backends import numpy
+    """The module that makes programs run."""
+    if name in ("auto", "inductor"):
+        name = "llvm" if importlib.util.find_spec("llvmlite") else "numpy"
+    if name not in ("llvm", "numpy"):
+        raise ValueError(f"compile(): backend must be 'auto', 'llvm' or 'numpy', not {name!r}")
+    return importlib.import_module(f"wengert.compiler.backends.{name}")
 
-    return numpy
 
+def compile(
+    model: Callable[..., Any] | None = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: str = "auto",
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+    disable: bool = False,
+    fastmath: bool = False,
+    threads: int | None = None,
+    limit: int = 8,
+) -> Any:
+    """`model` as a function that runs as native loops, where its calls allow it.
+
+    The first call runs the function as it is and notes every kernel that it comes to, whether in
+    the forward pass, in a backward pass inside of it, or in an update of parameters. Later calls
+    with arguments of the same shapes and dtypes run the loops made from that. Decisions on values
+    (``if x.sum() > 0``) are looked at in each call; one that goes another way than before is traced
+    again. Whatever cannot be compiled runs as it is, after one warning that says why.
+
+    Parameters
+    ----------
+    model : callable, optional
+        Takes anything, and returns anything. Without it, a decorator is returned.
+    fullgraph : bool
+        Raise `CompileError` where otherwise the function would run as it is.
+    backend : {"auto", "llvm", "numpy"}
+        What runs the loops: native code, which needs llvmlite, or NumPy.
+    disable : bool
+        Return `model` as it is.
+    fastmath : bool
+        Allow rewriting that changes rounding, and that supposes finite numbers.
+    threads : int, optional
+        On how many threads large loops run; `get_num_threads` by default.
+    limit : int
+        How many traces there may be for one kind of arguments, and how many kinds.
+    options : dict, optional
+        ``{"measure": False}`` goes on with compiled code also where it turns out to be slower; by
+        default the first calls run by turns compiled and not, and the quicker way is taken.
+    dynamic, mode
+        Accepted for PyTorch's sake, without effect: each shape has traces of its own.
+
+    Returns
+    -------
+    Compiled
+        Called like `model`. Under transforms (`func.vmap`, `func.grad` of a compiled function) it
+        runs `model` itself; compile the transformed function instead: ``compile(vmap(f))``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such backend or option.
+
+    Notes
+    -----
+    Traces hold for what the function reached when it was traced: numbers, strings and the structure
+    of containers among its arguments, in enclosing functions, globals and attributes are compared
+    in each call; tensors and arrays there are read anew. A function that prints, reads files or
+    clocks, draws random numbers outside of wengert or changes objects other than tensors is not
+    compiled.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> @wg.compile
+    ... def rosenbrock(x):
+    ...     return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+    >>> x = wg.tensor([0.5, 1.5, 2.5], requires_grad=True)
+    >>> for _ in range(2):
+    ...     value = rosenbrock(x)
+    >>> value
+    tensor(164.0000, grad_fn=<CompiledBackward>)
+    >>> value.backward()
+    >>> x.grad
+    tensor([-251., -100.,   50.])
+    """
+    unknown = sorted(set(options or {}) - {"measure"})
+    if unknown:
+        raise ValueError(f"compile(): options has the key {unknown[0]!r}; known is 'measure'")
+    settings = {
+        "fullgraph": fullgraph,
+        "options": options,
+        "backend": backend,
+        "fastmath": fastmath,
+        "threads": threads,
+        "limit": limit,
+    }
+    if model is None:
+        return functools.partial(compile, **settings, disable=disable)
+    if disable:
+        return model
+    prepare_sites()
+    measure = bool((options or {}).get("measure", True))
+    chosen = Options(_backend(backend), fastmath, fullgraph, measure, threads, limit)
+    return Compiled(model, chosen, settings)

@@ -45,7 +45,8 @@ class Captured:
         What the run left behind, or None if the trace is broken.
     """
 
-    def __init__(self, trace: Trace, inputs: list[Value]) -> None:
+    def __init__(self, environment: Environment, trace: Trace, inputs: list[Value]) -> None:
+        self.environment = environment
         self.trace = trace
         self.inputs = inputs
         self.result: Any = None
@@ -62,10 +63,10 @@ def capture(
 
     Whatever the function raises is raised, and every tensor is left as it would be without tracing.
     """
-    trace = Trace()
+    trace = Trace(getattr(function, "__code__", None))
     tensors = environment.tensors
     with _symbols(trace, environment) as inputs:
-        captured = Captured(trace, [symbol.value for symbol in inputs])
+        captured = Captured(environment, trace, [symbol.value for symbol in inputs])
         before = current_mode()
         grads = [None if t.ext is None else t.ext.grad for t in tensors]
         edges = [t.edge for t in tensors]
@@ -223,6 +224,9 @@ def _leaves(trace: Trace, leaves: list[Any], environment: Environment) -> list[L
             if payload.storage.origin is not None:
                 trace.give_up("a result is a view of an argument")
             made.append(Leaf("tensor", payload.value, type(leaf), leaf.edge is LEAF))
+        elif id(leaf) in trace.returned:
+            symbol = trace.returned[id(leaf)][1]
+            made.append(Leaf("number" if type(leaf) is float else "array", symbol.value))
         elif type(leaf) is Scalar:
             made.append(Leaf("number", leaf.symbol.value))
         elif isinstance(leaf, np.ndarray):

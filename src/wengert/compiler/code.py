@@ -103,6 +103,8 @@ class Module:
         self.flags = "fast " if fast else ""
         self._declared: dict[str, str] = {}
         self._kept: dict[str, None] = {}
+        self._notes: list[str] = []
+        self._symbols = 0
 
     def declare(self, symbol: str, text: str) -> None:
         """Add a declaration, a constant or a function, unless `symbol` is there already."""
@@ -112,9 +114,25 @@ class Module:
         """Keep a declared function that no instruction names (yet)."""
         self._kept[symbol] = None
 
+    def unique(self, hint: str) -> str:
+        """A symbol that no other call gives."""
+        self._symbols += 1
+        return f"{hint}.{self._symbols}"
+
+    def note(self, *parts: str, distinct: bool = False) -> str:
+        """The number of a new entry of metadata; a distinct one has itself as its first part."""
+        name = f"!{len(self._notes)}"
+        parts = (name, *parts) if distinct else parts
+        self._notes.append(f"{name} = {'distinct ' * distinct}!{{{', '.join(parts)}}}")
+        return name
+
+    def kept_whole(self) -> str:
+        """Metadata of a loop that is not to be unrolled."""
+        return self.note(self.note('!"llvm.loop.unroll.disable"'), distinct=True)
+
     def text(self) -> str:
         """Everything that was declared."""
-        lines = list(self._declared.values())
+        lines = [*self._declared.values(), *self._notes]
         if self._kept:
             kept = ", ".join([f"ptr @{symbol}" for symbol in self._kept])
             lines.append(
@@ -201,20 +219,26 @@ class Code:
         self.do(f"br i1 {condition}, label {then}, label {other}")
 
     @contextmanager
-    def loop(self, extent: int | str, start: str = "0") -> Iterator[str]:
+    def loop(
+        self, extent: int | str, start: str = "0", *, step: int = 1, unroll: bool = True
+    ) -> Iterator[str]:
         """Repeat what is written within for a counter from `start`, not below 0, up to `extent`.
 
         Parameters
         ----------
         extent
             Where to end, before it: a number, or the name of an ``i64``.
+        step
+            How far the counter goes each time.
+        unroll
+            Whether LLVM may write several repetitions one after the other.
 
         Yields
         ------
         str
             The counter, an ``i64``.
         """
-        if extent == 1 and start == "0":
+        if isinstance(extent, int) and start == "0" and 0 < extent <= step:
             yield "0"
             return
         body, done = self.fresh("loop"), self.fresh("done")
@@ -226,11 +250,13 @@ class Code:
         before, at = self.current, len(self.lines) + 1
         self.label(body)
         yield counter
-        self.do(f"{following} = add nuw nsw i64 {counter}, 1")
+        self.do(f"{following} = add nuw nsw i64 {counter}, {step}")
         again = self.let(f"icmp slt i64 {following}, {extent}")
         edges = f"[ {start}, %{before} ], [ {following}, %{self.current} ]"
         self.lines.insert(at, f"  {counter} = phi i64 {edges}")
         self.branch(again, body, done)
+        if not unroll:
+            self.lines[-1] += f", !llvm.loop {self.module.kept_whole()}"
         self.label(done)
 
     def trouble(self, condition: str) -> None:

@@ -80,7 +80,8 @@ class Environment:
             "np": np,
         }
         self._count = 0
-        self._line(f"if len(args) != {len(args)} or list(kwargs) != {list(kwargs)!r}: return None")
+        named = f"list(kwargs) != {list(kwargs)!r}" if kwargs else "kwargs"
+        self._line(f"if len(args) != {len(args)} or {named}: return None")
         for i, value in enumerate(args):
             self._value(value, f"args[{i}]")
         for name, value in kwargs.items():
@@ -97,16 +98,12 @@ class Environment:
         """
         tensors = [f"t{i}" for i in range(len(self.tensors))] if gradients else []
         arrays = [f"n{i}" for i in range(len(self.arrays))] if gradients else []
-        # one tensor in two places is another program than two of them
-        several = len(tensors) > 1
-        apart = f"len({{{', '.join(f'id({t})' for t in tensors)}}}) == {len(tensors)}"
-        lines = [line for line, optional in self._lines if gradients or not optional]
+        lines = self.lines(gradients)
         source = "\n".join(
             [
                 "def match(args, kwargs):",
                 "    try:",
                 *[f"        {line}" for line in lines],
-                *([f"        if not {apart}: return None"] if several else []),
                 "    except (AttributeError, IndexError, KeyError, ValueError):",
                 "        return None",
                 f"    return [{', '.join(tensors)}], [{', '.join(arrays)}]",
@@ -116,6 +113,23 @@ class Environment:
         exec(compile(source, "<wengert conditions>", "exec"), scope)
         made: Matcher = scope["match"]
         return made
+
+    def lines(self, gradients: bool = True) -> list[str]:
+        """The conditions as statements, each of which returns None where it does not hold.
+
+        They leave the tensors and arrays in ``t0``, ..., ``n0``, ..., and payloads in ``p0``, ...
+        """
+        lines = [line for line, optional in self._lines if gradients or not optional]
+        count = len(self.tensors)
+        if count > 1 and gradients:
+            # one tensor in two places is another program than two of them
+            ids = ", ".join(f"id(t{i})" for i in range(count))
+            lines.append(f"if len({{{ids}}}) != {count}: return None")
+        return lines
+
+    def scope(self) -> dict[str, Any]:
+        """What the conditions refer to by name."""
+        return dict(self._scope)
 
     # -- conditions --------------------------------------------------------------------------------
 

@@ -76,6 +76,8 @@ class Exit:
         How to differentiate the results, if any requires a gradient.
     outputs
         The places among the leaves of those that do.
+    repeats
+        Whether one value is handed out in several places.
     origins
         For each value that is written over memory of the environment, the input that is there.
     """
@@ -99,7 +101,7 @@ class Exit:
         own = [leaf.what for leaf in leaves if isinstance(leaf.what, Value)]
         own += [effect.value for effect in effects if effect.value is not None]
         # what is handed out twice must not be one array
-        self._twice = len(set(own)) < len(own)
+        self.repeats = len(set(own)) < len(own)
 
     def needs(self) -> Iterator[Value]:
         """The values that must be known at the end."""
@@ -114,7 +116,7 @@ class Exit:
 
     def writes(self, outputs: set[Value], inputs: set[Value]) -> list[tuple[Value, Value]]:
         """Which outputs of the last program may be computed over the memory of an input."""
-        if self._twice or self.backward is not None:
+        if self.repeats or self.backward is not None:
             return []
         return [(o, i) for o, i in self.origins if o in outputs and i in inputs]
 
@@ -154,7 +156,7 @@ class Exit:
             if value.constant is not None:
                 return value.constant.copy()
             array = known[value]
-            return array.copy() if self._twice else array
+            return array.copy() if self.repeats else array
 
         for effect in self.effects:
             _do(effect, tensors[effect.place], array_of)

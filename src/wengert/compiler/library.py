@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: what native code calls: the C library's functions, and their vector forms, and BLAS and LAPACK.
+"""Layer 8 · compiler: what native code calls: functions of C, their vector forms, BLAS and LAPACK.
 
 NOTE [vector functions]
 glibc comes with libmvec, which has most functions of mathematics for 2, 4 or 8 doubles at a time.
@@ -192,6 +192,7 @@ def _constant(code: Code, value: str | int | float | bytes, element: str) -> str
     elif isinstance(value, int):
         symbol, text = f"int.{value}", f"i32 {value}"
     else:
-        symbol, text = f"{element}.{value}", f"{element} {literal(value, np.dtype(np.float64))}"
+        dtype = np.dtype(np.float64 if element == "double" else np.float32)
+        symbol, text = f"{element}.{value}", f"{element} {literal(value, dtype)}"
     code.module.declare(symbol, f'@"{symbol}" = private unnamed_addr constant {text}')
     return f'@"{symbol}"'

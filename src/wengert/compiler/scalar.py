@@ -44,6 +44,10 @@ class Scalar:
         return self.trace.decide("item", self.symbol)
 
     def __float__(self) -> float:
+        # an object of its own, to be known again
+        made = float(repr(float(self.number)))
+        if self.trace.handed_back(self.symbol, made):
+            return made
         return float(self.exact())
 
     def __index__(self) -> int:

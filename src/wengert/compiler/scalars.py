@@ -60,7 +60,7 @@ class Scalar(NamedTuple):
     params: Callable[[Mapping[str, Any], str], bool] | None = None
 
 
-_LOGIC = {
+_LOGIC: dict[str, Callable[..., str]] = {
     "logical_and": lambda m, a, b: m.mul(a, b),
     "logical_or": lambda m, a, b: m.add(a, b),
     "logical_xor": lambda m, a, b: m.exact("xor", a, b),
@@ -101,7 +101,9 @@ def _table() -> dict[str, Scalar]:
     table = {name: Scalar(rule, 1, "b", "bool") for name, rule in _LOGIC.items()}
     for name, rule in COMPARISONS.items():
         table[name] = Scalar(rule, 1, "fiub", "arguments")
-    for rules in (ARITHMETIC, CHOICES, ROUNDING, WHOLE, FUNCTIONS):
+    everything: tuple[dict[str, Callable[..., str]], ...]
+    everything = (ARITHMETIC, CHOICES, ROUNDING, WHOLE, FUNCTIONS)
+    for rules in everything:
         for name, rule in rules.items():
             table[name] = Scalar(
                 rule,

@@ -183,6 +183,10 @@ class Sym(Lifted):
         return self._escaped(".tolist()").tolist()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        if dtype is None or dtype == self.dtype:
+            made = np.array(self.array)
+            if self.trace.handed_back(self, made):
+                return made
         array = np.asarray(self._escaped("conversion to an array of NumPy"))
         if dtype is not None and array.dtype != dtype:
             return array.astype(dtype)

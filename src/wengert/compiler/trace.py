@@ -13,11 +13,13 @@ import gc
 import sys
 import weakref
 from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.compiler.ir import Number, Step, Value
+from wengert.compiler.returns import is_returned
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.sym import S, Storage, Sym, run
 from wengert.prims.record import Primitive
@@ -88,14 +90,18 @@ class Trace:
         Copies of the arrays that came from outside of everything that is known.
     arrays
         The real array of each value.
+    returned
+        Floats and arrays that the function read off values to hand them back, by identity.
     known
         The symbols of the arrays that each run gives, by identity.
     before
         What was in such an array before it was written to.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, code: CodeType | None = None) -> None:
         self.active = True
+        self.returned: dict[int, tuple[Any, Sym]] = {}
+        self._code = code
         self.items: list[Step | Guard | Draw] = []
         self.broken: Reason | None = None
         self.foreign: list[Any] = []
@@ -250,6 +256,13 @@ class Trace:
             return
         for mask in masks:
             self.decide("count", mask)
+
+    def handed_back(self, symbol: Sym, made: Any) -> bool:
+        """Whether what is read off a value is a result of the function, and nothing else."""
+        if not self.active or self._code is None or not is_returned(self._code):
+            return False
+        self.returned[id(made)] = made, symbol
+        return True
 
     def escape(self, symbol: Sym, how: str) -> Any:
         """Hand out the real array of a value, which ends the trace."""

@@ -35,13 +35,28 @@ class Block:
         The decision after them, or None at the end of a trace.
     children
         What follows, by outcome.
+    outcome
+        That of the decision before it.
     exit
         What a trace that ends here leaves behind.
     program, executable
         Made from the steps when first run.
+    inputs, outputs
+        The values, as the steps know them, that the program takes and gives.
     """
 
-    __slots__ = ("children", "draws", "executable", "exit", "guard", "program", "steps")
+    __slots__ = (
+        "children",
+        "draws",
+        "executable",
+        "exit",
+        "guard",
+        "inputs",
+        "outcome",
+        "outputs",
+        "program",
+        "steps",
+    )
 
     def __init__(self, steps: list[Step], draws: list[Draw]) -> None:
         self.draws = draws
@@ -49,8 +64,11 @@ class Block:
         self.guard: Guard | None = None
         self.children: dict[Any, Block] = {}
         self.exit: Any = None
+        self.outcome: Any = None
         self.program: Program | None = None
         self.executable: Any = None
+        self.inputs: tuple[Value, ...] = ()
+        self.outputs: tuple[Value, ...] = ()
 
     def needs(self, found: dict[Block, set[Value]]) -> set[Value]:
         """The values that this block and those after it read, or hand out; `found` is filled."""
@@ -69,13 +87,15 @@ class Block:
         own = {out for step in self.steps for out in step.outs}
         outputs = [value for value in own if value in wanted]
         outputs.sort(key=_order(self.steps).__getitem__)
-        if self.program is not None and set(self.program.outputs) == set(outputs):
+        if self.program is not None and self.outputs == tuple(outputs):
             return
         inputs: dict[Value, None] = {}
         for step in self.steps:
             inputs.update({v: None for v in uses(step) if v.constant is None and v not in own})
         writes = () if self.exit is None else self.exit.writes(set(outputs), set(inputs))
         program = Program(tuple(inputs), self.steps, outputs, writes)
+        self.inputs, self.outputs = program.inputs, program.outputs
+        # whose values may be others
         self.program, self.executable = finish(program)
 
 
@@ -144,6 +164,7 @@ class Tree:
             if following is None:
                 rest = [_renamed(other, known) for other in blocks[i + 1 :]]
                 here.children[key] = _chain(rest)
+                here.children[key].outcome = outcome
                 _last(here.children[key]).exit = exit.renamed(known)
                 return True
             here = following
@@ -175,9 +196,8 @@ class Tree:
             for value, draw in block.draws:
                 known[value] = draw() if drawn is None or value not in drawn else drawn[value]
             if block.steps:
-                program = block.program
-                results = block.executable([known[v] for v in program.inputs])
-                known.update(zip(program.outputs, results, strict=True))
+                results = block.executable([known[v] for v in block.inputs])
+                known.update(zip(block.outputs, results, strict=True))
             guard = block.guard
             if guard is None:
                 return block.exit, known
@@ -233,6 +253,7 @@ def _chain(blocks: list[Block]) -> Block:
     for block, following in zip(blocks, blocks[1:], strict=False):
         assert block.guard is not None
         block.children[_key(block.guard.outcome)] = following
+        following.outcome = block.guard.outcome
     return blocks[0]
 
 

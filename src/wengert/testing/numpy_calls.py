@@ -118,6 +118,8 @@ class Call:
                 return f"{value.kind}{list(value.shape)}"
             if isinstance(value, list):
                 return f"[{', '.join(map(shown, value))}]"
+            if isinstance(value, tuple):
+                return f"({', '.join(map(shown, value))}{',' * (len(value) == 1)})"
             return getattr(value, "__name__", None) or repr(value)
 
         parts = [*map(shown, self.args), *[f"{k}={shown(v)}" for k, v in self.kwargs.items()]]

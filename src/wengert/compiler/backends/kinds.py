@@ -8,7 +8,8 @@ import numpy as np
 
 from wengert.compiler.backends.pull import PULLS
 from wengert.compiler.code import is_native
-from wengert.compiler.ir import Affine, Loop, Program, Step, Value, uses
+from wengert.compiler.ir import Affine, Loop, Number, Program, Step, Value, uses
+from wengert.compiler.native_table import NATIVE
 from wengert.compiler.scalars import supports
 
 __all__ = ["Reduction", "is_native_step", "kind_of", "reduction_of", "with_values"]
@@ -97,7 +98,7 @@ def _counted(param: Any) -> bool:
 
 
 def kind_of(step: Step) -> str:
-    """``"pull"``, ``"scalar"``, ``"reduce"``, ``"call"``, or ``"foreign"``: only NumPy can do it."""
+    """The form: ``"pull"``, ``"scalar"``, ``"reduce"``, ``"call"``, or ``"foreign"`` if none."""
     name = step.prim.name
     counted = {key for key, param in step.params.items() if _counted(param)}
     if not counted <= _COUNTED.get(name, set()):
@@ -111,7 +112,12 @@ def kind_of(step: Step) -> str:
         name, [arg.dtype for arg in step.args], step.outs[0].dtype, step.params
     ):
         return "scalar"
-    return "reduce" if reduction_of(step) is not None else "foreign"
+    if reduction_of(step) is not None:
+        return "reduce"
+    native = NATIVE.get(name)
+    if native is None or any(isinstance(param, Number) for param in step.params.values()):
+        return "foreign"
+    return "call" if native.accepts(step) else "foreign"
 
 
 RESHAPES = frozenset(

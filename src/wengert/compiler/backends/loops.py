@@ -196,7 +196,7 @@ def place_nest(block: Block, nest: Nest, first: int) -> int:
     shared = len(path)
     for counter in counters[shared:]:
         path.append(LoopTree(counter))
-    if at < 0 and any(part.when == 0 and not nest.counters for part in parts):
+    if not nest.counters:
         block += [_wrapped(part) for part in parts]
         return len(block) - 1
     for k in range(shared, len(path)):

@@ -11,6 +11,7 @@ in the repetition that computed it becomes a register (NOTE [storage] in `storag
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
 from wengert.compiler.backends.pull import PULLS, aligned
 from wengert.compiler.code import is_native
 from wengert.compiler.ir import Loop, Number, Program, Step, Value, uses
+from wengert.compiler.native import Native
+from wengert.compiler.native_table import NATIVE
 from wengert.compiler.scalars import cost
 
 __all__ = ["Call", "Check", "Plan", "Repeat"]
@@ -53,10 +56,13 @@ class Call:
         For each argument where in memory its elements stand, as a `Load` for given counters.
     """
 
-    __slots__ = ("step", "views")
+    __slots__ = ("native", "step", "views")
 
-    def __init__(self, step: Step, views: Sequence[tuple[tuple[Counter, ...], Load]]) -> None:
+    def __init__(
+        self, step: Step, native: Native, views: Sequence[tuple[tuple[Counter, ...], Load]]
+    ) -> None:
         self.step = step
+        self.native = native
         self.views = tuple(views)
 
 
@@ -149,6 +155,9 @@ class Plan:
             self.stored.add(out)
             self._costs[out] = 1
             return
+        if kind == "call":
+            self._decide_call(step)
+            return
         if kind == "pull":
             own = self._decide_pull(step)
         else:
@@ -165,6 +174,28 @@ class Plan:
             often = counts.get(out, 0) > 1
             if (often and total > (1 if out.size == 1 else _CHEAP)) or depth > _DEEPEST:
                 self._store(out)
+
+    def _decide_call(self, step: Step) -> None:
+        native = NATIVE[step.prim.name]
+        strided = native.strided(step)
+        for k, value in enumerate(uses(step)):
+            if k < len(strided) and strided[k]:
+                self._store(self._viewed(value))
+            else:
+                self._store(value)
+        for out in step.outs:
+            self.stored.add(out)
+            self._costs[out] = 1
+
+    def _viewed(self, value: Value) -> Value:
+        """What a value is a view of, at places that strides can say."""
+        while value in self.definitions and value not in self.stored and value not in self.aliases:
+            step, _ = self.definitions[value]
+            pull = PULLS.get(step.prim.name)
+            if pull is None or not pull.view or kind_of(step) != "pull":
+                break
+            value = step.args[0]
+        return value
 
     def _decide_pull(self, step: Step) -> int:
         """Store what a movement should not compute anew; its own cost."""
@@ -233,6 +264,10 @@ class Plan:
     # -- the loops of steps -----------------------------------------------------------------------
 
     def _compute(self, step: Step) -> None:
+        kind = kind_of(step)
+        if kind == "call":
+            self._call(step)
+            return
         for index, extent in self._lookups(step):
             self._check(index, extent)
         for out in step.outs:
@@ -240,18 +275,39 @@ class Plan:
                 continue
             if not out.size:
                 self._positions[out] = -1
-            elif reduction_of(step) is not None and step.prim.name not in PULLS:
+            elif kind == "reduce":
                 self._reduce(step, out)
             elif step.prim.name in ("cat", "stack") and len(step.args) > 1:
                 self._join(step, out)
             else:
                 self._elements(step, out)
 
+    def _call(self, step: Step) -> None:
+        native = NATIVE[step.prim.name]
+        given = list(uses(step))
+        if native.into is not None and step.outs[0].size:
+            out, source = step.outs[0], given[native.into]
+            self._nest(
+                out.shape,
+                lambda place, loops: [Part(Store(out, place, self.source(source, place), step))],
+            )
+            given[native.into] = out
+        views = []
+        for value in given:
+            counters = tuple([Counter(size) for size in value.shape])
+            place = tuple(map(of, counters))
+            held = value.constant is not None or value in step.outs
+            node = Load(value, place) if held else self.source(value, place)
+            assert isinstance(node, Load)
+            views.append((counters, node))
+        self.block.append(Call(step, native, views))
+        for out in step.outs:
+            self._positions[out] = len(self.block) - 1
+
     def _nest(
         self,
         extents: Sequence[int],
         build: Callable[[Place, Sequence[Counter]], list[Part]],
-        step: Step,
     ) -> None:
         """Place a nest of one loop for each extent that is not 1."""
         counters = [Counter(extent) for extent in extents]
@@ -273,7 +329,6 @@ class Plan:
         self._nest(
             out.shape,
             lambda place, loops: [Part(Store(out, place, self.element(out, place), step))],
-            step,
         )
 
     def _join(self, step: Step, out: Value) -> None:
@@ -283,23 +338,18 @@ class Plan:
         for k, arg in enumerate(step.args):
             if not arg.size:
                 continue
-            offset = start
-
-            def build(
-                place: Place,
-                loops: Sequence[Counter],
-                arg: Value = arg,
-                offset: int = offset,
-                k: int = k,
-            ) -> list[Part]:
-                if step.prim.name == "stack":
-                    target = (*place[:dim], Index(k), *place[dim:])
-                else:
-                    target = (*place[:dim], place[dim].moved(offset), *place[dim + 1 :])
-                return [Part(Store(out, target, self.source(arg, place), step))]
-
-            self._nest(arg.shape, build, step)
+            self._nest(arg.shape, partial(self._part, step, out, k, start))
             start += 0 if step.prim.name == "stack" else arg.shape[dim]
+
+    def _part(
+        self, step: Step, out: Value, k: int, start: int, place: Place, loops: Sequence[Counter]
+    ) -> list[Part]:
+        dim = step.params["dim"]
+        if step.prim.name == "stack":
+            target = (*place[:dim], Index(k), *place[dim:])
+        else:
+            target = (*place[:dim], place[dim].moved(start), *place[dim + 1 :])
+        return [Part(Store(out, target, self.source(step.args[k], place), step))]
 
     def _reduce(self, step: Step, out: Value) -> None:
         reduction = reduction_of(step)
@@ -311,7 +361,6 @@ class Plan:
             count *= arg.shape[dim]
         start = Literal(_STARTS[kind](out.dtype, count), out.dtype)
         keeps = len(out.shape) == len(arg.shape)
-        lead = len(arg.shape) - len(out.shape)
 
         def target(place: Place) -> Place:
             if step.prim.name == "sum_to":
@@ -320,18 +369,16 @@ class Plan:
             return tuple(kept if keeps else [kept[d] for d in range(len(place)) if d not in dims])
 
         if not count:
-            self._nest(out.shape, lambda place, loops: [Part(Store(out, place, start, step))], step)
+            self._nest(out.shape, lambda place, loops: [Part(Store(out, place, start, step))])
             return
         loops_of = [dim for dim, extent in enumerate(arg.shape) if extent != 1]
         reduced = [k for k, dim in enumerate(loops_of) if dim in dims]
-        del lead
         if not reduced:
             self._nest(
                 arg.shape,
                 lambda place, loops: [
                     Part(Store(out, target(place), self._term(step, place, out, kind), step))
                 ],
-                step,
             )
             return
         outermost = reduced[0]
@@ -360,7 +407,7 @@ class Plan:
                     Part(Store(out, at, Load(total, at), step), 1, outermost),
                 ]
 
-        self._nest(arg.shape, build, step)
+        self._nest(arg.shape, build)
 
     def _term(self, step: Step, place: Place, out: Value, kind: str) -> Node:
         """The element of a reduction's argument, in the dtype in which it is combined."""
@@ -380,6 +427,24 @@ class Plan:
         self.block.append(Repeat(loop, counter, Plan(loop.body, counter)))
         for value in loop.outs:
             self._positions[value] = len(self.block) - 1
+
+    def work(self) -> int:
+        """Roughly how many cycles a run takes."""
+        total = 0
+        for step in self.steps:
+            if isinstance(step, Loop):
+                total += sum(item.body.work() for item in self._bodies(step)) * step.count
+            else:
+                kind = kind_of(step)
+                if kind == "call":
+                    total += NATIVE[step.prim.name].cost(step)
+                    continue
+                each = cost(step.prim.name, step.outs[0].dtype) if kind == "scalar" else 1
+                total += each * max([value.size for value in (*step.args, *step.outs)])
+        return total
+
+    def _bodies(self, loop: Loop) -> list[Repeat]:
+        return [item for item in self.block if isinstance(item, Repeat) and item.loop is loop]
 
     # -- index arrays -----------------------------------------------------------------------------
 

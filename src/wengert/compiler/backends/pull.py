@@ -46,16 +46,20 @@ class Pull:
         Whether this holds for the step at hand.
     piecewise
         Whether elements come from several places, so that tests are made for each.
+    view
+        Whether the elements are those of one argument at places that `Index`es of the loops say.
     """
 
-    __slots__ = ("accepts", "node", "piecewise")
+    __slots__ = ("accepts", "node", "piecewise", "view")
 
     def __init__(
         self,
         node: Rule,
         accepts: Callable[[Step], bool] | None = None,
         piecewise: bool = False,
+        view: bool = False,
     ) -> None:
+        self.view = view
         self.node = node
         self.accepts = accepts or (lambda step: True)
         self.piecewise = piecewise
@@ -420,7 +424,7 @@ def _assigned(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
 
 
 PULLS: dict[str, Pull] = {
-    **dict.fromkeys(("alias", "clone", "contiguous", "corner"), Pull(_same)),
+    **dict.fromkeys(("alias", "clone", "contiguous", "corner"), Pull(_same, view=True)),
     **dict.fromkeys(
         (
             "view",
@@ -431,21 +435,21 @@ PULLS: dict[str, Pull] = {
             "squeeze_dim_",
             "unsqueeze",
         ),
-        Pull(_reshaped, _can_reshape),
+        Pull(_reshaped, _can_reshape, view=True),
     ),
-    "expand": Pull(_expanded),
-    "permute": Pull(_permuted),
-    "transpose": Pull(_transposed),
-    "t": Pull(_t),
-    "select": Pull(_selected),
-    "slice": Pull(_sliced, _static("step")),
-    "unbind": Pull(_unbound),
-    "split": Pull(_split),
-    "split_with_sizes": Pull(_split),
-    "diagonal": Pull(_diagonal),
-    "diagonal_copy": Pull(_diagonal),
-    "unfold": Pull(_unfolded, lambda step: bool(step.args[0].shape)),
-    "flip": Pull(_flipped),
+    "expand": Pull(_expanded, view=True),
+    "permute": Pull(_permuted, view=True),
+    "transpose": Pull(_transposed, view=True),
+    "t": Pull(_t, view=True),
+    "select": Pull(_selected, view=True),
+    "slice": Pull(_sliced, _static("step"), view=True),
+    "unbind": Pull(_unbound, view=True),
+    "split": Pull(_split, view=True),
+    "split_with_sizes": Pull(_split, view=True),
+    "diagonal": Pull(_diagonal, view=True),
+    "diagonal_copy": Pull(_diagonal, view=True),
+    "unfold": Pull(_unfolded, lambda step: bool(step.args[0].shape), view=True),
+    "flip": Pull(_flipped, view=True),
     "cat": Pull(_joined, piecewise=True),
     "stack": Pull(_stacked, piecewise=True),
     "select_backward": Pull(_select_backward, piecewise=True),

@@ -20,18 +20,71 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.decompose import ELEMENTWISE
-from wengert.compiler.ir import Loop, Number, Program, Step, Value, substitute, uses
+from wengert.compiler.ir import Loop, Number, Step, Value, substitute, uses
 from wengert.compiler.passes.keys import COMMUTATIVE, constant_key, params_key
 from wengert.prims.record import TABLE, Primitive
 
-__all__ = ["Builder", "Rule", "counted", "live"]
+__all__ = ["Book", "Builder", "Rule", "live", "read"]
 
 Rule = Callable[..., Value | None]
-"""``rule(builder, args, params, out)``: the value that takes the place of `out`, or None."""
+"""``rule(builder, name, args, params, out)``: the value that takes the place of `out`, or None."""
+
+
+class Rules:
+    """The rules of one primitive.
+
+    Attributes
+    ----------
+    triggers
+        The primitives that made an argument (``"number"`` for a constant all of whose elements are
+        equal) if any of the rules `triggered` is to be tried; most steps have no such argument.
+    always
+        The rules that are tried for every step, after those.
+    """
+
+    __slots__ = ("always", "triggered", "triggers")
+
+    def __init__(self) -> None:
+        self.triggers: frozenset[str] = frozenset()
+        self.triggered: tuple[Rule, ...] = ()
+        self.always: tuple[Rule, ...] = ()
+
+    def add(self, rule: Rule, on: Sequence[str]) -> None:
+        """One more rule, the last to be tried of its kind."""
+        if on:
+            self.triggers |= set(on)
+            self.triggered += (rule,)
+        else:
+            self.always += (rule,)
+
+
+class Book(dict[str, Rules]):
+    """The rules by primitive."""
+
+    def rule(self, *names: str, on: Sequence[str] = ()) -> Callable[[Rule], Rule]:
+        """Register a rule for primitives, for arguments made by one of `on` if these are given."""
+
+        def register(rule: Rule) -> Rule:
+            for name in names:
+                self.setdefault(name, Rules()).add(rule, on)
+            return rule
+
+        return register
+
+    def merged(self, *others: Book) -> Book:
+        """The rules of several books, those of the first first."""
+        made = Book()
+        for book in (self, *others):
+            for name, rules in book.items():
+                own = made.setdefault(name, Rules())
+                own.triggers |= rules.triggers
+                own.triggered += rules.triggered
+                own.always += rules.always
+        return made
+
 
 _SMALL = 1024
 """Constants up to this many elements are computed and compared when a program is made."""
-_NOTHING: tuple[Any, ...] = ()
 
 
 class Builder:
@@ -39,8 +92,8 @@ class Builder:
 
     Parameters
     ----------
-    rules
-        For each primitive the rules that are tried in order, until one gives a value.
+    book
+        The rules; of one primitive they are tried in order, until one gives a value.
     counts
         How often each value of the old program is read.
     fastmath
@@ -49,21 +102,22 @@ class Builder:
 
     def __init__(
         self,
-        rules: Mapping[str, Sequence[Rule]],
+        book: Book,
         counts: dict[Value, int],
         fastmath: bool = False,
     ) -> None:
-        self.rules = rules
+        self.book = book
         self.counts = counts
         self.fastmath = fastmath
         self.steps: list[Step | Loop] = []
         self.now: dict[Value, Value] = {}
         self.site: tuple[str, int] | None = None
         self._makers: dict[Value, Step] = {}
+        self._kinds: dict[Value, str] = {}
         self._known: dict[Any, tuple[Value, ...]] = {}
         self._constants: dict[Any, Value] = {}
         self._uniforms: dict[Value, Any] = {}
-        self._ranks: dict[Value, int] = {}
+        self._zeros: set[Value] = set()
 
     # -- what rules ask ----------------------------------------------------------------------------
 
@@ -78,7 +132,7 @@ class Builder:
 
     def is_zero(self, value: Value) -> bool:
         """Whether a value is what an operation filled with zeros."""
-        return self.maker(value, "zeros") is not None
+        return value in self._zeros
 
     def once(self, value: Value) -> bool:
         """Whether `value` is read just once, as far as is known."""
@@ -100,17 +154,31 @@ class Builder:
             self._note_uniform(value)
         return value
 
-    def filled(self, number: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Value:
+    def filled(
+        self, number: Any, dtype: np.dtype[Any], shape: tuple[int, ...]
+    ) -> Value:
         """A uniform value."""
         array = np.asarray(number, dtype)
-        scalar = array[()]
-        if not shape:
+        nothing = not array.tobytes().strip(b"\0")
+        if not shape and not nothing:
             return self.constant(array)
-        if array.tobytes().strip(b"\0") == b"":
-            value = self.put("zeros", (), {"shape": shape, "dtype": dtype}, dtype, shape)
+        if not shape:
+            # apart from the same number of the user's (see NOTE [identities])
+            value = self._constants.setdefault(
+                ("zeros", dtype), Value(dtype, (), array)
+            )
+            self._kinds[value] = "zeros"
+        elif nothing:
+            value = self.put(
+                "zeros", (), {"shape": shape, "dtype": dtype}, dtype, shape
+            )
         else:
-            value = self.put("expand", (self.constant(array),), {"shape": shape}, dtype, shape)
-        self._uniforms[value] = scalar
+            value = self.put(
+                "expand", (self.constant(array),), {"shape": shape}, dtype, shape
+            )
+        if nothing:
+            self._zeros.add(value)
+        self._uniforms[value] = array[()]
         return value
 
     def emit(
@@ -140,13 +208,17 @@ class Builder:
         """A value repeated."""
         if value.shape == shape:
             return value
-        return self.emit("expand", (value,), {"shape": shape}, Value(value.dtype, shape))
+        return self.emit(
+            "expand", (value,), {"shape": shape}, Value(value.dtype, shape)
+        )
 
     def cast(self, value: Value, dtype: np.dtype[Any]) -> Value:
         """A value in another dtype."""
         if value.dtype == dtype:
             return value
-        return self.emit("to_copy", (value,), {"dtype": dtype}, Value(dtype, value.shape))
+        return self.emit(
+            "to_copy", (value,), {"dtype": dtype}, Value(dtype, value.shape)
+        )
 
     # -- putting programs in -----------------------------------------------------------------------
 
@@ -166,39 +238,41 @@ class Builder:
             self.steps.append(_renamed(step, self.current))
             return
         now = self.now
-        args, changed = step.args, False
+        args = step.args
         for arg in args:
             if arg in now or arg.constant is not None:
-                changed = True
+                args = tuple([self.current(arg) for arg in args])
                 break
-        if changed:
-            args = tuple([self.current(arg) for arg in args])
-        params = self._params(step)
+        params = step.params
+        if params and not params.keys() <= WITHOUT_VALUES:
+            params = self._params(params)
         self.site = step.site
-        if len(step.outs) == 1:
-            out = step.outs[0]
+        outs = step.outs
+        if len(outs) == 1:
+            (out,) = outs
             met = self._emit(step.prim, args, params, out, step)
             if met is not out:
                 now[out] = met
                 counts = self.counts
                 counts[met] = counts.get(met, 0) + counts.get(out, 0)
             return
-        met_all = self._place(step.prim, args, params, step.outs, step)
-        for out, one in zip(step.outs, met_all, strict=True):
-            if one is not out:
-                now[out] = one
+        for out, met in zip(
+            outs, self._place(step.prim, args, params, outs, step), strict=True
+        ):
+            if met is not out:
+                now[out] = met
 
-    def _params(self, step: Step) -> Mapping[str, Any]:
-        """A step's parameters with values as they are now; numbers that are known are numbers."""
-        params: Mapping[str, Any] = step.params
+    def _params(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Parameters with values as they are now; numbers that are known are numbers."""
+        made = params
         for name, param in params.items():
-            if param.__class__ in _WITH_VALUES:
-                made = substitute(param, self.current)
-                if made.__class__ is Number and made.value.constant is not None:
-                    made = made.value.constant.item()
-                if made != param:
-                    params = {**params, name: made}
-        return params
+            if param.__class__ in _WITH_VALUES and name not in WITHOUT_VALUES:
+                new = substitute(param, self.current)
+                if new.__class__ is Number and new.value.constant is not None:
+                    new = new.value.constant.item()
+                if new != param:
+                    made = {**made, name: new}
+        return made
 
     def _emit(
         self,
@@ -209,14 +283,25 @@ class Builder:
         step: Step | None,
     ) -> Value:
         name = prim.name
-        known = self._folded(prim, args, params, out)
-        if known is not None:
-            return known
-        for rule in self.rules.get(name, _NOTHING):
-            value = rule(self, args, params, out)
-            if value is not None:
-                return value
-        outs = (out,) if step is not None else (Value(out.dtype, out.shape),)
+        if not args or args[0].constant is not None or args[0] in self._uniforms:
+            known = self._folded(prim, args, params, out)
+            if known is not None:
+                return known
+        rules = self.book.get(name)
+        if rules is not None:
+            kinds, triggers = self._kinds, rules.triggers
+            for arg in args:
+                if kinds.get(arg) in triggers:
+                    for rule in rules.triggered:
+                        value = rule(self, name, args, params, out)
+                        if value is not None:
+                            return value
+                    break
+            for rule in rules.always:
+                value = rule(self, name, args, params, out)
+                if value is not None:
+                    return value
+        outs = (Value(out.dtype, out.shape),) if step is None else step.outs
         return self._place(prim, args, params, outs, step)[0]
 
     def _place(
@@ -228,22 +313,21 @@ class Builder:
         step: Step | None,
     ) -> tuple[Value, ...]:
         name = prim.name
-        if name in COMMUTATIVE:
-            ranks = self._ranks
-            first, second = [ranks.setdefault(arg, len(ranks)) for arg in args]
-            of = (args[1], args[0]) if second < first else args
-        else:
-            of = args
-        key = (name, of, params_key(params))
+        of = args
+        if name in COMMUTATIVE and id(args[1]) < id(args[0]):
+            of = (args[1], args[0])
+        key = (name, of, params_key(params)) if params else (name, of)
         found = self._known.get(key)
         if found is not None:
             return found
-        if step is None or step.args != args or step.params is not params:
+        if step is None or step.args is not args or step.params is not params:
             step = Step(prim, args, params, outs, self.site)
         self._known[key] = outs
         self.steps.append(step)
         if len(outs) == 1:
-            self._makers[outs[0]] = step
+            out = outs[0]
+            self._makers[out] = step
+            self._kinds[out] = name
         return outs
 
     # -- what is known already ---------------------------------------------------------------------
@@ -255,9 +339,14 @@ class Builder:
         first = array.reshape(-1)[:1]
         if array.size == 1 or array.tobytes() == first.tobytes() * array.size:
             self._uniforms[value] = first[0]
+            self._kinds[value] = "number"
 
     def _folded(
-        self, prim: Primitive, args: tuple[Value, ...], params: Mapping[str, Any], out: Value
+        self,
+        prim: Primitive,
+        args: tuple[Value, ...],
+        params: Mapping[str, Any],
+        out: Value,
     ) -> Value | None:
         """The result if it is known: of constants, or of numbers that are all elements."""
         uniforms = self._uniforms
@@ -276,12 +365,40 @@ class Builder:
                 return self.filled(found, out.dtype, out.shape)
         if out.size <= _SMALL and all(arg.constant is not None for arg in args):
             found = _computed(prim, [arg.constant for arg in args], params)
-            if found is not None and found.dtype == out.dtype and found.shape == out.shape:
-                return self.constant(found)
+            if (
+                found is not None
+                and found.dtype == out.dtype
+                and found.shape == out.shape
+            ):
+                value = self.constant(found)
+                number = uniforms.get(value)
+                return (
+                    value
+                    if number is None
+                    else self.filled(number, out.dtype, out.shape)
+                )
         return None
 
 
 _WITH_VALUES = frozenset({tuple, list, Value, Number})
+WITHOUT_VALUES = frozenset(
+    {
+        *("dim", "dims", "dim0", "dim1", "dim2", "shape", "keepdim", "dtype", "index"),
+        *("start", "end", "step", "sizes", "size", "offset", "diagonal", "reverse"),
+    }
+)
+"""The names of parameters that hold no values: looking through all takes as long as the rest."""
+
+
+def read(step: Step | Loop) -> Sequence[Value]:
+    """Every value that a step reads."""
+    if isinstance(step, Loop):
+        return list(uses(step))
+    if step.params and not step.params.keys() <= WITHOUT_VALUES:
+        return list(uses(step))
+    return step.args
+
+
 _PLAIN = frozenset({int, float, bool, complex, str, type(None)})
 
 
@@ -317,24 +434,19 @@ def _renamed(loop: Loop, current: Callable[[Value], Value]) -> Loop:
     )
 
 
-def live(steps: Sequence[Step | Loop], outputs: Sequence[Value]) -> list[Step | Loop]:
-    """The steps that outputs depend on."""
-    wanted = set(outputs)
+def live(
+    steps: Sequence[Step | Loop], outputs: Sequence[Value]
+) -> tuple[list[Step | Loop], dict[Value, int]]:
+    """The steps that outputs depend on, and how often each value is read by them, or given out."""
+    counts: dict[Value, int] = {}
+    for value in outputs:
+        counts[value] = counts.get(value, 0) + 1
     kept: list[Step | Loop] = []
     for step in reversed(steps):
-        if not wanted.isdisjoint(step.outs):
+        outs = step.outs
+        if outs[0] in counts if len(outs) == 1 else not counts.keys().isdisjoint(outs):
             kept.append(step)
-            wanted.update(uses(step))
+            for value in read(step):
+                counts[value] = counts.get(value, 0) + 1
     kept.reverse()
-    return kept
-
-
-def counted(program: Program) -> dict[Value, int]:
-    """How often each value is read, outputs included."""
-    counts: dict[Value, int] = {}
-    for step in program.steps:
-        for value in uses(step):
-            counts[value] = counts.get(value, 0) + 1
-    for value in program.outputs:
-        counts[value] = counts.get(value, 0) + 1
-    return counts
+    return kept, counts

@@ -34,7 +34,11 @@ def param_key(param: Any) -> Any:
     if kind in _PLAIN:
         return param
     if kind is tuple or kind is list:
-        return (kind, *[p if p.__class__ is int else param_key(p) for p in param])
+        # shapes and dimensions
+        for part in param:
+            if part.__class__ is not int:
+                return kind, tuple([param_key(part) for part in param])
+        return param if kind is tuple else (kind, *param)
     if kind is bool or kind is float or kind is complex:
         # their text tells signs of zeros apart
         return kind, repr(param)
@@ -51,12 +55,17 @@ def param_key(param: Any) -> Any:
 
 def params_key(params: Mapping[str, Any]) -> Any:
     """The same for all parameters of a step: those of one primitive come in any order."""
-    if not params:
-        return ()
     if len(params) == 1:
-        ((name, param),) = params.items()
-        return name, param_key(param)
-    return tuple([(name, param_key(params[name])) for name in sorted(params)])
+        (param,) = params.values()
+        return param if param.__class__ in _PLAIN else param_key(param)
+    return tuple(
+        [
+            params[name]
+            if params[name].__class__ in _PLAIN
+            else param_key(params[name])
+            for name in sorted(params)
+        ]
+    )
 
 
 def constant_key(array: Any) -> Any:

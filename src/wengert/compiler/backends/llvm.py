@@ -1,0 +1,252 @@
+"""Layer 8 · compiler: the native backend: a program as machine code.
+
+Most programs become one function, and a run is one call of it. Where steps have no native form, the
+program is cut into segments (NOTE [segments] in `segments`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.backends.executable import Description, LoopNest, isolated
+from wengert.compiler.backends.loops import LoopTree
+from wengert.compiler.backends.machine import Machine, State, builtin
+from wengert.compiler.backends.numpy import ordered
+from wengert.compiler.backends.plan import Plan, Repeat
+from wengert.compiler.backends.segments import segments
+from wengert.compiler.backends.storage import Storage
+from wengert.compiler.backends.wrapper import Function, write_module
+from wengert.compiler.ir import Affine, Loop, Program, Step, Value, apply, substitute
+from wengert.interp.eager import K
+
+__all__ = ["LlvmExecutable", "build"]
+
+Known = dict[Value, Any]
+
+
+class LlvmExecutable:
+    """A program as native functions, with calls of NumPy's kernels in between.
+
+    Attributes
+    ----------
+    machine
+        The machine code, or None where nothing of the program has a native form.
+    call
+        The built-in function that the program is, where it is native as a whole: it takes the
+        inputs one by one, and returns the outputs as a list, or None if eager code would raise.
+    """
+
+    __slots__ = ("_functions", "_pieces", "_program", "call", "machine")
+
+    def __init__(self, program: Program, *, fastmath: bool) -> None:
+        self._program = program
+        self._pieces = _Pieces(program, repeated=False)
+        plans = self._pieces.plans()
+        self.machine: Machine | None = None
+        self._functions: list[Function] = []
+        if plans:
+            text, self._functions = write_module([plan for _, plan in plans], fastmath=fastmath)
+            self.machine = Machine(text)
+            for (piece, _), function in zip(plans, self._functions, strict=True):
+                state = State.of(function.constants, self.machine)
+                address = self.machine.address(function.name)
+                piece.call = builtin(address, function.name, state)
+        self.call = self._pieces.whole()
+
+    def __call__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
+        """The outputs for these inputs."""
+        if self.call is not None:
+            results = self.call(*arrays)
+            return self._again(arrays) if results is None else results
+        known: Known = dict(zip(self._program.inputs, arrays, strict=True))
+        if not self._pieces.run(known, 0):
+            return self._again(arrays)
+        outputs = self._program.outputs
+        constants = [v.constant for v in outputs if v.constant is not None]
+        results = [known[v] if v.constant is None else v.constant for v in outputs]
+        return isolated(results, [*arrays, *constants])
+
+    def _again(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
+        """The same by NumPy, which raises what native code has met (NOTE [trouble] in `code`)."""
+        return isolated(apply(self._program, K, arrays), arrays)
+
+    def describe(self) -> Description:
+        """What it consists of."""
+        description = Description("llvm")
+        description.segments = len(self._functions)
+        description.kernels = self._pieces.foreign()
+        for function in self._functions:
+            description.arena += function.storage.arena
+            _describe(function.storage, description)
+        return description
+
+
+def build(program: Program, *, threads: int = 1, fastmath: bool = False) -> LlvmExecutable:
+    """The executable of a program.
+
+    Parameters
+    ----------
+    program
+        What is to be run.
+    threads
+        How many threads large loops may use.
+    fastmath
+        Whether floats may be computed by rules that hold for real numbers only.
+
+    Returns
+    -------
+    LlvmExecutable
+    """
+    return LlvmExecutable(program, fastmath=fastmath)
+
+
+class _Native:
+    """A native function among the pieces of a program."""
+
+    __slots__ = ("call", "plan", "program")
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.plan = Plan(program)
+        self.call: Callable[..., Any] | None = None
+
+
+class _Pieces:
+    """A program, or the body of a loop, cut into segments."""
+
+    __slots__ = ("bodies", "items", "program")
+
+    def __init__(self, program: Program, *, repeated: bool) -> None:
+        self.program = program
+        self.items: list[_Native | Step | Loop] = [
+            _Native(piece) if isinstance(piece, Program) else piece
+            for piece in segments(program, repeated=repeated)
+        ]
+        self.bodies: dict[int, _Pieces] = {
+            id(item): _Pieces(item.body, repeated=True)
+            for item in self.items
+            if isinstance(item, Loop)
+        }
+
+    def plans(self) -> list[tuple[_Native, Plan]]:
+        """Every native piece, also within loops."""
+        found = [(item, item.plan) for item in self.items if isinstance(item, _Native)]
+        for body in self.bodies.values():
+            found += body.plans()
+        return found
+
+    def whole(self) -> Callable[..., Any] | None:
+        """The function that the program is, if it is native as a whole."""
+        if len(self.items) != 1 or not isinstance(self.items[0], _Native):
+            return None
+        native = self.items[0]
+        same = native.program.inputs == self.program.inputs
+        return native.call if same and native.program.outputs == self.program.outputs else None
+
+    def foreign(self) -> Counter[str]:
+        """The primitives that NumPy computes."""
+        names = Counter(item.prim.name for item in self.items if isinstance(item, Step))
+        for body in self.bodies.values():
+            names += body.foreign()
+        return names
+
+    def run(self, known: Known, i: int) -> bool:
+        """Compute everything that is not known; False if native code has met trouble."""
+
+        def value_of(value: Value) -> Any:
+            return known[value] if value.constant is None else value.constant
+
+        for item in self.items:
+            if isinstance(item, _Native):
+                assert item.call is not None
+                results = item.call(*[known[value] for value in item.program.inputs])
+                if results is None:
+                    return False
+                known.update(zip(item.program.outputs, results, strict=True))
+            elif isinstance(item, Step):
+                params = {n: _at(substitute(p, value_of), i) for n, p in item.params.items()}
+                results = ordered(item.prim.kernel, *map(value_of, item.args), **params)
+                found = [results] if item.prim.outputs == 1 else results
+                known.update(zip(item.outs, found, strict=True))
+            elif not self._repeat(item, known, value_of):
+                return False
+        return True
+
+    def _repeat(self, loop: Loop, known: Known, value_of: Callable[[Value], Any]) -> bool:
+        body, kept = self.bodies[id(loop)], len(loop.carried)
+        program = body.program
+        carried = [value_of(value) for value in loop.carried]
+        fixed = [value_of(value) for value in loop.fixed]
+        sources = [(value_of(value), start, step) for value, start, step in loop.sliced]
+        stacked = [np.empty(value.shape, value.dtype) for value in loop.outs[kept:]]
+        for i in range(loop.count):
+            slices = [source[start + step * i, ...] for source, start, step in sources]
+            inner: Known = dict(zip(program.inputs, [*carried, *slices, *fixed], strict=True))
+            if not body.run(inner, i):
+                return False
+            results = [
+                inner[value] if value.constant is None else value.constant
+                for value in program.outputs
+            ]
+            carried = results[:kept]
+            for target, result in zip(stacked, results[kept:], strict=True):
+                target[i] = result
+        known.update(zip(loop.outs, [*carried, *stacked], strict=True))
+        return True
+
+
+def _at(param: Any, i: int) -> Any:
+    """A parameter of a loop's body in repetition `i`."""
+    if isinstance(param, Affine):
+        return param.start + param.step * i
+    if isinstance(param, tuple):
+        return tuple([_at(part, i) for part in param])
+    return param
+
+
+def _describe(storage: Storage, description: Description) -> None:
+    for item in storage.plan.block:
+        if isinstance(item, LoopTree):
+            steps = list(_steps(item))
+            read, written = storage.traffic(item)
+            description.loops.append(
+                LoopNest(
+                    list(_extents(item)),
+                    [step.prim.name for step in steps],
+                    [step.site for step in steps],
+                    read,
+                    written,
+                )
+            )
+    for item in storage.plan.block:
+        if isinstance(item, Repeat):
+            _describe(Storage(item.body), description)
+
+
+def _steps(item: Any) -> list[Step]:
+    """The steps that a tree of loops computes, once each."""
+    found: dict[int, Step] = {}
+
+    def visit(part: Any) -> None:
+        if isinstance(part, LoopTree):
+            for inner in (*part.before, *part.body, *part.after):
+                visit(inner)
+        elif part.step is not None:
+            found[id(part.step)] = part.step
+
+    visit(item)
+    return list(found.values())
+
+
+def _extents(tree: LoopTree) -> list[int]:
+    """How often the loops of a tree run, following the first loop of each body."""
+    extents = []
+    inner: LoopTree | None = tree
+    while inner is not None:
+        extents.append(inner.counter.extent)
+        inner = next((part for part in inner.body if isinstance(part, LoopTree)), None)
+    return extents

@@ -1,0 +1,89 @@
+"""Layer 8 · compiler: which parts of a program run as native code, and which by NumPy.
+
+NOTE [segments]
+What has no native form, for the sake of its dtype, its parameters or its nature, is a step that
+NumPy's kernel computes. The steps in between are gathered into as few native functions as their
+order allows: in turn, everything native that can be computed, then everything foreign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from wengert.compiler.backends.kinds import is_native_step
+from wengert.compiler.ir import Affine, Loop, Program, Step, Value, uses
+
+__all__ = ["segments"]
+
+
+def segments(program: Program, *, repeated: bool = False) -> list[Program | Step | Loop]:
+    """A program in pieces: programs of native steps, and steps that have no native form.
+
+    Parameters
+    ----------
+    program
+        The whole.
+    repeated
+        Whether it is the body of a loop that does not run natively, so that steps which depend on
+        its counter cannot either.
+    """
+    steps = list(program.steps)
+    native = [is_native_step(step) and not (repeated and _counts(step)) for step in steps]
+    known = set(program.inputs)
+    pieces: list[list[Step | Loop]] = []
+    wanted = True
+    remaining = list(range(len(steps)))
+    while remaining:
+        taken: list[Step | Loop] = []
+        left = []
+        for k in remaining:
+            step = steps[k]
+            ready = all(value.constant is not None or value in known for value in uses(step))
+            if ready and native[k] is wanted:
+                taken.append(step)
+                known.update(step.outs)
+            else:
+                left.append(k)
+        if taken:
+            pieces += [taken] if wanted else [[step] for step in taken]
+        remaining = left
+        wanted = not wanted
+    return list(_assembled(program, pieces, native, dict(zip(map(id, steps), native, strict=True))))
+
+
+def _assembled(
+    program: Program,
+    pieces: list[list[Step | Loop]],
+    native: list[bool],
+    by_step: dict[int, bool],
+) -> Iterator[Program | Step | Loop]:
+    last: dict[Value, int] = dict.fromkeys(program.outputs, len(pieces))
+    for k in reversed(range(len(pieces))):
+        for step in pieces[k]:
+            for value in uses(step):
+                last.setdefault(value, k)
+    for k, steps in enumerate(pieces):
+        if not by_step[id(steps[0])]:
+            yield steps[0]
+            continue
+        own = {value for step in steps for value in step.outs}
+        inputs = dict.fromkeys(
+            value
+            for step in steps
+            for value in uses(step)
+            if value not in own and value.constant is None
+        )
+        outputs = [value for step in steps for value in step.outs if last.get(value, -1) > k]
+        yield Program(list(inputs), steps, outputs)
+
+
+def _counts(step: Step | Loop) -> bool:
+    """Whether a step depends on the counter of the loop that it is in."""
+    return isinstance(step, Step) and any(map(_counted, step.params.values()))
+
+
+def _counted(param: Any) -> bool:
+    if isinstance(param, tuple | list):
+        return any(map(_counted, param))
+    return isinstance(param, Affine)

@@ -1,0 +1,238 @@
+"""Layer 8 · compiler: where values lie while a plan runs.
+
+NOTE [storage]
+Each stored value has a `Slot`. Outputs are computed where the caller wants them. What is used in
+the same repetitions of loops that computed it needs no more room than one of these repetitions
+does: dimensions that only such loops count are dropped, mostly all of them, and the value is an
+element on the stack, which LLVM keeps in a register. The rest lies in one arena, in which values
+that are never needed at the same time share their places.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from wengert.compiler.backends.affine import Counter, Place, strides_of
+from wengert.compiler.backends.loops import Block, LoopTree
+from wengert.compiler.backends.nodes import Load, walk
+from wengert.compiler.backends.plan import Call, Check, Plan, Repeat
+from wengert.compiler.ir import Value, uses
+
+__all__ = ["Slot", "Storage"]
+
+_ALIGNMENT = 64
+# what is no larger lies on the stack
+_SMALL = 256
+_SMALL_WITHIN = 4096
+
+
+class Slot(NamedTuple):
+    """Where a value lies.
+
+    Attributes
+    ----------
+    kind
+        ``"input"``, ``"output"``, ``"constant"``, ``"stack"`` or ``"arena"``.
+    number
+        Which input, output or constant; in the arena the offset in bytes.
+    strides
+        By how many elements a step along each dimension moves.
+    size
+        Bytes that it takes.
+    """
+
+    kind: str
+    number: int
+    strides: tuple[int, ...]
+    size: int
+
+
+class _Use(NamedTuple):
+    item: int
+    path: tuple[LoopTree, ...]
+    place: Place | None
+
+
+class Storage:
+    """The slots of a plan's values.
+
+    Attributes
+    ----------
+    slots
+        The slot of each stored value that is no alias.
+    copies
+        Pairs ``(k, value)``: output `k` is a copy of a value that lies elsewhere.
+    inner
+        The storage of each repeated body, with where in the arena it begins, and where the second
+        buffers of its carried values are.
+    arena
+        Bytes of the arena.
+    constants
+        Values that are arrays known beforehand.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.slots: dict[Value, Slot] = {}
+        self.copies: list[tuple[int, Value]] = []
+        self.inner: dict[int, tuple[Storage, int, list[Slot]]] = {}
+        self.constants: dict[Value, int] = {}
+        self._uses: dict[Value, list[_Use]] = {}
+        self._pinned: set[Value] = set()
+        self._wanted: list[tuple[int, int, int, Any]] = []
+        for k, value in enumerate(plan.program.inputs):
+            self.slots[value] = self._slot("input", k, value)
+        self._outputs()
+        for at, item in enumerate(plan.block):
+            self._gather(item, at, ())
+        for value in self._uses:
+            if value not in self.slots:
+                self._place(value)
+        self.arena = self._arrange()
+
+    @staticmethod
+    def _slot(kind: str, number: int, value: Value) -> Slot:
+        return Slot(kind, number, strides_of(value.shape), value.size * value.dtype.itemsize)
+
+    def _outputs(self) -> None:
+        """Compute in the memory of outputs what can be, and note which outputs are copies."""
+        for k, value in enumerate(self.plan.program.outputs):
+            base = self.plan.base(value)
+            if base.constant is not None or base in self.slots:
+                self.copies.append((k, value))
+            else:
+                self.slots[base] = self._slot("output", k, base)
+
+    # -- who uses what ----------------------------------------------------------------------------
+
+    def _gather(self, item: Any, at: int, path: tuple[LoopTree, ...]) -> None:
+        if isinstance(item, LoopTree):
+            for part in item.before:
+                self._gather(part, at, path)
+            for part in item.body:
+                self._gather(part, at, (*path, item))
+            for part in item.after:
+                self._gather(part, at, path)
+        elif isinstance(item, Call):
+            for _, load in item.views:
+                self._pin(load.value, at)
+            for value in item.step.outs:
+                self._pin(value, at)
+        elif isinstance(item, Check):
+            self._pin(item.value, at)
+        elif isinstance(item, Repeat):
+            for value in (*uses(item.loop), *item.loop.outs):
+                self._pin(value, at)
+            self._repeat(item, at)
+        else:
+            self._use(item.value, _Use(at, path, item.place))
+            for node in walk([item.node]):
+                if isinstance(node, Load):
+                    self._use(node.value, _Use(at, path, node.place))
+
+    def _use(self, value: Value, use: _Use) -> None:
+        base = self.plan.base(value)
+        if base is not value:
+            self._pinned.add(base)
+        if base.constant is not None:
+            self._constant(base)
+            return
+        self._uses.setdefault(base, []).append(use)
+
+    def _pin(self, value: Value, at: int) -> None:
+        base = self.plan.base(value)
+        self._use(base, _Use(at, (), None))
+        self._pinned.add(base)
+
+    def _constant(self, value: Value) -> None:
+        number = self.constants.setdefault(value, len(self.constants))
+        self.slots[value] = self._slot("constant", number, value)
+
+    def _repeat(self, repeat: Repeat, at: int) -> None:
+        inner = Storage(repeat.body)
+        buffers: list[Any] = []
+        for value in repeat.loop.carried:
+            size = value.size * value.dtype.itemsize
+            slot = Slot("stack", 0, strides_of(value.shape), size)
+            if size > _SMALL:
+                slot = slot._replace(kind="arena")
+                self._wanted.append((at, at, size, (buffers, len(buffers))))
+            buffers.append(slot)
+        if inner.arena:
+            self._wanted.append((at, at, inner.arena, at))
+        self.inner[at] = inner, 0, buffers
+
+    # -- where it lies ----------------------------------------------------------------------------
+
+    def _place(self, value: Value) -> None:
+        uses_of = self._uses[value]
+        first, last = min(u.item for u in uses_of), max(u.item for u in uses_of)
+        strides = strides_of(value.shape)
+        size = value.size
+        limit = _SMALL
+        if first == last and value not in self._pinned:
+            strides, size = _contracted(value, uses_of)
+            limit = _SMALL_WITHIN
+        size *= value.dtype.itemsize
+        if size <= limit:
+            self.slots[value] = Slot("stack", 0, strides, size)
+            return
+        self.slots[value] = Slot("arena", 0, strides, size)
+        self._wanted.append((first, last, size, value))
+
+    def _arrange(self) -> int:
+        """Give places in the arena; values that live at different times may share theirs."""
+        total = 0
+        live: list[tuple[int, int, int]] = []  # (offset, end, last item)
+        for first, last, size, owner in sorted(self._wanted, key=lambda wanted: wanted[0]):
+            live = [part for part in live if part[2] >= first]
+            live.sort()
+            offset = 0
+            size = -(-size // _ALIGNMENT) * _ALIGNMENT
+            for start, end, _ in live:
+                if start - offset >= size:
+                    break
+                offset = max(offset, end)
+            live.append((offset, offset + size, last))
+            total = max(total, offset + size)
+            if isinstance(owner, Value):
+                self.slots[owner] = self.slots[owner]._replace(number=offset)
+            elif isinstance(owner, int):
+                inner, _, buffers = self.inner[owner]
+                self.inner[owner] = inner, offset, buffers
+            else:
+                buffers, k = owner
+                buffers[k] = buffers[k]._replace(number=offset)
+        return total
+
+    def traffic(self, tree: LoopTree) -> tuple[int, int]:
+        """Bytes of memory that a tree of loops reads and writes, counting each value once."""
+        read = {self.plan.base(v) for v in tree.inputs} - tree.writes.keys()
+        taken = sum(v.size * v.dtype.itemsize for v in read)
+        slots = [self.slots[v] for v in tree.writes if v in self.slots]
+        return taken, sum(s.size for s in slots if s.kind != "stack")
+
+
+def _contracted(value: Value, uses_of: Sequence[_Use]) -> tuple[tuple[int, ...], int]:
+    """Strides and size without the dimensions that only shared loops count."""
+    shared: list[Counter] = []
+    for trees in zip(*[use.path for use in uses_of], strict=False):
+        if any(tree is not trees[0] for tree in trees):
+            break
+        shared.append(trees[0].counter)
+    sizes = list(value.shape)
+    for dim in range(len(sizes)):
+        for counter in shared:
+            if all(use.place is not None and use.place[dim].is_counter(counter) for use in uses_of):
+                sizes[dim] = 1
+    strides = [
+        0 if size == 1 else stride for size, stride in zip(sizes, strides_of(sizes), strict=True)
+    ]
+    return tuple(strides), math.prod(sizes)
+
+
+def trees_of(block: Block) -> Iterator[LoopTree]:
+    """The outermost loops of a block."""
+    return (item for item in block if isinstance(item, LoopTree))

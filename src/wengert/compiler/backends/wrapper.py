@@ -1,0 +1,230 @@
+"""Layer 8 · compiler: modules of native functions, each with the built-in function that calls it.
+
+NOTE [arenas]
+The arena of a function is on the stack if it is small. A larger one is kept between calls in the
+first place of the function's state: a call takes it out, or makes one where there is none because
+another thread is using it, and puts it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.compiler.backends.emission import Emission, Workspace
+from wengert.compiler.backends.machine import DATA, function_attributes
+from wengert.compiler.backends.plan import Plan
+from wengert.compiler.backends.storage import Storage
+from wengert.compiler.code import Code, Module
+from wengert.compiler.ir import Value
+
+__all__ = ["Function", "write_module"]
+
+_STACK = 32768
+# work from this on releases Python's lock; rough cycles
+_LONG = 200_000
+
+_DECLARATIONS = """
+@_Py_NoneStruct = external global i8
+@PyArray_Type = external global i8
+declare ptr @PyArray_New(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)
+declare ptr @PyList_New(i64)
+declare i32 @PyList_SetItem(ptr, i64, ptr)
+declare void @Py_IncRef(ptr)
+declare void @Py_DecRef(ptr)
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+declare ptr @PyErr_NoMemory()
+declare ptr @PyMem_RawMalloc(i64)
+declare void @PyMem_RawFree(ptr)
+"""
+
+
+class Function(NamedTuple):
+    """A native function of a module.
+
+    Attributes
+    ----------
+    name
+        Its symbol, for Python to call.
+    constants
+        The arrays whose addresses its state holds, from the second place on.
+    storage
+        Where its values lie.
+    """
+
+    name: str
+    constants: list[np.ndarray[Any, Any]]
+    storage: Storage
+
+
+def write_module(plans: Sequence[Plan], *, fastmath: bool) -> tuple[str, list[Function]]:
+    """The text of a module that runs some plans, and what its functions are."""
+    module = Module(fastmath)
+    texts: list[str] = []
+    functions = []
+    for k, plan in enumerate(plans):
+        storage = Storage(plan)
+        constants = list(_constants(storage).values())
+        texts.append(_run(k, module, storage, constants))
+        texts.append(_call(k, plan, storage))
+        functions.append(Function(f"call{k}", constants, storage))
+    body = "\n".join(texts)
+    return f"{_DECLARATIONS}{module.text()}\n{body}\n", functions
+
+
+def _constants(storage: Storage) -> dict[int, np.ndarray[Any, Any]]:
+    """The arrays that a plan, and the plans within it, read."""
+    found: dict[int, Any] = {}
+    values: list[Value] = [*storage.constants]
+    values += [storage.plan.base(value) for _, value in storage.copies]
+    for value in values:
+        if value.constant is not None:
+            found[id(value.constant)] = value.constant
+    for inner, _, _ in storage.inner.values():
+        found.update(_constants(inner))
+    return found
+
+
+def _run(
+    k: int,
+    module: Module,
+    storage: Storage,
+    constants: list[np.ndarray[Any, Any]],
+) -> str:
+    """The function that computes: addresses of inputs and outputs in, whether all went well out."""
+    code = Code(module)
+    program = storage.plan.program
+    given = {}
+    for table, count in (
+        ("inputs", len(program.inputs)),
+        ("outputs", len(program.outputs)),
+        ("constants", len(constants)),
+    ):
+        given[table] = [_entry(code, f"%{table}", i) for i in range(count)]
+    code.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
+    addresses = {id(array): name for array, name in zip(constants, given["constants"], strict=True)}
+    emission = Emission(code, storage, given["inputs"], given["outputs"], "%arena", addresses)
+    workspace = code.workspace = Workspace(code, storage.arena)
+    emission.run()
+    storage.arena = workspace.end
+    state = code.let("load i8, ptr %trouble")
+    code.do(f"ret i8 {state}")
+    body = "\n".join([*code.allocations, *code.lines])
+    return (
+        f"define internal i8 @run{k}(ptr %inputs, ptr %outputs, ptr %arena, ptr %constants) "
+        f"{function_attributes()} {{\nentry:\n{body}\n}}"
+    )
+
+
+def _entry(code: Code, table: str, k: int) -> str:
+    at, name = code.fresh("at"), code.fresh("given")
+    code.allocations.append(f"  {at} = getelementptr inbounds ptr, ptr {table}, i64 {k}")
+    code.allocations.append(f"  {name} = load ptr, ptr {at}")
+    return name
+
+
+def _call(k: int, plan: Plan, storage: Storage) -> str:
+    """The function that Python calls: objects in, a list of arrays out, or None for trouble."""
+    program = plan.program
+    code = Code(Module())
+    globals_: list[str] = []
+    data = code.let(f"getelementptr i8, ptr %self, i64 {DATA}")
+    table = code.let(f"load ptr, ptr {data}")
+    inputs = code.let(f"alloca [{max(len(program.inputs), 1)} x ptr]")
+    outputs = code.let(f"alloca [{max(len(program.outputs), 1)} x ptr]")
+    for i in range(len(program.inputs)):
+        at = code.let(f"getelementptr inbounds ptr, ptr %args, i64 {i}")
+        _point(code, code.let(f"load ptr, ptr {at}"), inputs, i)
+    made = []
+    for i, value in enumerate(program.outputs):
+        shape = ", ".join(f"i64 {size}" for size in value.shape)
+        name = f"@shape{k}.{i}"
+        rank = len(value.shape)
+        globals_.append(f"{name} = private constant [{rank} x i64] [{shape}]")
+        array = code.let(
+            f"call ptr @PyArray_New(ptr @PyArray_Type, i32 {rank}, ptr {name}, "
+            f"i32 {value.dtype.num}, ptr null, ptr null, i32 0, i32 0, ptr null)"
+        )
+        _leave_if(code, code.let(f"icmp eq ptr {array}, null"), made, "null")
+        made.append(array)
+        _point(code, array, outputs, i)
+    arena = _take_arena(code, table, storage.arena, made)
+    constants = code.let(f"getelementptr inbounds ptr, ptr {table}, i64 1")
+    room = _aligned(code, arena) if storage.arena > _STACK else arena
+    call = f"call i8 @run{k}(ptr {inputs}, ptr {outputs}, ptr {room}, ptr {constants})"
+    thread = code.let("call ptr @PyEval_SaveThread()") if _takes_long(storage) else ""
+    trouble = code.let(call)
+    if thread:
+        code.do(f"call void @PyEval_RestoreThread(ptr {thread})")
+    if storage.arena > _STACK:
+        other = code.let(f"atomicrmw xchg ptr {table}, ptr {arena} acq_rel")
+        code.do(f"call void @PyMem_RawFree(ptr {other})")
+    failed = code.let(f"icmp ne i8 {trouble}, 0")
+    _leave_if(code, failed, made, "@_Py_NoneStruct")
+    result = code.let(f"call ptr @PyList_New(i64 {len(made)})")
+    _leave_if(code, code.let(f"icmp eq ptr {result}, null"), made, "null")
+    for i, array in enumerate(made):
+        code.let(f"call i32 @PyList_SetItem(ptr {result}, i64 {i}, ptr {array})")
+    code.do(f"ret ptr {result}")
+    body = "\n".join([*code.allocations, *code.lines])
+    header = f"define ptr @call{k}(ptr %self, ptr %args, i64 %count) nounwind"
+    return "\n".join([*globals_, f"{header} {{\nentry:\n{body}\n}}"])
+
+
+def _point(code: Code, array: str, table: str, i: int) -> None:
+    """Write the address of an array object's elements into a table."""
+    at = code.let(f"getelementptr i8, ptr {array}, i64 {DATA}")
+    data = code.let(f"load ptr, ptr {at}")
+    target = code.let(f"getelementptr inbounds ptr, ptr {table}, i64 {i}")
+    code.do(f"store ptr {data}, ptr {target}")
+
+
+def _leave_if(code: Code, condition: str, made: Sequence[str], result: str) -> None:
+    """Return something else than results under a condition, and drop these."""
+    leave, stay = code.fresh("leave"), code.fresh("stay")
+    code.branch(condition, leave, stay)
+    code.label(leave)
+    for array in made:
+        code.do(f"call void @Py_DecRef(ptr {array})")
+    if result != "null":
+        code.do(f"call void @Py_IncRef(ptr {result})")
+    code.do(f"ret ptr {result}")
+    code.label(stay)
+
+
+def _take_arena(code: Code, table: str, size: int, made: Sequence[str]) -> str:
+    if not size:
+        return "null"
+    if size <= _STACK:
+        return code.let(f"alloca [{size} x i8], align 64")
+    kept = code.let(f"atomicrmw xchg ptr {table}, ptr null acq_rel")
+    missing = code.let(f"icmp eq ptr {kept}, null")
+    make, go = code.fresh("make"), code.fresh("go")
+    before = code.current
+    code.branch(missing, make, go)
+    code.label(make)
+    fresh = code.let(f"call ptr @PyMem_RawMalloc(i64 {size + 64})")
+    lacking, made_it = code.fresh("lacking"), code.fresh("made")
+    code.branch(code.let(f"icmp eq ptr {fresh}, null"), lacking, made_it)
+    code.label(lacking)
+    for array in made:
+        code.do(f"call void @Py_DecRef(ptr {array})")
+    code.do(f"ret ptr {code.let('call ptr @PyErr_NoMemory()')}")
+    code.label(made_it)
+    code.jump(go)
+    code.label(go)
+    return code.let(f"phi ptr [ {kept}, %{before} ], [ {fresh}, {made_it} ]")
+
+
+def _aligned(code: Code, pointer: str) -> str:
+    """The first multiple of 64 from an address on."""
+    number = code.let(f"ptrtoint ptr {pointer} to i64")
+    away = code.let(f"and i64 {code.let(f'sub i64 0, {number}')}, 63")
+    return code.let(f"getelementptr i8, ptr {pointer}, i64 {away}")
+
+
+def _takes_long(storage: Storage) -> bool:
+    return storage.plan.work() > _LONG

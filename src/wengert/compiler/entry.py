@@ -1,0 +1,208 @@
+"""Layer 8 · compiler: the traces of one environment, and how a call runs on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.capture import Captured
+from wengert.compiler.environment import Environment
+from wengert.compiler.exit import Exit
+from wengert.compiler.ir import Program, Value
+from wengert.compiler.node import attach
+try:
+    from wengert.compiler.passes import roll, simplify
+except ImportError:
+    roll = lambda p: p
+    simplify = lambda p, fastmath=False: p
+from wengert.compiler.tree import Tree
+from wengert.tape.base import new_tensor
+
+__all__ = ["Entry", "Options"]
+
+
+class Options:
+    """How functions are compiled."""
+
+    __slots__ = ("backend", "fastmath", "fullgraph", "limit", "measure", "threads")
+
+    def __init__(
+        self,
+        backend: Any,
+        fastmath: bool,
+        fullgraph: bool,
+        measure: bool,
+        threads: int | None,
+        limit: int,
+    ) -> None:
+        self.backend = backend
+        self.fastmath = fastmath
+        self.fullgraph = fullgraph
+        self.measure = measure
+        self.threads = threads
+        self.limit = limit
+
+    def finish(self, program: Program) -> tuple[Program, Any]:
+        """A program made simpler, and what runs it."""
+        simple = roll(simplify(program, fastmath=self.fastmath))
+        return simple, self.backend.build(
+            simple, threads=self.threads or 1, fastmath=self.fastmath
+        )
+
+
+class Trial:
+    """How long the first runs took, in seconds, compiled and not."""
+
+    def __init__(self) -> None:
+        self.compiled: list[float] = []
+        self.eager: list[float] = []
+
+
+class Call:
+    """What the nodes of one trace have in common: how to differentiate it.
+
+    Attributes
+    ----------
+    name
+        The function's name.
+    exit
+        The exit of the trace.
+    """
+
+    def __init__(self, name: str, entry: Entry, exit: Exit) -> None:
+        self.name = name
+        self.exit = exit
+        self._entry = entry
+        self.program: Program | None = None
+        self.executable: Any = None
+
+    @property
+    def backward(self) -> Any:
+        """The backward pass."""
+        return self.exit.backward
+
+    def gradients(self, values: Sequence[Any]) -> Any:
+        """The gradients from what was saved and the cotangents."""
+        if self.executable is None:
+            self.program, self.executable = self._entry.options.finish(self.backward.program())
+        return self.executable([contiguous(np.asarray(value)) for value in values])
+
+    def recorded(self, inputs: Any, edges: Any) -> tuple[Program, list[Any]]:
+        """The program that computes what the backward pass reads, and its inputs as tensors."""
+        tensors, arrays, drawn = inputs
+        steps, draws = self._entry.tree.path_to(self.exit)
+        program = Program([*self._entry.tree.inputs, *draws], steps, self.backward.saved)
+        given = [new_tensor(tensor.payload) for tensor in tensors]
+        for place, edge in zip(self.backward.sources, edges, strict=True):
+            leaf = edge is not None and edge.seq > 0
+            given[place] = edge if leaf else new_tensor(tensors[place].payload, edge)
+        given += [new_tensor(array) for array in arrays]
+        return program, [*given, *[new_tensor(drawn[value]) for value in draws]]
+
+
+class Entry:
+    """The traces of one environment.
+
+    Attributes
+    ----------
+    environment
+        What the function reached.
+    match
+        Whether a call reaches the same.
+    tree
+        The traces.
+    verified
+        Whether arrays of unknown origin, if there are any, were the same in a second run.
+    trial, gain
+        The measurements under way, and how much quicker compiled runs turned out to be.
+    """
+
+    def __init__(self, environment: Environment, name: str, options: Options) -> None:
+        self.environment = environment
+        self.options = options
+        self.name = name
+        self.match = environment.matcher()
+        self.tree = Tree((), options.finish)
+        self.trial: Trial | None = Trial()
+        self.gain: float | None = None
+        self.foreign: list[Any] = []
+        self.contents: list[Any] = []
+        self.verified = True
+
+    def holds(self, arrays: list[Any]) -> bool:
+        """Whether the arrays are what constants of unknown origin may have been made from."""
+        return all(map(np.array_equal, arrays, self.contents)) if self.contents else True
+
+    def add(self, captured: Captured) -> bool:
+        """Add a trace; False if it contradicts those that are there."""
+        assert captured.exit is not None
+        if self.tree.root is None:
+            self.tree = Tree(captured.inputs, self.options.finish)
+        return self.tree.add(captured.inputs, captured.trace.items, captured.exit)
+
+    def note_foreign(self, captured: Captured) -> bool:
+        """Compare the arrays of unknown origin with those of earlier runs; False if they differ."""
+        found = captured.trace.foreign
+        if self.tree.root is None:
+            self.foreign = found
+            if found:
+                self.contents = [array.copy() for array in self.environment.arrays]
+                self.verified = False
+            return True
+        if self.verified:
+            return True
+        same = len(found) == len(self.foreign) and all(
+            np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+            for a, b in zip(found, self.foreign, strict=True)
+        )
+        self.verified = same
+        return same
+
+    def run(
+        self, tensors: list[Any], arrays: list[Any], drawn: dict[Value, Any] | None = None
+    ) -> Any:
+        """What the function returns, with its effects."""
+        given = [contiguous(tensor.array()) for tensor in tensors]
+        given += [contiguous(array) for array in arrays]
+        exit, known = self.tree.run(given, drawn)
+        return self.finished(exit, known, tensors, arrays)
+
+    def finished(self, exit: Exit, known: Any, tensors: list[Any], arrays: list[Any]) -> Any:
+        """The results of a run that came to `exit`."""
+        backward = exit.backward
+        leaves = exit.finish(known, tensors, arrays)
+        if backward is not None:
+            if exit.call is None:
+                exit.call = Call(self.name, self, exit)
+            saved = [known[value] for value in backward.saved]
+            drawn = {v: known[v] for v in self.tree.path_to(exit)[1]}
+            attach(
+                exit.call,
+                [tensors[place] for place in backward.sources],
+                [leaves[i] for i in exit.outputs],
+                saved,
+                (tensors, arrays, drawn),
+            )
+        return exit.rebuild(leaves)
+
+    def with_history(self, captured: Captured) -> Any:
+        """The results of the call that was traced, made anew so that they have a node."""
+        trace, exit = captured.trace, captured.exit
+        assert exit is not None
+        inputs = [trace.before.get(v, trace.arrays[v]) for v in captured.inputs]
+        own = Entry.__new__(Entry)
+        own.environment, own.options, own.name = self.environment, self.options, self.name
+        own.tree = Tree(captured.inputs, self.options.finish)
+        own.tree.add(captured.inputs, trace.items, exit)
+        found, known = own.tree.run([contiguous(array) for array in inputs], trace.arrays)
+        bare = found.without_effects()
+        return own.finished(
+            bare, known, list(captured.environment.tensors), list(captured.environment.arrays)
+        )
+
+
+def contiguous(array: Any) -> Any:
+    """The array as backends take it."""
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)

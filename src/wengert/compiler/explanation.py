@@ -1,0 +1,95 @@
+"""Layer 8 · compiler: what became of a compiled function, for people to read."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["Explanation"]
+
+
+class Explanation:
+    """What became of a compiled function.
+
+    Attributes
+    ----------
+    name
+        The function's name.
+    reason
+        Why it runs as it is, or None.
+    traces
+        How many traces there are in all.
+    decisions
+        For each decision on values: its source line, as (file, line), and the outcomes met.
+    seconds
+        How long tracing and compiling took.
+    descriptions
+        What the backend says of each program.
+    """
+
+    def __init__(self, compiled: Any) -> None:
+        self.name = getattr(compiled.function, "__qualname__", repr(compiled.function))
+        self.reason = compiled.reason
+        self.seconds = compiled.seconds
+        self._entries = [entry for _, entry in compiled.entries if entry.tree.root is not None]
+        self.traces = sum(entry.tree.traces for entry in self._entries)
+        self.decisions = [
+            (block.guard.site, [child.outcome for child in block.children.values()])
+            for entry in self._entries
+            for block in entry.tree.blocks()
+            if block.guard is not None
+        ]
+        self.descriptions = [
+            block.executable.describe()
+            for entry in self._entries
+            for block in entry.tree.blocks()
+            if block.executable is not None
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    __repr__ = __str__
+
+    def programs(self) -> str:
+        """The programs of all traces, as text."""
+        parts = []
+        for entry in self._entries:
+            for block in entry.tree.blocks():
+                if block.program is not None:
+                    parts.append(str(block.program))
+                if block.guard is not None:
+                    parts.append(f"decide {block.guard.kind} at {_where(block.guard.site)}")
+        return "\n".join(parts)
+
+    def _lines(self) -> Iterator[str]:
+        if self.reason is not None:
+            yield f"{self.name} runs as it is: {self.reason}"
+            if self.reason.where is not None:
+                yield f"    {_source(self.reason.where)}"
+        kinds = len(self._entries)
+        yield (
+            f"{self.name}: {self.traces} trace{'s' * (self.traces != 1)} for {kinds} "
+            f"kind{'s' * (kinds != 1)} of arguments, made in {1000 * self.seconds:.0f} ms"
+        )
+        for entry in self._entries:
+            given = [*entry.environment.tensors, *entry.environment.arrays]
+            shapes = ", ".join(f"{t.dtype}{list(t.shape)}" for t in given)
+            gain = "" if entry.gain is None else f": {entry.gain:.1f} times as quick as uncompiled"
+            yield f"  with {shapes or 'no tensors'}{gain}"
+            for block in entry.tree.blocks():
+                if block.executable is not None:
+                    yield from (f"    {line}" for line in str(block.executable.describe()).splitlines())
+                if block.guard is not None:
+                    outcomes = ", ".join(repr(c.outcome) for c in block.children.values())
+                    yield f"    decision at {_where(block.guard.site)}: {outcomes} so far"
+                    yield f"        {_source(block.guard.site)}"
+
+
+def _where(site: tuple[str, int] | None) -> str:
+    return "an unknown place" if site is None else f"{site[0].rsplit('/', 1)[-1]}:{site[1]}"
+
+
+def _source(site: tuple[str, int] | None) -> str:
+    return "" if site is None else linecache.getline(*site).strip()

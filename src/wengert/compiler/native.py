@@ -1,0 +1,165 @@
+"""Layer 8 · compiler: what a native form of a whole step is, from memory to memory.
+
+NOTE [functions of a step]
+What a step does stands in a function of its own, of whose arguments LLVM is told that they share no
+memory; it goes on to put it where it is called. Indices are checked before anything is done with
+them, and if one is out of range nothing is (see NOTE [trouble] in `wengert.compiler.code`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
+
+from wengert.compiler.code import Array, Code, llvm_type
+from wengert.compiler.ir import Step
+
+__all__ = ["Native", "check_indices", "fill_zeros", "nest", "outlined", "wrapped"]
+
+
+def _no_words(step: Step) -> str:
+    return ""
+
+
+class Native(NamedTuple):
+    """The native form of a primitive that is no function of single elements.
+
+    Attributes
+    ----------
+    accepts
+        Whether a step's dtypes, shapes and parameters have one.
+    emit
+        ``emit(code, step, ins, outs)`` writes the results into `outs`, contiguous arrays that share
+        no memory with anything else. `ins` are the arguments, then the values among parameters.
+    cost
+        Rough cycles in total.
+    strided
+        Whether the arguments, in this order, may have any strides; others are contiguous.
+    into
+        The argument that is to be copied into the first result before.
+    describe
+        What is called, in a few words, or nothing.
+    """
+
+    accepts: Callable[[Step], bool]
+    emit: Callable[[Code, Step, Sequence[Array], Sequence[Array]], None]
+    cost: Callable[[Step], int]
+    strided: Callable[[Step], tuple[bool, ...]] = lambda step: (False,) * len(step.args)
+    into: int | None = None
+    describe: Callable[[Step], str] = _no_words
+
+
+# -- parts of native forms ------------------------------------------------------------------------
+
+
+def outlined(
+    code: Code, name: str, arrays: Sequence[Array], write: Callable[[Code, list[Array]], None]
+) -> None:
+    """Emit what `write` writes as a function of its own, and its call (NOTE [functions of a step]).
+
+    Parameters
+    ----------
+    arrays
+        What it reads and writes: `write` gets the same arrays as the function's arguments.
+    """
+    inner = Code(code.module)
+    write(inner, [array._replace(pointer=f"%p{i}") for i, array in enumerate(arrays)])
+    parameters = ", ".join([f"ptr noalias %p{i}" for i in range(len(arrays))])
+    symbol = code.module.unique(name)
+    code.module.declare(
+        symbol,
+        inner.function(f"internal void @{symbol}({parameters}, ptr noalias %trouble) nounwind"),
+    )
+    given = ", ".join([f"ptr {array.pointer}" for array in arrays])
+    code.do(f"call void @{symbol}({given}, ptr %trouble)")
+
+
+def fill_zeros(code: Code, pointer: str, size: int) -> None:
+    """Emit zeros for so many bytes."""
+    symbol = "llvm.memset.p0.i64"
+    code.module.declare(symbol, f"declare void @{symbol}(ptr, i8, i64, i1 immarg)")
+    code.do(f"call void @{symbol}(ptr {pointer}, i8 0, i64 {size}, i1 false)")
+
+
+@contextmanager
+def nest(
+    code: Code, shape: Sequence[int], *strides: Sequence[int], start: Sequence[str] = ()
+) -> Iterator[list[str]]:
+    """Loops over all positions of a shape.
+
+    Parameters
+    ----------
+    strides
+        For each of several arrays how far apart its elements are along each dimension.
+    start
+        What is to be added to the position in each of them.
+
+    Yields
+    ------
+    list of str
+        The positions in each array.
+    """
+    # dimensions that are as good as one in every array are one
+    merged: list[tuple[int, list[int]]] = []
+    for extent, *steps in zip(shape, *strides, strict=True):
+        if extent == 1:
+            continue
+        if merged and all(
+            outer == extent * inner for outer, inner in zip(merged[-1][1], steps, strict=True)
+        ):
+            merged[-1] = (merged[-1][0] * extent, steps)
+        else:
+            merged.append((extent, steps))
+    positions = list(start) or ["0"] * len(strides)
+    with ExitStack() as stack:
+        for extent, steps in merged:
+            i = stack.enter_context(code.loop(extent))
+            for k, step in enumerate(steps):
+                term = code.offset((step,), [i])
+                if term != "0" and positions[k] != "0":
+                    term = code.let(f"add nsw i64 {positions[k]}, {term}")
+                positions[k] = positions[k] if term == "0" else term
+        yield positions
+
+
+def wrapped(code: Code, array: Array, position: str, size: int) -> str:
+    """The index at a position of an array of indices, counted from the beginning: an ``i64``."""
+    index = _index(code, array, position)
+    if array.dtype.kind != "i":
+        return index
+    behind = code.let(f"add i64 {index}, {size}")
+    negative = code.let(f"icmp slt i64 {index}, 0")
+    return code.let(f"select i1 {negative}, i64 {behind}, i64 {index}")
+
+
+def _index(code: Code, array: Array, position: str) -> str:
+    index = code.load(code.at(array.pointer, array.dtype, position), array.dtype)
+    if array.dtype.itemsize == 8:
+        return index
+    extended = "sext" if array.dtype.kind == "i" else "zext"
+    return code.let(f"{extended} {llvm_type(array.dtype)} {index} to i64")
+
+
+def check_indices(code: Code, array: Array, size: int) -> str:
+    """Emit a look at all indices of a contiguous array.
+
+    Returns
+    -------
+    str
+        Whether one of them is out of range for a dimension of that size: an ``i1``.
+    """
+    count = 1
+    for extent in array.shape:
+        count *= extent
+    cell = code.cell("i8")
+    code.do(f"store i8 0, ptr {cell}")
+    with code.loop(count) as i:
+        index = _index(code, array, i)
+        least = size if array.dtype.kind == "i" else 0
+        raised = code.let(f"add i64 {index}, {least}") if least else index
+        outside = code.let(f"icmp uge i64 {raised}, {size + least}")
+        seen = code.let(f"load i8, ptr {cell}")
+        found = code.let(f"zext i1 {outside} to i8")
+        code.do(f"store i8 {code.let(f'or i8 {seen}, {found}')}, ptr {cell}")
+    return code.let(f"icmp ne i8 {code.let(f'load i8, ptr {cell}')}, 0")

@@ -1,0 +1,427 @@
+"""Layer 8 · compiler: products of matrices and vectors in native code.
+
+NOTE [products in place]
+Small products are written out: a tile of the result, up to 4 rows of up to 12 doubles, stays in
+registers while the summed dimension is walked, and each step takes a row of the second matrix in
+vectors and one number of each row of the first. Where the second matrix is not contiguous row by
+row, it is copied first; one with a single column, or a first one with a single row, makes dot
+products instead. Larger products of floats are calls of BLAS, for which transposed views are flags
+and rows may be any distance apart. Each form is a function of the module, one for all products of
+the same sizes and layouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.code import Array, Code, is_native, llvm_type
+from wengert.compiler.ir import Step
+from wengert.compiler.library import call_routine, has_routine
+from wengert.compiler.native import Native, fill_zeros
+
+__all__ = ["PRODUCTS", "multiply"]
+
+# from so many products of numbers on BLAS is called, and from fewer if the second matrix, which is
+# gone through once for each few rows, does not fit into the nearer caches
+_LARGE = 1_000_000
+_SCATTERED = 20_000
+_CACHE = 2**18
+_LARGE_VECTOR = 60_000
+# rows and bytes of a tile
+_ROWS = 4
+_BYTES = 64
+_SINGLE = np.dtype(np.float32)
+_LETTERS = {np.dtype(np.float64): "d", _SINGLE: "s"}
+_INT = 2**31 - 1
+
+
+# -- layouts --------------------------------------------------------------------------------------
+
+
+def _matrix(array: Array) -> Array:
+    """A matrix whose strides along dimensions of size 1 are those of a contiguous one."""
+    rows, columns = array.shape
+    step, stride = array.strides
+    stride = 1 if columns == 1 else stride
+    return array._replace(strides=(columns * stride if rows == 1 else step, stride))
+
+
+def _turned(array: Array) -> Array:
+    """The transposed matrix."""
+    return array._replace(shape=array.shape[::-1], strides=array.strides[::-1])
+
+
+def _leading(array: Array) -> tuple[bytes, int] | None:
+    """BLAS's letter and leading dimension of a matrix, column by column and hence transposed."""
+    (rows, columns), (step, stride) = array.shape, array.strides
+    if stride == 1 and step >= max(columns, 1):
+        return b"N", step
+    if step == 1 and stride >= max(rows, 1):
+        return b"T", stride
+    if columns == 1 and step >= 1:
+        return b"N", step
+    return None
+
+
+def _copied(code: Code, array: Array) -> Array:
+    """A contiguous copy of a matrix."""
+    rows, columns = array.shape
+    itemsize = array.dtype.itemsize
+    copy = Array(code.workspace(rows * columns * itemsize), array.dtype, array.shape, (columns, 1))
+    with code.loop(rows) as i, code.loop(columns) as j:
+        value = code.load(code.element(array, [i, j]), array.dtype)
+        code.store(value, code.element(copy, [i, j]), array.dtype)
+    return copy
+
+
+# -- products that are written out ----------------------------------------------------------------
+
+
+class _Vector:
+    """Arithmetic on so many elements at a time."""
+
+    def __init__(self, code: Code, dtype: np.dtype[Any], count: int) -> None:
+        self.code = code
+        self.dtype = dtype
+        self.count = count
+        self.element = llvm_type(dtype)
+        self.type = f"<{count} x {self.element}>"
+
+    def load(self, pointer: str) -> str:
+        return self.code.let(f"load {self.type}, ptr {pointer}, align {self.dtype.itemsize}")
+
+    def store(self, value: str, pointer: str) -> None:
+        self.code.do(f"store {self.type} {value}, ptr {pointer}, align {self.dtype.itemsize}")
+
+    def spread(self, value: str) -> str:
+        """One element in all places."""
+        first = self.code.let(f"insertelement {self.type} poison, {self.element} {value}, i64 0")
+        mask = f"<{self.count} x i32> zeroinitializer"
+        return self.code.let(f"shufflevector {self.type} {first}, {self.type} poison, {mask}")
+
+    def multiply_add(self, a: str, b: str, c: str) -> str:
+        """a * b + c."""
+        if self.dtype.kind == "f":
+            symbol = f"llvm.fmuladd.v{self.count}f{8 * self.dtype.itemsize}"
+            self.code.module.declare(
+                symbol, f"declare {self.type} @{symbol}({self.type}, {self.type}, {self.type})"
+            )
+            given = ", ".join([f"{self.type} {value}" for value in (a, b, c)])
+            return self.code.let(f"call {self.type} @{symbol}({given})")
+        return self.code.let(f"add {self.type} {self.code.let(f'mul {self.type} {a}, {b}')}, {c}")
+
+    def sum(self, value: str) -> str:
+        """The sum of all places."""
+        floats = self.dtype.kind == "f"
+        suffix = f"v{self.count}{'f' if floats else 'i'}{8 * self.dtype.itemsize}"
+        symbol = f"llvm.vector.reduce.{'fadd' if floats else 'add'}.{suffix}"
+        start, flags = (f"{self.element} -0.0, ", "reassoc ") if floats else ("", "")
+        types = f"{self.element}, {self.type}" if floats else self.type
+        self.code.module.declare(symbol, f"declare {self.element} @{symbol}({types})")
+        given = f"{start}{self.type} {value}"
+        return self.code.let(f"call {flags}{self.element} @{symbol}({given})")
+
+
+def _rest(n: int, width: int) -> list[tuple[int, int]]:
+    """Where the tiles behind the last whole one begin, and how wide they are.
+
+    Their widths are powers of 2, but for 3; one may overlap the tile before, and compute the same.
+    """
+    tiles: list[tuple[int, int]] = []
+    rest = n % width
+    while rest:
+        power = 1 << (rest - 1).bit_length()
+        if rest in (power, 3):
+            return [*tiles, (n - rest, rest)]
+        if n >= power:
+            return [*tiles, (n - power, power)]
+        tiles.append((n - rest, power // 2))
+        rest -= power // 2
+    return tiles
+
+
+def _tiled(code: Code, a: Array, b: Array, c: Array) -> None:
+    """The product of matrices, of which the second is contiguous row by row."""
+    m, n = a.shape[0], b.shape[1]
+    # as many accumulators for few rows as for many
+    width = _BYTES // a.dtype.itemsize * (4 if m == 1 else 2 if m < _ROWS else 1)
+    if n >= width:
+        with code.loop(n - n % width, step=width, unroll=False) as start:
+            _column_tiles(code, a, b, c, start, width)
+    for first, count in _rest(n, width):
+        _column_tiles(code, a, b, c, str(first), count)
+
+
+def _column_tiles(code: Code, a: Array, b: Array, c: Array, start: str, count: int) -> None:
+    m, vector = a.shape[0], _Vector(code, a.dtype, count)
+    if m >= _ROWS:
+        with code.loop(m - m % _ROWS, step=_ROWS, unroll=False) as first:
+            _tile(code, vector, a, b, c, first, _ROWS, start)
+    if m % _ROWS:
+        _tile(code, vector, a, b, c, str(m - m % _ROWS), m % _ROWS, start)
+
+
+def _tile(
+    code: Code, vector: _Vector, a: Array, b: Array, c: Array, first: str, rows: int, start: str
+) -> None:
+    """So many rows of the result from `first` on, in columns from `start` on."""
+    sums = [code.cell(vector.type) for _ in range(rows)]
+    for cell in sums:
+        code.do(f"store {vector.type} zeroinitializer, ptr {cell}")
+    places, heads = _rows(code, a, first, rows)
+    with code.loop(a.shape[1], unroll=False) as k:
+        row = vector.load(code.element(b, [k, start]))
+        at = code.offset((a.strides[1],), [k])
+        for head, cell in zip(heads, sums, strict=True):
+            factor = vector.spread(code.load(code.at(head, a.dtype, at), a.dtype))
+            total = code.let(f"load {vector.type}, ptr {cell}")
+            total = vector.multiply_add(factor, row, total)
+            code.do(f"store {vector.type} {total}, ptr {cell}")
+    for place, cell in zip(places, sums, strict=True):
+        total = code.let(f"load {vector.type}, ptr {cell}")
+        vector.store(total, code.element(c, [place, start]))
+
+
+def _dots(code: Code, a: Array, b: Array, c: Array) -> None:
+    """Dot products of every row of a matrix with a vector, four rows at a time."""
+    m = a.shape[0]
+    form = _vector_dots if a.strides[1] == 1 == b.strides[0] else _scalar_dots
+    if m >= _ROWS:
+        with code.loop(m - m % _ROWS, step=_ROWS, unroll=False) as first:
+            form(code, a, b, c, first, _ROWS)
+    if m % _ROWS:
+        form(code, a, b, c, str(m - m % _ROWS), m % _ROWS)
+
+
+def _rows(code: Code, a: Array, first: str, count: int) -> tuple[list[str], list[str]]:
+    """So many rows from `first` on: their numbers, and where they begin."""
+    places = [code.let(f"add nuw nsw i64 {first}, {r}") if r else first for r in range(count)]
+    return places, [code.element(a, [place, "0"]) for place in places]
+
+
+def _vector_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int) -> None:
+    """Dot products of contiguous vectors."""
+    dtype, k = a.dtype, a.shape[1]
+    kind = llvm_type(dtype)
+    plus = "fadd reassoc" if dtype.kind == "f" else "add"
+    places, heads = _rows(code, a, first, rows)
+    totals = [""] * rows
+    start, width = 0, _BYTES // dtype.itemsize
+    while start < k:
+        # whole vectors first, then what is left of them
+        while width > k - start:
+            width //= 2
+        vector, end = _Vector(code, dtype, width), k - (k - start) % width
+        sums = [code.cell(vector.type) for _ in range(rows)]
+        for cell in sums:
+            code.do(f"store {vector.type} zeroinitializer, ptr {cell}")
+        with code.loop(end, str(start), step=width, unroll=False) as at:
+            factor = vector.load(code.at(b.pointer, dtype, at))
+            for head, cell in zip(heads, sums, strict=True):
+                total = code.let(f"load {vector.type}, ptr {cell}")
+                total = vector.multiply_add(vector.load(code.at(head, dtype, at)), factor, total)
+                code.do(f"store {vector.type} {total}, ptr {cell}")
+        for r, cell in enumerate(sums):
+            part = vector.sum(code.let(f"load {vector.type}, ptr {cell}"))
+            totals[r] = code.let(f"{plus} {kind} {totals[r]}, {part}") if start else part
+        start = end
+    for place, total in zip(places, totals, strict=True):
+        code.store(total, code.element(c, [place]), dtype)
+
+
+def _scalar_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int) -> None:
+    """Dot products of vectors whose elements are apart."""
+    dtype, kind = a.dtype, llvm_type(a.dtype)
+    floats = dtype.kind == "f"
+    add, times = ("fadd reassoc contract", "fmul contract") if floats else ("add", "mul")
+    sums = [code.cell(kind) for _ in range(rows)]
+    for cell in sums:
+        code.do(f"store {kind} {'0.0' if floats else '0'}, ptr {cell}")
+    places, heads = _rows(code, a, first, rows)
+    with code.loop(a.shape[1]) as k:
+        factor = code.load(code.element(b, [k]), dtype)
+        at = code.offset((a.strides[1],), [k])
+        for head, cell in zip(heads, sums, strict=True):
+            value = code.load(code.at(head, dtype, at), dtype)
+            product = code.let(f"{times} {kind} {value}, {factor}")
+            total = code.let(f"load {kind}, ptr {cell}")
+            code.do(f"store {kind} {code.let(f'{add} {kind} {total}, {product}')}, ptr {cell}")
+    for place, cell in zip(places, sums, strict=True):
+        code.store(code.let(f"load {kind}, ptr {cell}"), code.element(c, [place]), dtype)
+
+
+# -- products by BLAS -----------------------------------------------------------------------------
+
+
+def _blas(array: Array, other: Array) -> bool:
+    """Whether there is a gemm for matrices of this dtype, and integers for their sizes."""
+    letter = _LETTERS.get(array.dtype)
+    sizes = (*array.shape, *array.strides, *other.shape, *other.strides)
+    return letter is not None and has_routine(f"{letter}gemm") and max(map(abs, sizes)) <= _INT
+
+
+def _by_blas(code: Code, a: Array, b: Array, c: Array) -> None:
+    """A call of gemm: row by row is column by column of the transposed matrices."""
+    (of_a, step_a), (of_b, step_b) = _leading(a) or (b"", 0), _leading(b) or (b"", 0)
+    (m, k), n = a.shape, b.shape[1]
+    call_routine(
+        code,
+        f"{_LETTERS[a.dtype]}gemm",
+        [of_b, of_a, n, m, k, 1.0, b.pointer, step_b, a.pointer, step_a, 0.0, c.pointer, n],
+    )
+
+
+def _vector_by_blas(code: Code, a: Array, b: Array, c: Array) -> None:
+    """A call of gemv."""
+    letter, leading = _leading(a) or (b"", 0)
+    # the matrix is transposed for BLAS, so that its letters change their places
+    by_rows = letter == b"N"
+    rows, columns = a.shape[::-1] if by_rows else a.shape
+    letter, step = b"T" if by_rows else b"N", b.strides[0]
+    call_routine(
+        code,
+        f"{_LETTERS[a.dtype]}gemv",
+        [letter, rows, columns, 1.0, a.pointer, leading, b.pointer, step, 0.0, c.pointer, 1],
+    )
+
+
+# -- one product ----------------------------------------------------------------------------------
+
+
+def _is_large(m: int, k: int, n: int, dtype: np.dtype[Any]) -> bool:
+    """Whether a product of matrices is better left to BLAS."""
+    return m * k * n >= (_SCATTERED if k * n * dtype.itemsize > _CACHE else _LARGE)
+
+
+_Form = Callable[[Code, Array, Array, Array], None]
+
+
+def _of_vector(a: Array, b: Array) -> tuple[_Form, Array, Array]:
+    """How to multiply a matrix by a vector: how, and the two for it."""
+    m, k = a.shape
+    fits = b.strides[0] > 0 and _leading(a) is not None and min(m, k) > 1
+    if fits and m * k >= _LARGE_VECTOR and _blas(a, b):
+        return _vector_by_blas, a, b
+    if a.strides[0] == 1 and m > 1:
+        # the sum of columns
+        return _tiled, b._replace(shape=(1, k), strides=(0, b.strides[0])), _turned(a)
+    return _dots, a, b
+
+
+def _of_matrices(code: Code, a: Array, b: Array) -> tuple[_Form, Array, Array]:
+    """How to multiply two matrices, and these or their copies."""
+    (m, k), n = a.shape, b.shape[1]
+    if n == 1:
+        return _of_vector(a, b._replace(shape=(k,), strides=b.strides[:1]))
+    if m == 1:
+        return _of_vector(_turned(b), a._replace(shape=(k,), strides=a.strides[1:]))
+    if _is_large(m, k, n, a.dtype) and _blas(a, b):
+        a, b = (each if _leading(each) else _copied(code, each) for each in (a, b))
+        return _by_blas, a, b
+    return _tiled, a, b if b.strides[1] == 1 else _copied(code, b)
+
+
+def multiply(code: Code, a: Array, b: Array, pointer: str) -> None:
+    """Emit the product of two matrices of any strides into contiguous memory."""
+    a, b = _matrix(a), _matrix(b)
+    m, n, dtype = a.shape[0], b.shape[1], a.dtype
+    if not m * n:
+        return
+    if not a.shape[1]:
+        fill_zeros(code, pointer, m * n * dtype.itemsize)
+        return
+    form, first, second = _of_matrices(code, a, b)
+    numbers = (m, a.shape[1], n, *first.strides, 0, *second.strides)
+    layout = "_".join(map(str, numbers)).replace("-", "m")
+    symbol = f"product.{form.__name__}.{llvm_type(dtype)}.{layout}"
+    inner = Code(code.module)
+    shape = (m,) if form is _dots or form is _vector_by_blas else (first.shape[0], second.shape[1])
+    result = Array("%c", dtype, shape, (1,) if len(shape) == 1 else (shape[1], 1))
+    form(inner, first._replace(pointer="%a"), second._replace(pointer="%b"), result)
+    head = f"internal void @{symbol}(ptr noalias %a, ptr noalias %b, ptr noalias %c) nounwind"
+    code.module.declare(symbol, inner.function(head))
+    code.do(f"call void @{symbol}(ptr {first.pointer}, ptr {second.pointer}, ptr {pointer})")
+
+
+# -- the primitives -------------------------------------------------------------------------------
+
+
+def _work(step: Step) -> int:
+    """The number of products of two elements."""
+    return step.outs[0].size * step.args[0].shape[-1]
+
+
+def _accepts(step: Step) -> bool:
+    dtype = step.outs[0].dtype
+    if not is_native(dtype) or dtype.kind == "b":
+        return False
+    if any(value.dtype != dtype for value in step.args):
+        return False
+    letter = _LETTERS.get(dtype)
+    # without BLAS here, that of NumPy is better for large ones
+    return letter is None or has_routine(f"{letter}gemm") or _work(step) < _LARGE
+
+
+def _emit_mm(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    multiply(code, ins[0], ins[1], outs[0].pointer)
+
+
+def _emit_mv(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    a, b = ins
+    multiply(code, a, b._replace(shape=(*b.shape, 1), strides=(*b.strides, 1)), outs[0].pointer)
+
+
+def _emit_dot(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    a, b = ins
+    a = a._replace(shape=(1, *a.shape), strides=(0, *a.strides))
+    multiply(code, a, b._replace(shape=(*b.shape, 1), strides=(*b.strides, 1)), outs[0].pointer)
+
+
+def _emit_bmm(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    (out,) = outs
+    if not out.shape[0]:
+        return
+    with code.loop(out.shape[0]) as i:
+        a, b = [
+            each._replace(
+                pointer=code.element(each, [i, "0", "0"]),
+                shape=each.shape[1:],
+                strides=each.strides[1:],
+            )
+            for each in ins
+        ]
+        multiply(code, a, b, code.element(out, [i, "0", "0"]))
+
+
+def _cost(step: Step) -> int:
+    return 10 + _work(step) // (8 if step.outs[0].dtype == _SINGLE else 4)
+
+
+def _describe(step: Step) -> str:
+    first, second = (value.shape for value in step.args)
+    dtype = step.outs[0].dtype
+    letter = _LETTERS.get(dtype)
+    if letter is None or not has_routine(f"{letter}gemm"):
+        return ""
+    m, k = (1, *first)[-2:]
+    n = 1 if len(second) == 1 else second[-1]
+    if min(m, n) == 1:
+        large = m * n > 1 and m * k * n >= _LARGE_VECTOR
+        return f"{letter}gemv {m}x{k}x{n}" if large else ""
+    return f"{letter}gemm {m}x{k}x{n}" if _is_large(m, k, n, dtype) else ""
+
+
+def _native(emit: Any) -> Native:
+    return Native(_accepts, emit, _cost, strided=lambda step: (True, True), describe=_describe)
+
+
+PRODUCTS = {
+    "mm": _native(_emit_mm),
+    "mv": _native(_emit_mv),
+    "dot": _native(_emit_dot),
+    "vdot": _native(_emit_dot),
+    "bmm": _native(_emit_bmm),
+}

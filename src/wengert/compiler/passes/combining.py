@@ -1,0 +1,241 @@
+"""Layer 8 · compiler: identities of what combines elements: sums, extremes, matrix products."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from wengert.compiler.ir import Value
+from wengert.compiler.passes.builder import Book, Builder
+
+__all__ = ["COMBINING"]
+
+Values = tuple[Value, ...]
+Params = Mapping[str, Any]
+Shape = tuple[int, ...]
+
+COMBINING = Book()
+_rule = COMBINING.rule
+
+
+def _is_number(out: Value, x: Value) -> bool:
+    return x.dtype.kind in "fc" and out.dtype == x.dtype
+
+
+# -- sums -----------------------------------------------------------------------------------------
+
+
+@_rule("sum")
+def _total(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    dim = tuple(range(len(args[0].shape)))
+    return b.emit("sum_dim", args, {"dim": dim, "keepdim": False}, out)
+
+
+@_rule("sum_dim", "prod_dim", "amax", "amin")
+def _of_single_elements(
+    b: Builder, name: str, args: Values, params: Params, out: Value
+) -> Any:
+    (x,) = args
+    if not _is_number(out, x) or not all(x.shape[d] == 1 for d in params["dim"]):
+        return None
+    return b.shaped(x, out.shape)
+
+
+def _summed(b: Builder, x: Value, dim: Shape, out: Value) -> Value:
+    """The sum along dimensions in the shape of `out`."""
+    shape = tuple([n for d, n in enumerate(x.shape) if d not in dim])
+    like = Value(x.dtype, shape)
+    total = b.emit("sum_dim", (x,), {"dim": dim, "keepdim": False}, like) if dim else x
+    return b.shaped(total, out.shape)
+
+
+@_rule(
+    "sum_dim",
+    on=("number", "zeros", "expand", "sum_dim", "neg", "view", "t", "permute"),
+)
+def _sum(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    (x,) = args
+    dim = params["dim"]
+    if not _is_number(out, x) or not x.size:
+        return None
+    number = b.uniform(x)
+    count = math.prod([x.shape[d] for d in dim])
+    if number is not None:
+        total = b.constant(number)
+        if not b.is_zero(x):
+            total = b.emit("mul_scalar", (total,), {"other": float(count)}, total)
+            return b.expanded(total, out.shape)
+        return b.filled(0, out.dtype, out.shape)
+    step = b.maker(x, "expand", "sum_dim", "neg", "view", "t", "permute")
+    if step is None:
+        return None
+    name, source = step.prim.name, step.args[0]
+    if name == "expand":
+        return _sum_of_copies(b, x, source, dim, out)
+    if name == "neg":
+        return b.emit("neg", (b.emit("sum_dim", (source,), params, out),), {}, out)
+    if name == "sum_dim":
+        return _sum_of_sums(b, x, step, dim, out) if b.once(x) else None
+    if len(dim) == len(x.shape) or name == "view":
+        return _sum_in_another_shape(b, x, source, dim, out)
+    order = (1, 0) if name == "t" else step.params["dims"]
+    # of what is left, the order must not have changed
+    left = [order[d] for d in range(len(order)) if d not in dim]
+    if left != sorted(left):
+        return None
+    return _summed(b, source, tuple(sorted([order[d] for d in dim])), out)
+
+
+def _sum_of_copies(
+    b: Builder, x: Value, source: Value, dim: Shape, out: Value
+) -> Value | None:
+    """Copies are counted, not added up."""
+    lead = len(x.shape) - len(source.shape)
+    copied = [d for d in dim if d < lead or source.shape[d - lead] != x.shape[d]]
+    if not copied:
+        rest = tuple([d - lead for d in dim])
+        kept = tuple([n for d, n in enumerate(x.shape) if d not in dim])
+        total = _summed(b, source, rest, Value(x.dtype, _without(source.shape, rest)))
+        return b.shaped(b.expanded(total, kept), out.shape)
+    count = math.prod([x.shape[d] for d in copied])
+    if lead:
+        source = b.shaped(source, (1,) * lead + source.shape)
+    own = tuple([1 if d in copied else n for d, n in enumerate(x.shape)])
+    single = b.expanded(source, own)
+    if count != 1:
+        single = b.emit("mul_scalar", (single,), {"other": float(count)}, single)
+    return _summed(b, single, dim, out)
+
+
+def _without(shape: Shape, dim: Shape) -> Shape:
+    return tuple([n for d, n in enumerate(shape) if d not in dim])
+
+
+def _sum_of_sums(b: Builder, x: Value, step: Any, dim: Shape, out: Value) -> Value:
+    """Two sums in one pass."""
+    first, source = step.params["dim"], step.args[0]
+    if step.params["keepdim"]:
+        both = set(first) | set(dim)
+    else:
+        left = [d for d in range(len(source.shape)) if d not in first]
+        both = set(first) | {left[d] for d in dim}
+    return _summed(b, source, tuple(sorted(both)), out)
+
+
+def _sum_in_another_shape(
+    b: Builder, x: Value, source: Value, dim: Shape, out: Value
+) -> Value | None:
+    """The sum of all elements, whatever their shape, or along what both shapes have."""
+    if len(dim) == len(x.shape) or math.prod([x.shape[d] for d in dim]) == x.size:
+        return _summed(b, source, tuple(range(len(source.shape))), out)
+    # dimensions of size 1 come and go
+    places = [d for d, n in enumerate(x.shape) if n != 1]
+    own = [d for d, n in enumerate(source.shape) if n != 1]
+    if [x.shape[d] for d in places] != [source.shape[d] for d in own]:
+        return None
+    at = dict(zip(places, own, strict=True))
+    return _summed(b, source, tuple([at[d] for d in dim if d in at]), out)
+
+
+@_rule("amax", "amin", on=("number", "zeros", "expand"))
+def _extreme_of_copies(
+    b: Builder, name: str, args: Values, params: Params, out: Value
+) -> Any:
+    number = b.uniform(args[0])
+    return (
+        None
+        if number is None or not out.size
+        else b.filled(number, out.dtype, out.shape)
+    )
+
+
+# -- values added where indices point -------------------------------------------------------------
+
+
+@_rule("add", on=("scatter_add", "index_add"))
+def _scattered(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    for one, other in (args, args[::-1]):
+        step = b.maker(other, "scatter_add", "index_add")
+        if step is None or not b.once(other) or not b.is_zero(step.args[0]):
+            continue
+        if one.shape == out.shape == other.shape and one.dtype == other.dtype:
+            return b.emit(step.prim.name, (one, *step.args[1:]), step.params, out)
+    return None
+
+
+# -- products of matrices -------------------------------------------------------------------------
+
+
+def _is_blas(out: Value, args: Values) -> bool:
+    return out.dtype.char in "fdFD" and all(arg.dtype == out.dtype for arg in args)
+
+
+def _turned(b: Builder, x: Value) -> Value:
+    return b.emit("t", (x,), {}, Value(x.dtype, x.shape[::-1]))
+
+
+@_rule("mm")
+def _mm(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    first, second = args
+    if not _is_blas(out, args):
+        return None
+    (n, k), m = first.shape, second.shape[1]
+    if k == 1:
+        return b.emit("mul", args, {}, out)
+    if b.fastmath and (b.is_zero(first) or b.is_zero(second)):
+        return b.filled(0, out.dtype, out.shape)
+    if m == 1:
+        row = b.shaped(second, (k,))
+        return b.shaped(
+            b.emit("mv", (first, row), {}, Value(out.dtype, (n,))), out.shape
+        )
+    if n == 1:
+        row = b.shaped(first, (k,))
+        turned = _turned(b, second)
+        return b.shaped(
+            b.emit("mv", (turned, row), {}, Value(out.dtype, (m,))), out.shape
+        )
+    turns = [b.maker(arg, "t") for arg in args]
+    if turns[0] is not None and turns[1] is not None:
+        like = Value(out.dtype, (m, n))
+        product = b.emit("mm", (turns[1].args[0], turns[0].args[0]), {}, like)
+        return _turned(b, product)
+    return None
+
+
+@_rule("mv")
+def _mv(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    matrix, vector = args
+    if not _is_blas(out, args):
+        return None
+    n, k = matrix.shape
+    if k == 1:
+        return b.emit("mul", (b.shaped(matrix, (n,)), vector), {}, out)
+    if n == 1:
+        row = b.shaped(matrix, (k,))
+        return b.shaped(
+            b.emit("dot", (row, vector), {}, Value(out.dtype, ())), out.shape
+        )
+    return None
+
+
+@_rule("dot")
+def _dot(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    if not _is_blas(out, args) or args[0].shape != (1,):
+        return None
+    return b.emit("mul", (b.shaped(args[0], ()), b.shaped(args[1], ())), {}, out)
+
+
+@_rule("bmm")
+def _bmm(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    if not _is_blas(out, args):
+        return None
+    if args[0].shape[2] == 1:
+        return b.emit("mul", args, {}, out)
+    if out.shape[0] != 1:
+        return None
+    matrices = [b.shaped(arg, arg.shape[1:]) for arg in args]
+    return b.shaped(
+        b.emit("mm", matrices, {}, Value(out.dtype, out.shape[1:])), out.shape
+    )

@@ -1,0 +1,353 @@
+"""Layer 8 · compiler: identities of what moves elements: shapes, orders, parts, joins.
+
+NOTE [canonical views]
+After rewriting there are few ways to say one thing. Whatever only changes the shape is a `view`;
+the transpose of a matrix is `t`, any other order of dimensions is `permute`; `expand` stands at the
+end of a chain of elementwise operations rather than before it; parts are taken by `select` and
+`slice` from what lies in memory, not from what was just joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from wengert.compiler.ir import Value
+from wengert.compiler.passes.builder import Book, Builder
+
+__all__ = ["MOVES"]
+
+Values = tuple[Value, ...]
+Params = Mapping[str, Any]
+Shape = tuple[int, ...]
+
+MOVES = Book()
+_rule = MOVES.rule
+
+_RESHAPES = (
+    "view",
+    "unsafe_view",
+    "unsqueeze",
+    "squeeze",
+    "squeeze_dim",
+    "squeeze_dims",
+)
+_RESHAPES += ("squeeze_dim_",)
+_ORDERS = ("t", "transpose", "permute")
+
+
+@_rule(
+    *(*_RESHAPES, *_ORDERS, "expand", "select", "slice", "flip", "diagonal", "repeat"),
+    on=("number", "zeros", "expand"),
+)
+def _of_one_number(
+    b: Builder, name: str, args: Values, params: Params, out: Value
+) -> Any:
+    number = b.uniform(args[0])
+    if number is None or not out.size:
+        return None
+    return b.filled(number, out.dtype, out.shape)
+
+
+@_rule("fill_scalar", "zeros_like", "zero")
+def _filling(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    number = params["value"] if params else 0
+    return (
+        b.filled(number, out.dtype, out.shape)
+        if number.__class__ in (int, float)
+        else None
+    )
+
+
+# -- shapes ---------------------------------------------------------------------------------------
+
+
+@_rule(*_RESHAPES)
+def _reshape(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    (x,) = args
+    if x.shape == out.shape:
+        return x
+    inner = b.maker(x, "view")
+    if inner is not None or name != "view":
+        source = x if inner is None else inner.args[0]
+        return b.shaped(source, out.shape)
+    return None
+
+
+@_rule(*_ORDERS)
+def _order(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    (x,) = args
+    dims = _dims(name, params, len(x.shape))
+    inner = b.maker(x, "t", "permute")
+    if inner is not None:
+        before = _dims(inner.prim.name, inner.params, len(x.shape))
+        return _permuted(b, inner.args[0], tuple([before[d] for d in dims]))
+    moved = [d for d in dims if x.shape[d] != 1]
+    if moved == sorted(moved):
+        return b.shaped(x, out.shape)
+    if name != ("t" if len(dims) == 2 else "permute"):
+        return _permuted(b, x, dims)
+    product = b.maker(x, "mm") if name == "t" and b.once(x) else None
+    if product is not None:
+        first, second = product.args
+        return b.emit(
+            "mm", (_permuted(b, second, (1, 0)), _permuted(b, first, (1, 0))), {}, out
+        )
+    return None
+
+
+def _dims(name: str, params: Params, ndim: int) -> Shape:
+    """The order of dimensions that a step gives."""
+    if name == "permute":
+        dims: Shape = params["dims"]
+        return dims
+    order = list(range(ndim))
+    first, second = (params["dim0"], params["dim1"]) if name == "transpose" else (0, -1)
+    if ndim:
+        order[first], order[second] = order[second], order[first]
+    return tuple(order)
+
+
+def _permuted(b: Builder, x: Value, dims: Shape) -> Value:
+    if dims == tuple(range(len(dims))):
+        return x
+    like = Value(x.dtype, tuple([x.shape[d] for d in dims]))
+    if len(dims) == 2:
+        return b.emit("t", (x,), {}, like)
+    return b.emit("permute", (x,), {"dims": dims}, like)
+
+
+@_rule("expand")
+def _expand(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    (x,) = args
+    if x.shape == out.shape:
+        return x
+    inner = b.maker(x, "expand")
+    if inner is not None:
+        return b.expanded(inner.args[0], out.shape)
+    inner = b.maker(x, "view")
+    if inner is not None:
+        # dimensions of size 1 in front are what expanding adds by itself
+        source = inner.args[0]
+        lead = len(x.shape) - len(source.shape)
+        if lead > 0 and x.shape == (1,) * lead + source.shape:
+            return b.expanded(source, out.shape)
+    return None
+
+
+# -- parts ----------------------------------------------------------------------------------------
+
+
+def _part(b: Builder, x: Value, dim: int, start: int, end: int, step: int = 1) -> Value:
+    """Some positions of a dimension."""
+    count = len(range(start, end, step))
+    if count == x.shape[dim]:
+        return x
+    like = Value(x.dtype, (*x.shape[:dim], count, *x.shape[dim + 1 :]))
+    params = {"dim": dim, "start": start, "end": end, "step": step}
+    return b.emit("slice", (x,), params, like)
+
+
+def _at(b: Builder, x: Value, dim: int, index: int) -> Value:
+    """One position of a dimension."""
+    like = Value(x.dtype, x.shape[:dim] + x.shape[dim + 1 :])
+    return b.emit("select", (x,), {"dim": dim, "index": index}, like)
+
+
+def _holder(step: Any, dim: int, start: int, end: int) -> tuple[Value, int] | None:
+    """The part of a `cat` that holds a range, and where the range starts in it."""
+    if step.params["dim"] != dim:
+        return None
+    before = 0
+    for part in step.args:
+        size = part.shape[dim]
+        if start < before + size:
+            return (part, start - before) if end <= before + size else None
+        before += size
+    return None
+
+
+@_rule("select")
+def _select(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    x = _before_writes(b, args[0], params)
+    dim, index = params["dim"], params["index"]
+    if index.__class__ is not int:
+        return None
+    if index < 0 or x is not args[0]:
+        return _at(b, x, dim, index % x.shape[dim])
+    inner = b.maker(x, *_WHOLES)
+    if inner is None:
+        return b.shaped(x, out.shape) if x.shape[dim] == 1 else None
+    kind, source = inner.prim.name, inner.args[0]
+    if kind == "expand":
+        lead = len(x.shape) - len(source.shape)
+        if dim < lead:
+            return b.expanded(source, out.shape)
+        at = 0 if source.shape[dim - lead] == 1 else index
+        return b.expanded(_at(b, source, dim - lead, at), out.shape)
+    if inner.params["dim"] != dim:
+        return None
+    if kind == "stack":
+        return inner.args[index]
+    if kind == "cat":
+        held = _holder(inner, dim, index, index + 1)
+        return None if held is None else _at(b, held[0], dim, held[1])
+    if kind == "slice":
+        return _at(b, source, dim, inner.params["start"] + index * inner.params["step"])
+    at = inner.params["index"]
+    if at.__class__ is not int:
+        return None
+    if kind == "select_backward":
+        return source if at == index else b.filled(0, out.dtype, out.shape)
+    # what was written last
+    return inner.args[1] if at == index else None
+
+
+_FAR = 64
+
+
+def _before_writes(b: Builder, x: Value, params: Params) -> Value:
+    """A value before those writes that do not touch what is read."""
+    for _ in range(_FAR):
+        step = b.maker(x, "select_scatter")
+        if step is None or step.params["dim"] != params["dim"]:
+            break
+        at, index = step.params["index"], params["index"]
+        if not at.__class__ is index.__class__ is int or at == index:
+            break
+        x = step.args[0]
+    return x
+
+
+_WHOLES = ("stack", "cat", "expand", "slice", "select_backward", "select_scatter")
+
+
+@_rule("slice")
+def _slice(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    (x,) = args
+    dim, start, end, step = (params[n] for n in ("dim", "start", "end", "step"))
+    if not (start.__class__ is end.__class__ is step.__class__ is int):
+        return None
+    if x.shape == out.shape:
+        return x
+    inner = b.maker(x, "slice", "cat", "stack", "expand")
+    if inner is None or not out.size:
+        return None
+    kind, source = inner.prim.name, inner.args[0]
+    if kind == "expand":
+        lead = len(x.shape) - len(source.shape)
+        if dim >= lead and source.shape[dim - lead] != 1:
+            source = _part(b, source, dim - lead, start, end, step)
+        return b.expanded(source, out.shape)
+    if inner.params["dim"] != dim:
+        return None
+    if kind == "stack":
+        parts = inner.args[start:end:step]
+        return b.emit("stack", parts, {"dim": dim}, out)
+    if kind == "cat":
+        held = _holder(inner, dim, start, end)
+        return held and _part(b, held[0], dim, held[1], held[1] + end - start, step)
+    first, by = inner.params["start"], inner.params["step"]
+    last = start + (out.shape[dim] - 1) * step
+    return _part(b, source, dim, first + start * by, first + last * by + 1, by * step)
+
+
+@_rule("select_scatter", "slice_scatter")
+def _write(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    whole, part = args
+    if whole.dtype != part.dtype or not all(
+        p.__class__ is int for p in params.values()
+    ):
+        return None
+    if part.shape == whole.shape:
+        return part
+    if name == "select_scatter" and whole.shape[params["dim"]] == 1:
+        return b.shaped(part, out.shape)
+    inner = b.maker(whole, name)
+    if inner is not None and inner.params == params:
+        return b.emit(name, (inner.args[0], part), params, out)
+    if b.is_zero(whole):
+        backward = name.replace("scatter", "backward")
+        return b.emit(backward, (part,), {"shape": out.shape, **params}, out)
+    return None
+
+
+@_rule("select_backward", "slice_backward", "diagonal_backward")
+def _backward(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    (g,) = args
+    if b.is_zero(g):
+        return b.filled(0, out.dtype, out.shape)
+    if g.shape == out.shape and name == "slice_backward":
+        return g
+    if name == "select_backward" and out.shape[params["dim"]] == 1:
+        return b.shaped(g, out.shape)
+    return None
+
+
+# -- joins ----------------------------------------------------------------------------------------
+
+
+def _run(
+    b: Builder, parts: Values, name: str, dim: int
+) -> tuple[Value, int, int] | None:
+    """What consecutive parts of one value cover of it."""
+    steps = [b.maker(part, name) for part in parts]
+    end = None
+    for step in steps:
+        if (
+            step is None
+            or step.args[0] is not steps[0].args[0]
+            or step.params["dim"] != dim
+        ):
+            return None
+        p = step.params
+        start, stop = (p["index"],) * 2 if name == "select" else (p["start"], p["end"])
+        stop = start + 1 if name == "select" else stop
+        if (
+            start.__class__ is not int
+            or p.get("step", 1) != 1
+            or end not in (None, start)
+        ):
+            return None
+        end = stop
+    first = steps[0].params["index" if name == "select" else "start"]
+    return steps[0].args[0], first, end
+
+
+@_rule("stack")
+def _stack(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    if any(arg.dtype != out.dtype for arg in args):
+        return None
+    if len(args) == 1:
+        return b.shaped(args[0], out.shape)
+    if all(arg is args[0] for arg in args):
+        single = (*out.shape[: params["dim"]], 1, *out.shape[params["dim"] + 1 :])
+        return b.expanded(b.shaped(args[0], single), out.shape)
+    run = _run(b, args, "select", params["dim"])
+    return run and _part(b, run[0], params["dim"], run[1], run[2])
+
+
+@_rule("cat")
+def _cat(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    dim = params["dim"]
+    if any(arg.dtype != out.dtype for arg in args):
+        return None
+    parts = [arg for arg in args if arg.shape[dim]]
+    if len(parts) == 1:
+        return parts[0]
+    if parts and len(parts) < len(args):
+        return b.emit("cat", parts, params, out)
+    run = _run(b, args, "slice", dim)
+    return run and _part(b, run[0], dim, run[1], run[2])
+
+
+@_rule("index_select")
+def _rows(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    x, index = args
+    dim = params["dim"]
+    if index.constant is None or index.size != 1 or not x.shape:
+        return None
+    at = int(index.constant.reshape(-1)[0])
+    if not -x.shape[dim] <= at < x.shape[dim]:
+        return None
+    return b.shaped(_at(b, x, dim, at % x.shape[dim]), out.shape)

@@ -1,0 +1,64 @@
+"""Layer 8 · compiler: programs with less to do, and the same results.
+
+What is left out: steps that nothing depends on, steps that are there already, what is known when
+the program is made, and what identities of arithmetic, of shapes and of sums make unnecessary (see
+NOTE [rewriting], NOTE [identities], NOTE [canonical views], NOTE [sums of parts]). Results are kept
+to the last bit, except that sums may be added up in another order.
+"""
+
+from __future__ import annotations
+
+from wengert.compiler.ir import Loop, Program
+from wengert.compiler.passes.arithmetic import ARITHMETIC
+from wengert.compiler.passes.builder import Builder, live
+from wengert.compiler.passes.combining import COMBINING
+from wengert.compiler.passes.gathering import gathered
+from wengert.compiler.passes.moves import MOVES
+
+__all__ = ["simplify"]
+
+_BOOK = COMBINING.merged(MOVES, ARITHMETIC)
+
+
+def simplify(program: Program, fastmath: bool = False) -> Program:
+    """A program with the same inputs and results, and with less to do.
+
+    Parameters
+    ----------
+    program
+        Any program; it is not changed.
+    fastmath
+        Whether to use identities that do not hold for infinities, NaN or signs of zeros, or that
+        round otherwise: ``x * 0`` is 0, ``x / 3`` is ``x * (1 / 3)``, and the like.
+
+    Returns
+    -------
+    Program
+        Its inputs are those of `program`. Values that have not changed are the same objects.
+    """
+    simple = _rewritten(gathered(program), fastmath)
+    # what is read between writes is found only now, and so are sums that copies stood between
+    joined = gathered(simple)
+    return simple if joined is simple else _rewritten(joined, fastmath)
+
+
+def _rewritten(program: Program, fastmath: bool) -> Program:
+    steps, counts = live(program.steps, program.outputs)
+    builder = Builder(_BOOK, counts, fastmath)
+    for step in steps:
+        builder.take(_with_body(step, fastmath) if isinstance(step, Loop) else step)
+    outputs = [builder.current(value) for value in program.outputs]
+    writes = [(builder.current(made), over) for made, over in program.writes]
+    return Program(
+        program.inputs,
+        live(builder.steps, outputs)[0],
+        outputs,
+        [(made, over) for made, over in writes if made is not over],
+    )
+
+
+def _with_body(loop: Loop, fastmath: bool) -> Loop:
+    body = _rewritten(loop.body, fastmath)
+    return Loop(
+        loop.count, body, loop.carried, loop.sliced, loop.fixed, loop.outs, loop.site
+    )

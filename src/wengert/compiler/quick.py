@@ -1,0 +1,109 @@
+"""Layer 8 · compiler: the shortest way through a call, as one generated Python function.
+
+Where the traces of an environment are a single line without decisions, a call is: check the
+conditions, call the executable, wrap the results. Written out for the environment at hand, that
+costs a fraction of the general way (`Entry.run`), which stays the meaning of it all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.compiler.entry import Entry
+from wengert.compiler.exit import Exit
+from wengert.tape.base import LEAF, SURFACE, TensorBase
+
+__all__ = ["MISS", "quick_call"]
+
+MISS = object()
+"""What a quick call gives where it does not hold."""
+
+
+def quick_call(entry: Entry) -> Callable[..., Any] | None:
+    """The quick way through `entry`, if there is one."""
+    block = entry.tree.root
+    if (
+        block is None
+        or block.exit is None
+        or block.guard is not None
+        or block.draws
+        or not block.steps
+        or entry.contents
+        or not entry.verified
+    ):
+        return None
+    entry.tree.prepare()
+    exit = block.exit
+    plain = [leaf.kind in ("tensor", "constant", "given") for leaf in exit.leaves]
+    if exit.effects or exit.backward is not None or not all(plain) or exit.repeats:
+        return None
+    outputs = {value: f"r[{i}]" for i, value in enumerate(block.outputs)}
+    if any(leaf.kind == "tensor" and leaf.what not in outputs for leaf in exit.leaves):
+        return None
+    environment = entry.environment
+    names = [f"p{i}" for i in range(len(environment.tensors))]
+    names += [f"n{i}" for i in range(len(environment.arrays))]
+    own = dict(zip(entry.tree.inputs, names, strict=True))
+    given = [own[value] for value in block.inputs]
+    lines = environment.lines()
+    lines += [f"if not {name}.flags.c_contiguous: return MISS" for name in given]
+    scope = {
+        **environment.scope(),
+        "MISS": MISS,
+        "LEAF": LEAF,
+        "new": TensorBase.__new__,
+        "Tensor": SURFACE.cls,
+        "rebuild": exit.rebuild,
+    }
+    call = getattr(block.executable, "call", None)
+    scope["run"] = block.executable if call is None else call
+    lines.append(f"r = run({', '.join(given)})" if call else f"r = run([{', '.join(given)}])")
+    if call:
+        lines.append("if r is None: return MISS")
+    made = []
+    for i, leaf in enumerate(exit.leaves):
+        made.append(f"l{i}")
+        lines += _leaf(i, leaf, outputs, names, scope)
+    lines.append(f"return {_together(exit, made)}")
+    source = "\n".join(
+        [
+            "def quick(args, kwargs):",
+            "    try:",
+            *[f"        {line.replace('return None', 'return MISS')}" for line in lines],
+            "    except (AttributeError, IndexError, KeyError, ValueError):",
+            "        return MISS",
+        ]
+    )
+    exec(compile(source, "<wengert quick call>", "exec"), scope)
+    return scope["quick"]  # type: ignore[no-any-return]
+
+
+def _leaf(i: int, leaf: Any, outputs: Any, names: list[str], scope: dict[str, Any]) -> list[str]:
+    if leaf.kind == "constant":
+        scope[f"c{i}"] = leaf.what
+        return [f"l{i} = c{i}"]
+    if leaf.kind == "given":
+        name = names[leaf.what]
+        return [f"l{i} = {name if name[0] == 'n' else 't' + name[1:]}"]
+    lines = [
+        f"l{i} = new(Tensor)",
+        f"l{i}.payload = {outputs[leaf.what]}",
+        f"l{i}.edge = {'LEAF' if leaf.leaf else 'None'}",
+        f"l{i}.vc = l{i}.ext = None",
+    ]
+    if leaf.cls is not SURFACE.cls:
+        scope[f"c{i}"] = leaf.cls
+        lines.append(f"l{i}.__class__ = c{i}")
+    return lines
+
+
+def _together(exit: Exit, made: list[str]) -> str:
+    """The expression of the result."""
+    mark = object()
+    shape = exit.rebuild([mark] * len(made))
+    if shape is mark:
+        return made[0]
+    if type(shape) is tuple and len(shape) == len(made) and all(part is mark for part in shape):
+        return f"({', '.join(made)},)"
+    return f"rebuild([{', '.join(made)}])"

@@ -1,0 +1,150 @@
+"""The benchmarks run, on few and small inputs: what they print, and what they refuse."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+BENCHMARKS = REPOSITORY / "benchmarks"
+QUICK = ("--rounds=1", "--peers=none")
+
+pytestmark = pytest.mark.skipif(
+    not BENCHMARKS.is_dir(), reason="the benchmarks come with the source"
+)
+
+
+def run(*command):
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "src")}
+    return subprocess.run(
+        [sys.executable, *map(str, command)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=BENCHMARKS,
+    )
+
+
+def printed(script, *switches):
+    result = run(f"{script}.py", *QUICK, *switches)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.parametrize(
+    ("script", "switches", "phases"),
+    [
+        ("overhead", (), {"forward", "backward", "both"}),
+        ("lstm", ("--steps=3",), {"forward", "backward", "both"}),
+        ("chain", ("--size=50",), {"forward", "backward", "both"}),
+        ("train", (), {"step"}),
+    ],
+)
+def test_a_benchmark_prints_json_with_a_time_for_every_case_and_phase(script, switches, phases):
+    check(json.loads(printed(script, "--json", *switches)), phases)
+
+
+def check(found, phases):
+    assert {row["phase"] for row in found["rows"]} == phases
+    for row in found["rows"]:
+        ours = row["contestants"]["wengert"]
+        assert ours["ours_over_theirs"] == 1 and ours["min"] <= ours["median"]
+        if row["phase"] in ("both", "double", "step"):
+            assert ours["min"] > 0
+    cases = [(row["case"], row["phase"]) for row in found["rows"]]
+    assert len(set(cases)) == len(cases)
+
+
+def test_the_account_gives_times_of_all_passes_and_parts_that_add_up_to_the_whole():
+    found = json.loads(printed("account", "--json", "--largest=9"))
+    check(found, {"alone", "recorded", "backward", "both", "double"})
+    assert len({row["case"] for row in found["costs"]["rows"]}) == len(found["costs"]["rows"]) > 10
+    # numbers, 8 elements and 3 by 3, each in two dtypes
+    assert len(found["parts"]) == 6 * len({account["build"] for account in found["parts"]})
+    for account in found["parts"]:
+        for phase in ("forward", "backward"):
+            lines = account["parts"][phase]
+            (whole,) = (value for name, value in lines.items() if name.startswith("**"))
+            parts = [value or 0 for name, value in lines.items() if not name.startswith("*")]
+            assert sum(parts) == pytest.approx(whole)
+
+
+def test_the_table_names_every_case():
+    table = printed("chain", "--size=50")
+    for case in ("mul, add", "mul, tanh, add", "sin, mul, add", "exp, add, log, mul"):
+        assert re.search(rf"^{case} \(50\) +both +\d+\.\d+", table, re.MULTILINE)
+
+
+PAGE = """# Speed
+
+<!-- figures: written by benchmarks/account.py -->
+Old figures.
+<!-- end of the figures -->
+
+Advice.
+"""
+
+
+def test_figures_come_between_the_marks_of_the_page(tmp_path):
+    page = tmp_path / "speed.md"
+    page.write_text(PAGE)
+    printed("account", f"--page={page}", "--largest=9", "--programs=")
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("# Speed\n\n<!-- figures") and text.endswith("-->\n\nAdvice.\n")
+    assert "Old figures" not in text
+    assert "(speed.svg)" in text and (tmp_path / "speed.svg").stat().st_size > 1000
+    for kernel in ("product, float32", "product, float64", "matmul, float64"):
+        assert f"| {kernel} |" in text
+    widths = {}
+    for line in text.splitlines():
+        if line.startswith("|"):
+            widths.setdefault(line.count("|"), line)
+    assert len(widths) >= 2  # tables of parts and of libraries
+
+
+def test_a_page_without_marks_is_left_as_it_is(tmp_path):
+    page = tmp_path / "speed.md"
+    page.write_text("# Speed\n")
+    result = run("account.py", *QUICK, f"--page={page}", "--programs=")
+    assert result.returncode != 0
+    assert "between which figures belong" in result.stderr
+    assert page.read_text() == "# Speed\n"
+
+
+PROGRAM = """
+import numpy as np
+from _styles import passes_of
+
+calls = []
+
+def drifting(F, x):
+    calls.append(x)
+    return x * x * float(len(calls))
+
+passes_of("a function that drifts", drifting, [np.ones(3)], np.ones(3), peers="none")
+"""
+
+
+def test_contestants_must_agree_on_the_gradient():
+    result = run("-c", PROGRAM)
+    assert result.returncode == 1
+    assert result.stderr == "a function that drifts: the gradient of wengert differs\n"
+
+
+STRAY = """
+from _builds import BUILDS
+
+build = BUILDS["wengert"]
+print(build.package.__version__ == build.load("wengert").__version__)
+import wengert
+"""
+
+
+def test_an_import_beside_the_builds_is_refused():
+    result = run("-c", STRAY)
+    assert result.stdout == "True\n"
+    assert "wengert is imported at a time when no build is set up" in result.stderr

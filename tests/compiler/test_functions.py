@@ -1,0 +1,529 @@
+"""Compiled functions do what they do uncompiled, call after call, whatever they hold."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from worlds import World, compare, randn
+
+import wengert as wg
+from wengert.nn import functional as F
+
+BACKENDS = ["numpy", "llvm"] if importlib.util.find_spec("llvmlite") else ["numpy"]
+COMPILED: dict[str, Callable[[], World]] = {}
+EAGER: dict[str, Callable[[], World]] = {}
+
+
+def compiled(world: Callable[[], World]) -> Callable[[], World]:
+    """A world whose function compiles."""
+    COMPILED[world.__name__] = world
+    return world
+
+
+def eager(world: Callable[[], World]) -> Callable[[], World]:
+    """A world whose function runs as it is, since a trace could not say what it does."""
+    EAGER[world.__name__] = world
+    return world
+
+
+def calls(count: int, make: Callable[[], tuple[Any, ...]]) -> Callable[[], Any]:
+    return lambda: (make() for _ in range(count))
+
+
+@compiled
+def a_training_step() -> World:
+    w = randn(3, 4, requires_grad=True)
+    b = wg.zeros(3, dtype=wg.float64, requires_grad=True)
+
+    def step(x: Any, y: Any) -> Any:
+        loss = ((x @ w.T + b - y) ** 2).mean()
+        w.grad = None
+        b.grad = None
+        loss.backward()
+        with wg.no_grad():
+            w.sub_(0.1 * w.grad)
+            b.sub_(0.1 * b.grad)
+        return loss
+
+    return step, calls(5, lambda: (randn(6, 4), randn(6, 3))), [w, b]
+
+
+@compiled
+def gradients_that_accumulate() -> World:
+    w = randn(3, requires_grad=True)
+
+    def step(x: Any) -> Any:
+        loss = (w * x).sum()
+        loss.backward()
+        return loss.detach()
+
+    return step, calls(5, lambda: (randn(3),)), [w]
+
+
+@compiled
+def data_that_is_replaced() -> World:
+    w = randn(3, requires_grad=True)
+
+    def step(x: Any) -> Any:
+        loss = (w * x).exp().sum()
+        loss.backward()
+        w.data = w.data - 0.1 * w.grad
+        w.grad.zero_()
+        return loss.item()
+
+    return step, calls(5, lambda: (randn(3),)), [w]
+
+
+@compiled
+def data_that_is_written_to() -> World:
+    w = randn(3, requires_grad=True)
+
+    def step(x: Any) -> Any:
+        loss = (w * x).exp().sum()
+        loss.backward()
+        w.data -= 0.1 * w.grad
+        w.grad.zero_()
+        return loss.item()
+
+    return step, calls(5, lambda: (randn(3),)), [w]
+
+
+@compiled
+def a_decision_on_a_value() -> World:
+    def f(x: Any) -> Any:
+        if x.sum() > 0:
+            return x * 2
+        return x - 1
+
+    return f, calls(10, lambda: (randn(3),)), []
+
+
+@compiled
+def numbers_read_off_tensors() -> World:
+    def f(x: Any) -> Any:
+        s = x.sum().item()
+        return x * s + (s * 2 + 1), s, s - 3, -s, abs(s), s / 2, 1 / (2 + s * s)
+
+    return f, calls(6, lambda: (randn(3),)), []
+
+
+@compiled
+def numbers_that_python_compares() -> World:
+    def f(x: Any) -> Any:
+        s = x.sum().item()
+        return x * 2 if s > 0.5 else x * 3
+
+    return f, calls(8, lambda: (randn(3),)), []
+
+
+@compiled
+def floats_that_are_returned() -> World:
+    def f(x: Any) -> Any:
+        return float(x.sum()), [x.mean().item(), float(x[0] * 2)]
+
+    return f, calls(12, lambda: (randn(3),)), []
+
+
+@compiled
+def arrays_that_are_returned() -> World:
+    def f(x: Any) -> Any:
+        return (x * 2).numpy()
+
+    return f, calls(5, lambda: (randn(3),)), []
+
+
+@eager
+def numbers_that_mathematics_needs() -> World:
+    def f(x: Any) -> Any:
+        return x * math.sin(x.sum().item())
+
+    return f, calls(12, lambda: (randn(3),)), []
+
+
+@eager
+def a_counter() -> World:
+    state = {"n": 0}
+
+    def f(x: Any) -> Any:
+        state["n"] += 1
+        return x * state["n"]
+
+    return f, calls(6, lambda: (randn(3),)), []
+
+
+@eager
+def printing() -> World:
+    def f(x: Any) -> Any:
+        print(end="")
+        return x + 1
+
+    return f, calls(3, lambda: (randn(3),)), []
+
+
+@eager
+def a_list_that_grows() -> World:
+    kept: list[Any] = []
+
+    def f(x: Any) -> Any:
+        kept.append(x * 2)
+        return x + 1
+
+    return f, calls(4, lambda: (randn(3),)), kept
+
+
+@eager
+def random_numbers_of_numpy() -> World:
+    def f(x: Any) -> Any:
+        return x * np.random.randn(3)
+
+    return f, calls(4, lambda: (randn(3),)), []
+
+
+@eager
+def a_generator_of_numpy() -> World:
+    rng = np.random.default_rng(0)
+
+    def f(x: Any) -> Any:
+        return x * rng.standard_normal(3)
+
+    return f, calls(4, lambda: (randn(3),)), []
+
+
+@compiled
+def random_numbers() -> World:
+    def f(x: Any) -> Any:
+        return x * wg.randn(3, dtype=wg.float64) + wg.rand(3, dtype=wg.float64)
+
+    return f, calls(4, lambda: (randn(3),)), []
+
+
+@compiled
+def dropout() -> World:
+    def f(x: Any) -> Any:
+        return F.dropout(x, 0.5) * 2
+
+    return f, calls(4, lambda: (randn(8, requires_grad=True),)), []
+
+
+@compiled
+def writes_through_views() -> World:
+    def f(x: Any) -> Any:
+        y = wg.zeros(4, dtype=wg.float64)
+        y[1:3] = x
+        y[0] += 5
+        v = y.view(2, 2)
+        v.mul_(3)
+        v[:, 1] += x
+        return y * 1, v.T + 0
+
+    return f, calls(4, lambda: (randn(2),)), []
+
+
+@compiled
+def writes_to_an_argument() -> World:
+    def f(x: Any, i: Any) -> Any:
+        x.add_(1)
+        x[0] = i.sum()
+        return x
+
+    return f, calls(4, lambda: (randn(4), randn(2))), []
+
+
+@compiled
+def writes_to_a_part_of_an_argument() -> World:
+    def f(x: Any) -> Any:
+        v = x[1:3]
+        v.mul_(2)
+        return v.clone()
+
+    return f, calls(4, lambda: (randn(4),)), []
+
+
+@compiled
+def an_array_that_changes() -> World:
+    a = np.ones(3)
+
+    def f(x: Any) -> Any:
+        return x * a
+
+    def each() -> Any:
+        for _ in range(5):
+            yield (randn(3),)
+            a[:] += 1
+
+    return f, each, []
+
+
+@compiled
+def an_array_that_numpy_computes_with() -> World:
+    a = np.ones(3)
+
+    def f(x: Any) -> Any:
+        return x * np.sin(a)
+
+    def each() -> Any:
+        for i in range(6):
+            yield (randn(3),)
+            a[:] += i > 2
+
+    return f, each, []
+
+
+@compiled
+def a_number_of_the_enclosing_function() -> World:
+    scale = 2.0
+
+    def f(x: Any) -> Any:
+        return x * scale
+
+    def each() -> Any:
+        nonlocal scale
+        for _ in range(4):
+            yield (randn(3),)
+            scale += 1.0
+
+    return f, each, []
+
+
+@compiled
+def a_tensor_that_is_replaced() -> World:
+    held = {"w": randn(3)}
+
+    def f(x: Any) -> Any:
+        return x * held["w"]
+
+    def each() -> Any:
+        for _ in range(4):
+            yield (randn(3),)
+            held["w"] = randn(3)
+
+    return f, each, []
+
+
+class Model:
+    """An object that holds what a function computes with."""
+
+    def __init__(self) -> None:
+        self.w = randn(3, 3, requires_grad=True)
+        self.scale = 1.5
+
+    def forward(self, x: Any) -> Any:
+        return (self.w @ x * self.scale).tanh()
+
+
+@compiled
+def a_method() -> World:
+    model = Model()
+
+    def each() -> Any:
+        for i in range(6):
+            yield (randn(3),)
+            if i == 3:
+                model.scale = 2.5
+
+    return model.forward, each, []
+
+
+@compiled
+def a_gradient_inside() -> World:
+    def f(x: Any) -> Any:
+        return wg.func.grad(lambda v: (v**3).sum())(x)
+
+    return f, calls(4, lambda: (randn(3),)), []
+
+
+@compiled
+def a_map_over_a_batch_inside() -> World:
+    w = randn(3, 3)
+
+    def f(x: Any) -> Any:
+        return wg.func.vmap(lambda v: (w @ v).tanh())(x)
+
+    return f, calls(4, lambda: (randn(5, 3),)), []
+
+
+@compiled
+def per_example_gradients_inside() -> World:
+    def f(w: Any, x: Any) -> Any:
+        return wg.func.vmap(wg.func.grad(lambda w, x: (w @ x).sin().sum()), (None, 0))(w, x)
+
+    return f, calls(4, lambda: (randn(2, 3), randn(5, 3))), []
+
+
+@compiled
+def a_hessian_inside() -> World:
+    def f(x: Any) -> Any:
+        return wg.func.hessian(lambda v: (v.exp() * v).sum())(x)
+
+    return f, calls(4, lambda: (randn(3),)), []
+
+
+@compiled
+def jacobians_inside() -> World:
+    def g(v: Any) -> Any:
+        return v.sin().cumsum(0)
+
+    def f(x: Any) -> Any:
+        return wg.func.jacrev(g)(x), wg.func.jacfwd(g)(x)
+
+    return f, calls(4, lambda: (randn(3),)), []
+
+
+@compiled
+def a_second_derivative_inside() -> World:
+    def f(x: Any) -> Any:
+        y = (x**3).sum()
+        (g,) = wg.autograd.grad(y, x, create_graph=True)
+        z = (g**2).sum()
+        z.backward()
+        return z.detach()
+
+    return f, calls(4, lambda: (randn(3, requires_grad=True),)), []
+
+
+class Square(wg.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return 2 * x * g
+
+
+@compiled
+def a_custom_function() -> World:
+    def f(x: Any) -> Any:
+        return Square.apply(x).sum()
+
+    return f, calls(4, lambda: (randn(3, requires_grad=True),)), []
+
+
+@compiled
+def functions_of_numpy() -> World:
+    def f(x: Any) -> Any:
+        return np.sin(x) * np.exp(x) + np.dot(np.ones((3, 3)), x)
+
+    return f, calls(4, lambda: (randn(3),)), []
+
+
+@compiled
+def masks() -> World:
+    def f(x: Any) -> Any:
+        return x[x > 0].sum(), wg.where(x > 0, x, x * 2), wg.nonzero(x > 0)
+
+    return f, calls(6, lambda: (randn(3),)), []
+
+
+@compiled
+def errors_that_are_raised() -> World:
+    def f(x: Any) -> Any:
+        if x.sum() > 0:
+            raise ValueError("positive")
+        return x * 2
+
+    return f, calls(6, lambda: (randn(3),)), []
+
+
+@compiled
+def several_shapes() -> World:
+    def f(x: Any) -> Any:
+        return x.reshape(-1).sum() / x.shape[0]
+
+    return f, lambda: ((randn(i, 2),) for i in (2, 3, 2, 3)), []
+
+
+@compiled
+def nested_containers() -> World:
+    def f(p: Any) -> Any:
+        return {"a": p["w"] * 2, "b": [p["b"], (p["w"].sum(), 3, None)]}
+
+    return f, calls(4, lambda: ({"w": randn(3), "b": randn(2)},)), []
+
+
+@compiled
+def indices() -> World:
+    def f(x: Any, i: Any) -> Any:
+        return x[i], x.gather(0, i), wg.cat([x, x[i]]), wg.stack([x[0], x[1]])
+
+    return f, calls(4, lambda: (randn(5), wg.randint(0, 5, (3,)))), []
+
+
+@compiled
+def arguments_with_a_history() -> World:
+    def f(x: Any, y: Any) -> Any:
+        return x * y, (x + y).sum()
+
+    def each() -> Any:
+        for _ in range(4):
+            yield randn(3, requires_grad=True) * 2, randn(3, requires_grad=True)
+
+    return f, each, []
+
+
+@compiled
+def results_that_are_arguments_or_constants() -> World:
+    def f(x: Any) -> Any:
+        return x, wg.ones(2), 3, "text", None
+
+    return f, calls(3, lambda: (randn(3),)), []
+
+
+@compiled
+def one_result_in_two_places() -> World:
+    def f(x: Any) -> Any:
+        y = x * 2
+        return y, [y]
+
+    return f, calls(3, lambda: (randn(3),)), []
+
+
+@compiled
+def no_elements() -> World:
+    def f(x: Any) -> Any:
+        return x * 2, x.sum(), wg.cat([x, wg.ones(2, dtype=wg.float64)])
+
+    return f, calls(3, lambda: (randn(0),)), []
+
+
+@compiled
+def values_that_are_no_numbers() -> World:
+    def f(x: Any) -> Any:
+        return x / x, x.log(), wg.maximum(x / 0, x), wg.where(x > 0, x.log(), -x)
+
+    given = [[0.0, 1.0, -1.0], [math.nan, math.inf, -math.inf], [-0.0, 2.0, math.nan]]
+    return f, lambda: ((wg.tensor(v, dtype=wg.float64),) for v in given), []
+
+
+@compiled
+def a_loop_of_python() -> World:
+    def f(x: Any, w: Any) -> Any:
+        h = x
+        for _ in range(20):
+            h = wg.tanh(w @ h + x)
+        return h
+
+    return f, calls(4, lambda: (randn(3, requires_grad=True), randn(3, 3, requires_grad=True))), []
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", COMPILED)
+def test_compiled_functions_do_what_they_do_uncompiled(name: str, backend: str) -> None:
+    found = compare(COMPILED[name], backend)
+    assert found.reason is None, str(found.reason)
+    assert found.entries
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", EAGER)
+def test_functions_that_do_more_than_compute_run_as_they_are(name: str, backend: str) -> None:
+    found = compare(EAGER[name], backend)
+    assert found.reason is not None
