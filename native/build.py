@@ -1,7 +1,8 @@
 """Compile what every operation goes through: ``python native/build.py``.
 
-They are made by Cython from the package's own files, whose types the ``.pxd`` beside them adds, and
-put into ``src/wengert/native``, where `wengert.tape` finds them first.
+The modules of the tape are made by Cython from the package's own files, whose types the ``.pxd``
+beside them adds. The functions of large arrays are C. All are put into ``src/wengert/native``, where
+their packages find them first.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ INTO = ROOT / "src" / "wengert" / "native"
 WORK = ROOT / "build" / "native"
 MODULES = ("accumulate", "backward", "base", "engine", "masked", "record", "views")
 """Compiled as they are; what else is hot is written by generate.py."""
+FLAGS = [] if sys.platform == "win32" else ["-O3", "-g0"]
+# nothing asks the C library for errors, and loops have no branches that could trap
+EXACT = [*FLAGS, *(["-fno-math-errno", "-fno-trapping-math"] if FLAGS else [])]
 DIRECTIVES = {"annotation_typing": False, "auto_pickle": False, "binding": True}
 
 
@@ -56,22 +60,28 @@ def build() -> list[Path]:
                 [f"wengert/tape/{name}.{suffix}"],
                 include_dirs=[numpy.get_include(), str(package)],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
-                extra_compile_args=[] if sys.platform == "win32" else ["-O3", "-g0"],
+                extra_compile_args=FLAGS,
             )
             for suffix, names in (("py", MODULES), ("pyx", ("recorded", "sums")))
             for name in names
         ]
+        vector = Extension(
+            "wengert.kernels.vector",
+            [str(HERE / "vector.c")],
+            include_dirs=[numpy.get_include()],
+            extra_compile_args=EXACT,
+        )
+        made = cythonize(extensions, language_level=3, compiler_directives=DIRECTIVES)
         setup(
             name="wengert-native",
-            ext_modules=cythonize(extensions, language_level=3, compiler_directives=DIRECTIVES),
+            ext_modules=[*made, vector],
             script_args=["-q", "build_ext", "--build-lib", str(WORK / "made")],
         )
     finally:
         os.chdir(before)
     shutil.rmtree(INTO, ignore_errors=True)
-    made = WORK / "made" / "wengert" / "tape"
-    shutil.copytree(made, INTO / "tape")
-    return sorted((INTO / "tape").iterdir())
+    shutil.copytree(WORK / "made" / "wengert", INTO)
+    return sorted(path for path in INTO.rglob("*") if path.is_file())
 
 
 if __name__ == "__main__":

@@ -27,6 +27,8 @@ from wengert.base.memory_format import contiguous_format as contiguous_format
 from wengert.base.memory_format import memory_format as memory_format
 from wengert.base.memory_format import preserve_format as preserve_format
 from wengert.base.size import Size as Size
+from wengert.base.threads import get_num_threads as get_num_threads
+from wengert.base.threads import set_num_threads as set_num_threads
 from wengert.ops import return_types as return_types
 from wengert.ops.affine import addmm as addmm
 from wengert.ops.affine import addmv as addmv
@@ -341,6 +343,7 @@ _FROM_LATER = {
     "save": "serialization",
     "is_anomaly_check_nan_enabled": "autograd.anomaly_mode",
     "is_anomaly_enabled": "autograd.anomaly_mode",
+    "memory_report": "autograd.memory",
 }
 
 if _TYPE_CHECKING:

@@ -177,17 +177,31 @@ def test_saddle_offers_x_and_then_y():
         np.testing.assert_array_equal(solve(start).numpy(), [1e-6, 2e-6, 1e-6, 2e-6])
 
 
+def agree(name, objective, derivative, args):
+    """Another library's value and derivative are ours."""
+    module = module_of(name)
+    for ours, theirs in ((module.objective, objective), (module.gradient, derivative)):
+        mine = flat(ours(*arguments(name)))
+        atol = 1e-12 * np.abs(mine).max()
+        np.testing.assert_allclose(flat(theirs(*args)), mine, rtol=0, atol=atol)
+
+
 @pytest.mark.torch
 @pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
 @pytest.mark.parametrize("name", SIZES)
 def test_values_and_derivatives_are_those_of_pytorch(name):
     torch = pytest.importorskip("torch")
     reference = import_module("benchmarks.gradbench.references.pytorch")
-    module, args = module_of(name), arguments(name)
-    theirs = [torch.tensor(a.numpy()) if isinstance(a, wg.Tensor) else a for a in args]
-    for ours, f in (
-        (module.objective, getattr(reference, name)),
-        (module.gradient, reference.DERIVATIVES[name]),
-    ):
-        mine = flat(ours(*args))
-        np.testing.assert_allclose(flat(f(*theirs)), mine, rtol=0, atol=1e-12 * np.abs(mine).max())
+    args = [torch.tensor(a.numpy()) if isinstance(a, wg.Tensor) else a for a in arguments(name)]
+    agree(name, getattr(reference, name), reference.DERIVATIVES[name], args)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SIZES)
+def test_values_and_derivatives_are_those_of_jax(name):
+    jax = pytest.importorskip("jax")
+    reference = import_module("benchmarks.gradbench.references.jax_jit")
+    args = [
+        jax.numpy.asarray(a.numpy()) if isinstance(a, wg.Tensor) else a for a in arguments(name)
+    ]
+    agree(name, getattr(reference, name), reference.DERIVATIVES[name], args)

@@ -159,3 +159,19 @@ print(type(Tagged([1.0, 2.0]) * wg.ones(2)).__name__)
     words = run(code)
     assert words[0] == "float32" and words[-1] == "Tagged"
     assert " ".join(words[1:-1]) == " ".join(["Array(4, dtype=int32, weak_type=True)"] * 2)
+
+
+def test_plain_subclasses_from_before_give_way_to_the_first_that_overrides():
+    code = """
+import wengert as wg
+class Plain(wg.Tensor):
+    __torch_function__ = wg.nn.Parameter.__torch_function__
+    def __add__(self, other): return "own"
+class Heir(Plain): pass
+class Tagged(wg.Tensor): pass
+one = wg.ones(1)
+for plain in (Plain([1.0]), Heir([1.0])):
+    print(type(plain + Tagged([2.0])).__name__, type(plain * Tagged([2.0])).__name__)
+    print(plain + one, type(plain * one).__name__)
+"""
+    assert run(code) == ["Tagged", "Tagged", "own", "Tensor"] * 2

@@ -180,8 +180,9 @@ def _euler_rotations(angles: Tensor) -> Tensor:
 
 
 def _axis_rotation(axis: Tensor) -> Tensor:
-    # a transform of torch.func cannot choose by a value: the angle is taken not to be 0
     angle = axis.norm()
+    if angle < 1e-4:
+        return torch.eye(3, dtype=DOUBLE)
     x, y, z = (axis / angle).unbind()
     zero, cos, sin = torch.zeros_like(x), angle.cos(), angle.sin()
     unit = torch.stack((x, y, z))

@@ -11,7 +11,7 @@ import numpy as np
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
 from wengert.compiler.environment import Environment
-from wengert.compiler.exit import Effect, Exit, Leaf
+from wengert.compiler.exit import Effect, Exit, Leaf, View
 from wengert.compiler.ir import Value
 from wengert.compiler.node import Backward
 from wengert.compiler.scalar import Scalar
@@ -76,8 +76,9 @@ def capture(
             result = function(*args, **kwargs)
             leaves, rebuild = flatten(result)
             effects, origins = _effects(trace, tensors, inputs, grads, versions)
-            made = _leaves(trace, leaves, environment)
-            backward, outputs = _differentiated(trace, leaves, tensors)
+            made = _leaves(trace, leaves, environment, inputs)
+            computed = [leaf.kind == "tensor" for leaf in made]
+            backward, outputs = _differentiated(trace, leaves, computed, tensors)
             if any(t.edge is not edge for t, edge in zip(tensors, edges, strict=True)):
                 trace.give_up("an operation in place changes the history of an argument")
         finally:
@@ -124,17 +125,13 @@ def _own(payload: Any) -> Any:
 
 
 def _differentiated(
-    trace: Trace, leaves: list[Any], tensors: list[Any]
+    trace: Trace, leaves: list[Any], computed: list[bool], tensors: list[Any]
 ) -> tuple[Backward | None, list[int]]:
-    """Trace the backward pass of what was returned, from cotangents of ones."""
-    given = {id(t) for t in tensors}
+    """Trace the backward pass of what was computed, from cotangents of ones."""
     outputs = [
         i
         for i, leaf in enumerate(leaves)
-        if isinstance(leaf, TensorBase)
-        and leaf.edge is not None
-        and leaf.edge is not LEAF
-        and id(leaf) not in given
+        if computed[i] and leaf.edge is not None and leaf.edge is not LEAF
     ]
     places = [i for i, t in enumerate(tensors) if t.edge is not None]
     places = [i for i in places if is_differentiable(tensors[i].payload.dtype)]
@@ -211,9 +208,13 @@ def _effects(
     return effects, origins
 
 
-def _leaves(trace: Trace, leaves: list[Any], environment: Environment) -> list[Leaf]:
+def _leaves(
+    trace: Trace, leaves: list[Any], environment: Environment, inputs: list[Sym]
+) -> list[Leaf]:
     """How each leaf of the result is made in later runs."""
-    places = {id(v): i for i, v in enumerate([*environment.tensors, *environment.arrays])}
+    given = [*environment.tensors, *environment.arrays]
+    places = {id(v): i for i, v in enumerate(given)}
+    owners = {symbol.storage: i for i, symbol in enumerate(inputs)}
     made: list[Leaf] = []
     for leaf in leaves:
         place = places.get(id(leaf))
@@ -221,9 +222,14 @@ def _leaves(trace: Trace, leaves: list[Any], environment: Environment) -> list[L
             made.append(Leaf("given", place))
         elif isinstance(leaf, TensorBase):
             payload = trace.symbol(leaf.payload)
-            if payload.storage.origin is not None:
-                trace.give_up("a result is a view of an argument")
-            made.append(Leaf("tensor", payload.value, type(leaf), leaf.edge is LEAF))
+            owner = owners.get(payload.storage)
+            if owner is not None:
+                recorded = leaf.edge is not None and leaf.edge is not LEAF
+                made.append(Leaf("view", View(owner, payload.chain, recorded)))
+            elif payload.storage.origin is not None:
+                trace.give_up("a result shares memory with an array that is no argument")
+            else:
+                made.append(Leaf("tensor", payload.value, type(leaf), leaf.edge is LEAF))
         elif id(leaf) in trace.returned:
             symbol = trace.returned[id(leaf)][1]
             made.append(Leaf("number" if type(leaf) is float else "array", symbol.value))

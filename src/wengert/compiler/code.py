@@ -114,6 +114,10 @@ class Module:
         """Keep a declared function that no instruction names (yet)."""
         self._kept[symbol] = None
 
+    def has(self, symbol: str) -> bool:
+        """Whether a symbol is there."""
+        return symbol in self._declared
+
     def unique(self, hint: str) -> str:
         """A symbol that no other call gives."""
         self._symbols += 1
@@ -198,10 +202,10 @@ class Code:
         self.allocations.append(f"  {name} = alloca {kind}")
         return name
 
-    def function(self, head: str) -> str:
-        """The whole text of a function without a result, ``define`` and all of what `head` says."""
+    def function(self, head: str, result: str = "void") -> str:
+        """The whole text of a function, of which `head` says all but its body."""
         body = "\n".join([*self.allocations, *self.lines])
-        return f"define {head} {{\nentry:\n{body}\n  ret void\n}}"
+        return f"define {head} {{\nentry:\n{body}\n  ret {result}\n}}"
 
     # -- blocks -----------------------------------------------------------------------------------
 

@@ -11,9 +11,40 @@ import numpy as np
 from wengert.compiler.ir import Value
 from wengert.compiler.node import Backward
 from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
 
 __all__ = ["Effect", "Exit", "Leaf"]
+
+
+class View(NamedTuple):
+    """A result that shares the memory of a tensor or array of the environment.
+
+    Attributes
+    ----------
+    place
+        Which one.
+    chain
+        The views, as (primitive, parameters), that lead to it.
+    recorded
+        Whether its history is theirs; otherwise it has none.
+    """
+
+    place: int
+    chain: tuple[tuple[Any, dict[str, Any]], ...]
+    recorded: bool
+
+    def made(self, given: Any) -> Any:
+        """The view of what is there in a run."""
+        if self.recorded:
+            for prim, params in self.chain:
+                given = getattr(T, prim.name)(given, **params)
+            return given
+        tensor = given if isinstance(given, TensorBase) else new_tensor(given)
+        array = tensor.array()
+        for prim, params in self.chain:
+            array = prim.kernel(array, **params)
+        return new_tensor(array, None, tensor.share_version())
 
 
 class Leaf(NamedTuple):
@@ -22,8 +53,8 @@ class Leaf(NamedTuple):
     Attributes
     ----------
     kind
-        ``"constant"``, ``"given"`` (a tensor or array of the environment), ``"tensor"``,
-        ``"number"`` or ``"array"``.
+        ``"constant"``, ``"given"`` (a tensor or array of the environment), ``"view"`` (of one),
+        ``"tensor"``, ``"number"`` or ``"array"``.
     what
         The object, its place in the environment, or its value.
     cls
@@ -171,6 +202,8 @@ class Exit:
                 leaves.append(leaf.what)
             elif leaf.kind == "given":
                 leaves.append((tensors + arrays)[leaf.what])
+            elif leaf.kind == "view":
+                leaves.append(leaf.what.made((tensors + arrays)[leaf.what.place]))
             elif leaf.kind == "number":
                 value = leaf.what
                 held = known[value] if value.constant is None else value.constant

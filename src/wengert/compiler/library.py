@@ -13,9 +13,12 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import importlib.util
+import os
 import sys
 from collections.abc import Sequence
 from functools import cache
+from importlib.machinery import PathFinder
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -142,15 +145,31 @@ def setup() -> None:
 
 
 @cache
+def _routines(part: str) -> Any:
+    """The capsules of a module of SciPy's for Cython, by name (see NOTE [routines])."""
+    name = f"scipy.linalg.{part}"
+    if name not in sys.modules:
+        # on its own, for the package around it takes a third of a second to import
+        package = importlib.util.find_spec("scipy")
+        for path in (package and package.submodule_search_locations) or ():
+            spec = PathFinder.find_spec(name, [os.path.join(path, "linalg")])
+            if spec is not None and spec.loader is not None:
+                module = importlib.util.module_from_spec(spec)
+                spec.loader.exec_module(module)
+                return module.__pyx_capi__
+    return scipy_module(f"linalg.{part}", "compile").__pyx_capi__
+
+
+@cache
 def _address(name: str) -> int:
-    """Where a routine begins, or 0 (see NOTE [routines])."""
-    for part in ("linalg.cython_blas", "linalg.cython_lapack"):
+    """Where a routine begins, or 0."""
+    api = ctypes.pythonapi
+    for part in ("cython_blas", "cython_lapack"):
         try:
-            capsule = scipy_module(part, "compile").__pyx_capi__.get(name)
+            capsule = _routines(part).get(name)
         except ImportError:
             return 0
         if capsule is not None:
-            api = ctypes.pythonapi
             api.PyCapsule_GetName.restype = ctypes.c_char_p
             api.PyCapsule_GetName.argtypes = [ctypes.py_object]
             api.PyCapsule_GetPointer.restype = ctypes.c_void_p

@@ -360,9 +360,9 @@ def _accepts(step: Step) -> bool:
         return False
     if any(value.dtype != dtype for value in step.args):
         return False
-    letter = _LETTERS.get(dtype)
     # without BLAS here, that of NumPy is better for large ones
-    return letter is None or has_routine(f"{letter}gemm") or _work(step) < _LARGE
+    letter = _LETTERS.get(dtype)
+    return letter is None or _work(step) < _LARGE or has_routine(f"{letter}gemm")
 
 
 def _emit_mm(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
@@ -403,15 +403,16 @@ def _cost(step: Step) -> int:
 def _describe(step: Step) -> str:
     first, second = (value.shape for value in step.args)
     dtype = step.outs[0].dtype
-    letter = _LETTERS.get(dtype)
-    if letter is None or not has_routine(f"{letter}gemm"):
-        return ""
     m, k = (1, *first)[-2:]
     n = 1 if len(second) == 1 else second[-1]
     if min(m, n) == 1:
-        large = m * n > 1 and m * k * n >= _LARGE_VECTOR
-        return f"{letter}gemv {m}x{k}x{n}" if large else ""
-    return f"{letter}gemm {m}x{k}x{n}" if _is_large(m, k, n, dtype) else ""
+        routine, large = "gemv", m * n > 1 and m * k * n >= _LARGE_VECTOR
+    else:
+        routine, large = "gemm", _is_large(m, k, n, dtype)
+    letter = _LETTERS.get(dtype)
+    if not large or letter is None or not has_routine(f"{letter}gemm"):
+        return ""
+    return f"{letter}{routine} {m}x{k}x{n}"
 
 
 def _native(emit: Any) -> Native:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from wengert.compiler.scalars_formulas import evaluate
 from wengert.compiler.scalars_lane import Lane
 
 __all__ = ["FUNCTIONS"]
@@ -19,7 +20,7 @@ _LN2 = math.log(2.0)
 
 
 def _called(name: str) -> Any:
-    return lambda m, *operands: m.function(name, *operands)
+    return lambda m, *operands: evaluate(m, name, *operands)
 
 
 # -- of exponentials and logarithms ---------------------------------------------------------------
@@ -27,7 +28,7 @@ def _called(name: str) -> Any:
 
 def _sigmoid(m: Lane, a: str) -> str:
     one = m.number(1)
-    return m.div(one, m.add(one, m.function("exp", m.neg(a))))
+    return m.div(one, m.add(one, evaluate(m, "exp", m.neg(a))))
 
 
 def _rpow_scalar(m: Lane, a: str, base: Any) -> str:
@@ -42,7 +43,7 @@ def _vanishing(name: str, root: float) -> Any:
     def rule(m: Lane, a: str, b: str) -> str:
         zero = m.compare("eq", a, m.number(0))
         kept = m.select(zero, m.select(m.is_nan(b), b, m.number(root)), b)
-        return m.mul(a, m.function(name, kept))
+        return m.mul(a, evaluate(m, name, kept))
 
     return rule
 
@@ -53,13 +54,13 @@ def _entr(m: Lane, a: str) -> str:
     size = m.select(inside, a, m.number(1))
     below = m.select(m.is_nan(a), a, zero)
     below = m.select(m.compare("lt", a, zero), m.number(-math.inf), below)
-    return m.select(inside, m.mul(size, m.neg(m.function("log", size))), below)
+    return m.select(inside, m.mul(size, m.neg(evaluate(m, "log", size))), below)
 
 
 def _logit(m: Lane, a: str, eps: float | None) -> str:
     if eps is not None:
         a = m.minimum(m.maximum(a, m.number(eps)), m.number(1 - eps))
-    return m.function("log", m.div(a, m.sub(m.number(1), a)))
+    return evaluate(m, "log", m.div(a, m.sub(m.number(1), a)))
 
 
 def _logarithm_of_sum(scale: float) -> Any:
@@ -67,8 +68,8 @@ def _logarithm_of_sum(scale: float) -> Any:
 
     def rule(m: Lane, a: str, b: str) -> str:
         gap = m.size(m.sub(a, b))
-        grown = m.function("exp", m.mul(gap, m.number(-scale)))
-        added = m.function("log1p", grown)
+        grown = evaluate(m, "exp", m.mul(gap, m.number(-scale)))
+        added = evaluate(m, "log1p", grown)
         added = m.mul(added, m.number(1.0 / scale)) if scale != 1 else added
         # two equal infinities have no difference
         added = m.select(m.compare("eq", a, b), m.number(_LN2 / scale), added)

@@ -6,6 +6,7 @@ at a time (see NOTE [elements in registers] in `wengert.compiler.code`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -70,13 +71,15 @@ def _whole(code: Code, value: str, old: str, target: np.dtype[Any]) -> str:
 class Lane:
     """Instructions on elements of one dtype, appended to an emitter.
 
-    Operands and results are SSA names or literals; conditions are of type ``i1``.
+    Operands and results are SSA names or literals; conditions are of type ``i1``. With `exact`, the
+    module's fast-math flags do not hold.
     """
 
-    __slots__ = ("bits", "code", "dtype", "kind", "type")
+    __slots__ = ("bits", "code", "dtype", "flags", "kind", "type")
 
-    def __init__(self, code: Code, dtype: np.dtype[Any]) -> None:
+    def __init__(self, code: Code, dtype: np.dtype[Any], exact: bool = False) -> None:
         self.code = code
+        self.flags = "" if exact else code.module.flags
         self.dtype = dtype
         self.kind = dtype.kind
         self.type = llvm_type(dtype)
@@ -97,7 +100,7 @@ class Lane:
     def _binary(self, name: str, a: str, b: str) -> str:
         of_floats, of_integers, of_bools = _ARITHMETIC[name]
         if self.kind == "f":
-            return self.code.let(f"{of_floats} {self.code.module.flags}{self.type} {a}, {b}")
+            return self.code.let(f"{of_floats} {self.flags}{self.type} {a}, {b}")
         operation = of_bools if self.kind == "b" else of_integers
         return self.code.let(f"{operation} {self.type} {a}, {b}")
 
@@ -115,12 +118,12 @@ class Lane:
 
     def div(self, a: str, b: str) -> str:
         """a / b, of floats."""
-        return self.code.let(f"fdiv {self.code.module.flags}{self.type} {a}, {b}")
+        return self.code.let(f"fdiv {self.flags}{self.type} {a}, {b}")
 
     def neg(self, a: str) -> str:
         """-a."""
         if self.kind == "f":
-            return self.code.let(f"fneg {self.code.module.flags}{self.type} {a}")
+            return self.code.let(f"fneg {self.flags}{self.type} {a}")
         return self.sub("0", a)
 
     def exact(self, operation: str, a: str, b: str) -> str:
@@ -190,6 +193,29 @@ class Lane:
         self.code.module.declare(symbol, f"declare {self.type} @{symbol}({types})")
         given = ", ".join([f"{self.type} {operand}" for operand in operands])
         return self.code.let(f"call {self.type} @{symbol}({given})")
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        """a * b + c, of floats, rounded once where the processor can."""
+        return self.intrinsic("fmuladd", a, b, c)
+
+    def polynomial(self, x: str, coefficients: Sequence[float]) -> str:
+        """A polynomial by Horner's rule, its coefficients with the highest power first."""
+        total = self.number(coefficients[0])
+        for coefficient in coefficients[1:]:
+            total = self.fma(total, x, self.number(coefficient))
+        return total
+
+    def to_bits(self, a: str) -> str:
+        """The bits of a float, as an integer."""
+        return self.code.let(f"bitcast {self.type} {a} to i{self.bits}")
+
+    def from_bits(self, a: str) -> str:
+        """The float of some bits."""
+        return self.code.let(f"bitcast i{self.bits} {a} to {self.type}")
+
+    def bits_of(self, value: float) -> int:
+        """The bits of a constant."""
+        return int(np.array(value, self.dtype).view(f"i{self.dtype.itemsize}"))
 
     def size(self, a: str) -> str:
         """The absolute value."""

@@ -15,6 +15,7 @@ the storage has another value, and those who show a part of it take theirs anew 
 
 from __future__ import annotations
 
+import math
 import operator
 import weakref
 from collections.abc import Callable, Iterable
@@ -311,7 +312,26 @@ def _infix(name: str, left: Any, right: Any) -> Any:
         left, right = (
             v if v.dtype == common else S.to_copy(v, dtype=common) for v in (left, right)
         )
-    return getattr(S, name)(left, right)
+    return _product(left, right) if name == "matmul" else getattr(S, name)(left, right)
+
+
+def _product(left: Sym, right: Sym) -> Any:
+    """``left @ right``, by the primitives that it consists of."""
+    if left.ndim == 1 or right.ndim == 1:
+        rows = S.unsqueeze(left, dim=0) if left.ndim == 1 else left
+        columns = S.unsqueeze(right, dim=1) if right.ndim == 1 else right
+        made = _product(rows, columns)
+        shape = (left.array @ right.array).shape
+        return S.unsafe_view(made, shape=tuple(shape))
+    if left.ndim == 2 and right.ndim == 2:
+        return S.mm(left, right)
+    batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    parts = []
+    for side in (left, right):
+        whole = S.expand(side, shape=(*batch, *side.shape[-2:]))
+        parts.append(S.unsafe_view(whole, shape=(math.prod(batch), *side.shape[-2:])))
+    made = S.bmm(*parts)
+    return S.unsafe_view(made, shape=(*batch, left.shape[-2], right.shape[-1]))
 
 
 def _is_number(value: Any) -> bool:

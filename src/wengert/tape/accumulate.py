@@ -14,7 +14,7 @@ from wengert.tape.node import is_leaf_edge
 from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
 
-__all__ = ["add_gradients", "add_retained", "counted", "private"]
+__all__ = ["add_gradients", "add_retained", "counted", "owned", "private"]
 
 # may be taken again: a finalizer, which may run anywhere, may run a backward pass
 _accumulating = RLock()
@@ -32,7 +32,8 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
                 "leaf variable has been moved into the graph interior: a leaf was written to after "
                 "it had been used and had ceased to require a gradient; write to its clone()"
             )
-    leaf = g = None
+    # a name that still holds a gradient would have it copied
+    leaf = _ = g = None
     with _accumulating:
         if graph:
             # all are computed before any is set: an operation may raise
@@ -47,7 +48,9 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
                 continue
             # nobody else may come to hold the memory of a gradient
             if g.__class__ is np.ndarray and (
-                sys.getrefcount(g) > _ALONE or g.base is not None or not g.flags.writeable
+                sys.getrefcount(g) > _ALONE
+                or not g.flags.writeable
+                or (g.base is not None and not _is_whole(g))
             ):
                 g = private(g)
             _add(leaf, g)
@@ -66,13 +69,46 @@ def add_retained(tensor: Any, g: Any, graph: bool) -> None:
             ext.grad = new_tensor(ext.grad.payload + g)
 
 
+def owned(held: list[Any]) -> Any:
+    """The gradient in `held`, a list of one, if nobody else holds its memory; otherwise a copy."""
+    g = held.pop()
+    if (
+        g.__class__ is np.ndarray
+        and sys.getrefcount(g) <= _ALONE
+        and g.flags.writeable
+        and (g.base is None or _is_whole(g))
+    ):
+        return g
+    return private(g)
+
+
+def _is_whole(g: Any) -> bool:
+    """Whether a view shows all the memory of an array that only the view itself holds.
+
+    A sum of products is often such a view: of another shape or order than what was computed.
+    """
+    base = g.base
+    return (
+        base.__class__ is np.ndarray
+        and base.flags.owndata
+        and base.nbytes == g.nbytes
+        and sys.getrefcount(base) <= _ALONE_BELOW
+    )
+
+
 def _references(pairs: list[tuple[Any, Any]]) -> int:
     _, g = pairs.pop()
     return sys.getrefcount(g)
 
 
-# counted as `add_gradients` counts, since interpreters differ in what they count
+def _references_below(g: Any) -> int:
+    base = g.base
+    return sys.getrefcount(base)
+
+
+# counted as above, since interpreters differ in what they count
 _ALONE = _references([(None, np.empty(1))])
+_ALONE_BELOW = _references_below(np.empty((1, 1)).reshape(1))
 
 
 def private(g: Any) -> Any:

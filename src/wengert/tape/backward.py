@@ -14,7 +14,7 @@ import numpy as np
 from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
 from wengert.interp.levels import Lifted
-from wengert.tape.accumulate import add_gradients, private
+from wengert.tape.accumulate import add_gradients, owned, private
 from wengert.tape.base import OutputEdge, TensorBase, new_tensor
 from wengert.tape.cuts import recent, told
 from wengert.tape.engine import walk
@@ -300,9 +300,19 @@ def run_grad(
     walked = _Walk(seeds, keep, create_graph)
     walked.through = through
     walked.run({_node_of(edge) for edge in edges}, accumulate=False)
-    results = []
+    captured = walked.captured
+    results: list[Any] = []
+    made: dict[Any, Any] = {}
     for edge in edges:
-        index = edge.index if isinstance(edge, OutputEdge) else 0
-        g = walked.captured.get((_node_of(edge), index))
-        results.append(g if g is None or create_graph else new_tensor(private(g)))
+        key = _node_of(edge), edge.index if isinstance(edge, OutputEdge) else 0
+        if create_graph:
+            results.append(captured.get(key))
+            continue
+        first = made.get(key)
+        if first is not None:
+            # the same input once more
+            made[key] = new_tensor(private(first.payload))
+        elif captured.get(key) is not None:
+            made[key] = new_tensor(owned([captured.pop(key)]))
+        results.append(made.get(key))
     return results

@@ -3,10 +3,11 @@
 NOTE [compiled modules]
 The package is complete in Python. Where it has been built with a compiler, the folder ``native``
 holds extension modules under the names of some modules of this package, made from the very same
-files by Cython, and `wengert.tape` finds them first. One has no file of its own here: ``recorded``,
-the code that `wengert.tape.specialise` generates, generated once more for the primitives that are
-used most, with the fields of C structures for attributes. ``WENGERT_NATIVE=0`` in the environment
-leaves all of them alone; ``WENGERT_NATIVE=1`` insists on them.
+files by Cython, and `wengert.tape` finds them first (`wengert.base.native`). One has no file of its
+own here: ``recorded``, the code that `wengert.tape.specialise` generates, generated once more for
+the primitives that are used most, with the fields of C structures for attributes.
+``WENGERT_NATIVE=0`` in the environment leaves all of them alone; ``WENGERT_NATIVE=1`` insists on
+them.
 """
 
 from __future__ import annotations

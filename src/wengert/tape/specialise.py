@@ -258,7 +258,7 @@ def recorder(prim: Primitive, slow: Callable[..., Any], scalars: bool = False) -
     scope: dict[str, Any] = {
         "_prim": prim,
         "_slow": slow,
-        "_kernel": prim.kernel,
+        "_kernel": getattr(K, prim.name),
         "_new": TensorBase.__new__,
         "_new_node": node_class(prim).__new__ if prim.is_differentiable else None,
         "Tensor": SURFACE.cls,

@@ -1,0 +1,264 @@
+"""Layer 0 · base: threads that share the work on large arrays.
+
+NOTE [threads]
+NumPy computes with one thread, and lets go of the interpreter's lock while it does. So what is
+large enough is cut into pieces, and idle threads help. They are made when there is first something
+to share, and sleep in between. Whoever asks for help takes pieces like everybody else and waits
+for nobody but those who are at work on a piece: a helper that does not get a processor, that was
+left behind by ``fork`` or that has been stopped at the end of the program delays nothing. There is
+one team; while it is at work, whoever else asks for help, be it another thread, a signal handler or
+a piece itself, does all alone. So nothing can wait in a circle.
+
+Every element is computed as one thread would compute it: the number of threads changes no result.
+"""
+
+from __future__ import annotations
+
+import os
+from _thread import allocate_lock, start_new_thread  # not `threading`, which takes long to import
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["get_num_threads", "set_num_threads", "share"]
+
+_VARIABLES = ("WENGERT_NUM_THREADS", "OMP_NUM_THREADS")
+
+Work = Callable[[int, int], None]
+"""What is done with the elements from a start up to a stop."""
+
+
+class _Job:
+    """Pieces of one work, which threads take one after the other."""
+
+    __slots__ = ("error", "idle", "lock", "next", "running", "size", "step", "waiting", "work")
+
+    def __init__(self, work: Work, size: int, step: int) -> None:
+        self.work = work
+        self.size = size
+        self.step = step
+        self.next = 0
+        self.running = 0
+        self.waiting = False
+        self.error: BaseException | None = None
+        self.lock = allocate_lock()
+        self.idle = allocate_lock()
+        self.idle.acquire()
+
+    def take(self) -> tuple[int, int] | None:
+        """The next piece; what is too little for a piece of its own belongs to the last one."""
+        start = self.next
+        if start >= self.size:
+            return None
+        stop = start + self.step
+        if self.size - stop < self.step:
+            stop = self.size
+        self.next = stop
+        return start, stop
+
+    def help(self) -> None:
+        """Do pieces for another thread as long as there are any."""
+        while True:
+            with self.lock:
+                piece = self.take()
+                if piece is None:
+                    return
+                self.running += 1
+            try:
+                self.work(*piece)
+            except BaseException as error:
+                self.error = error
+                self.next = self.size
+            with self.lock:
+                self.running -= 1
+                if self.waiting and not self.running:
+                    self.waiting = False
+                    self.idle.release()
+
+    def lead(self) -> None:
+        """Do pieces, and return when all are done. An error anywhere ends it early."""
+        try:
+            while True:
+                with self.lock:
+                    piece = self.take()
+                if piece is None:
+                    break
+                self.work(*piece)
+        finally:
+            with self.lock:
+                self.next = self.size
+                self.waiting = self.running > 0
+                waiting = self.waiting
+            if waiting:
+                self.idle.acquire()
+        if self.error is not None:
+            raise self.error
+
+
+class _Team:
+    """The helpers of this process, and the job that they are called to."""
+
+    def __init__(self) -> None:
+        self.busy = allocate_lock()
+        self.calls: list[Any] = []
+        self.job: _Job | None = None
+
+    def call(self, count: int) -> None:
+        """Wake so many helpers; those that there are not yet are made."""
+        while len(self.calls) < count:
+            called = allocate_lock()
+            # before its helper starts: an open lock is a call
+            called.acquire()
+            try:
+                start_new_thread(self.serve, (called,))
+            except RuntimeError:
+                # no more threads here: those that there are do it
+                break
+            self.calls.append(called)
+        for called in self.calls[:count]:
+            # unless its helper has not even heard the last call
+            if called.locked():
+                called.release()
+
+    def serve(self, called: Any) -> None:
+        """What a helper does all its life; asleep, it holds no array."""
+        while True:
+            called.acquire()
+            job = self.job
+            if job is not None:
+                job.help()
+            del job
+
+
+_team = _Team()
+_wanted: int | None = None
+
+
+def _renew() -> None:
+    """After ``fork`` there are no helpers, and a lock may be held by a thread that is gone."""
+    global _team
+    _team = _Team()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)
+
+
+def share(work: Work, size: int, step: int) -> None:
+    """Do `work` on `size` elements, in pieces of at least `step`, in several threads.
+
+    Parameters
+    ----------
+    work
+        ``work(start, stop)``, which may run in any thread, on several pieces at once. It writes
+        only to memory that nobody else reads before the end: where an error or an interrupt breaks
+        off, a piece may still be under way.
+    size
+        The number of elements.
+    step
+        The least size of a piece. All begin at multiples of it.
+    """
+    team = _team
+    pieces = size // step
+    count = min(get_num_threads(), pieces)
+    if count < 2 or not team.busy.acquire(blocking=False):
+        work(0, size)
+        return
+    try:
+        # some more pieces than threads, since not all threads get a processor of their own
+        team.job = _Job(work, size, step * max(1, pieces // (4 * count)))
+        team.call(count - 1)
+        team.job.lead()
+    finally:
+        team.job = None
+        team.busy.release()
+
+
+def _processors() -> int:
+    """How many processors this process may use: by its affinity, and by its control group."""
+    if hasattr(os, "sched_getaffinity"):
+        count = len(os.sched_getaffinity(0))
+    else:
+        count = os.cpu_count() or 1
+    group = "/sys/fs/cgroup/"
+    for files in (["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]):
+        try:
+            quota, period = " ".join(map(_read, (group + file for file in files))).split()
+            if int(quota) > 0:
+                return max(1, min(count, int(quota) // int(period)))
+        except (OSError, ValueError):
+            # no such limit
+            continue
+    return count
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="ascii") as file:
+        return file.read()
+
+
+def _default() -> int:
+    for variable in _VARIABLES:
+        # OpenMP's variable may list a number for each level of nesting
+        first = os.environ.get(variable, "").partition(",")[0].strip()
+        if first.isdecimal() and int(first) > 0:
+            return int(first)
+    return _processors()
+
+
+def get_num_threads() -> int:
+    """The number of threads that share the work on large arrays.
+
+    By default it is what the environment variable ``WENGERT_NUM_THREADS`` says, or
+    ``OMP_NUM_THREADS``, or else the number of processors that this process may use.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> before = wg.get_num_threads()
+    >>> wg.set_num_threads(2)
+    >>> wg.get_num_threads()
+    2
+    >>> wg.set_num_threads(before)
+    """
+    global _wanted
+    if _wanted is None:
+        _wanted = _default()
+    return _wanted
+
+
+def set_num_threads(number: int) -> None:
+    """Let so many threads share the work on large arrays; 1 computes everything in place.
+
+    Threads share element-wise operations on arrays of 100,000 elements and more. They are made when
+    they are first needed. The number changes no result. Matrix products are computed by the library
+    that NumPy was built with, which has threads and settings of its own.
+
+    Parameters
+    ----------
+    number : int
+        At least 1.
+
+    Raises
+    ------
+    RuntimeError
+        If `number` is not a positive integer.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> before = wg.get_num_threads()
+    >>> wg.set_num_threads(1)
+    >>> wg.get_num_threads()
+    1
+    >>> wg.set_num_threads(before)
+    """
+    global _wanted
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise RuntimeError(f"set_num_threads expects an int, but got {type(number).__name__}")
+    if number < 1:
+        raise RuntimeError(f"set_num_threads expects a positive integer, but got {number}")
+    _wanted = number
