@@ -151,7 +151,7 @@ def report(title: str, unit: str, scale: float, lines: list[Row], as_json: bool)
     builds = [OURS, *(n for n in names if n == COMPILED)]
     wide = max(len(line.case) for line in lines)
     gap = 9 + 7 * len(builds)
-    print(f"\n{title}\n{unit}, medians; in brackets our time as a fraction of the peer's", end="")
+    print(f"\n{title}\n{unit}, medians; in brackets ours as a fraction of the peer's", end="")
     print(f" ({' and '.join(builds)})\n" if len(builds) > 1 else "\n")
     print(
         f"{'':{wide}}  {'':8}  {OURS:>9}"

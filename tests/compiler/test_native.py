@@ -1,73 +1,15 @@
 """Native forms from memory to memory, against the kernels whose place they take."""
 
-import ctypes
-
 import numpy as np
 import pytest
 
-llvm = pytest.importorskip("llvmlite.binding")
+pytest.importorskip("llvmlite")
 
-from wengert.compiler.code import Array, Code, Module  # noqa: E402  (after the check for llvmlite)
-from wengert.compiler.ir import Step, Value, substitute, uses  # noqa: E402
-from wengert.compiler.native_table import NATIVE  # noqa: E402
-from wengert.prims.whole import TABLE  # noqa: E402
-from wengert.testing.samples import samples  # noqa: E402
-
-
-def compiled(text):
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    module = llvm.parse_assembly(text)
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2
-    )
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = True
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-    engine = llvm.create_mcjit_compiler(module, machine)
-    engine.finalize_object()
-    return engine
-
-
-def step_of(name, arrays, params, known=False):
-    """The step that computes a primitive of arrays, and every array that it reads."""
-    values = [Value(a.dtype, a.shape) for a in arrays]
-    read = list(arrays)
-
-    def symbolic(param):
-        if isinstance(param, tuple):
-            return tuple(map(symbolic, param))
-        if isinstance(param, np.ndarray):
-            read.append(param)
-            return Value(param.dtype, param.shape, param if known else None)
-        return param
-
-    given = {key: symbolic(param) for key, param in params.items()}
-    out = Value(np.dtype(float), ())
-    step = Step(TABLE[name], values, given, [out])
-    order = {id(value): array for value, array in zip(uses(step), read, strict=True)}
-    assert len(order) == len(read)
-    return step, read
-
-
-def text_of(step, read, strided=False):
-    native = NATIVE[step.prim.name]
-    module = Module()
-    code = Code(module)
-    ins = [
-        Array(f"%a{i}", a.dtype, a.shape, tuple(s // a.itemsize for s in a.strides))
-        for i, a in enumerate(read)
-    ]
-    out = step.outs[0]
-    contiguous = tuple(s // out.dtype.itemsize for s in np.empty(out.shape, out.dtype).strides)
-    outs = [Array("%out", out.dtype, out.shape, contiguous)]
-    if native.into is not None:
-        ins[native.into] = outs[0]
-    native.emit(code, step, ins, outs)
-    head = ", ".join(f"ptr %a{i}" for i in range(len(read)))
-    body = code.function(f"void @f({head}, ptr %out, ptr %trouble)")
-    return module.text() + body
+from wengert.compiler.ir import Value
+from wengert.compiler.native_table import NATIVE
+from wengert.prims.whole import TABLE
+from wengert.testing.native_forms import native_text, step_of, whole
+from wengert.testing.samples import samples
 
 
 def native(name, *arrays, known=False, strided=(), **params):
@@ -76,30 +18,7 @@ def native(name, *arrays, known=False, strided=(), **params):
         a if i in strided else np.ascontiguousarray(a).reshape(a.shape)
         for i, a in enumerate(map(np.asarray, arrays))
     ]
-    step, read = step_of(name, arrays, params, known)
-    return run(step, read)
-
-
-def run(step, read, out=None):
-    name = step.prim.name
-    if out is None:
-        count = len(step.args)
-        rest = iter(read[count:])
-        params = {k: substitute(p, lambda value: next(rest)) for k, p in step.params.items()}
-        want = np.asarray(TABLE[name].kernel(*read[:count], **params))
-        out = want.dtype, want.shape
-    step.outs = (Value(*out),)
-    if not NATIVE[name].accepts(step):
-        return None
-    engine = compiled(text_of(step, read))
-    result = np.full(out[1], 7).astype(out[0])
-    if NATIVE[name].into is not None:
-        result[...] = read[NATIVE[name].into]
-    trouble = np.zeros(1, np.uint8)
-    addresses = [a.ctypes.data for a in (*read, result, trouble)]
-    function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(addresses))
-    function(engine.get_function_address("f"))(*addresses)
-    return result, bool(trouble[0])
+    return whole(*step_of(name, arrays, params, known))
 
 
 def agrees(name, *arrays, known=False, strided=(), tolerance=0.0, optional=False, **params):
@@ -175,7 +94,7 @@ def test_large_products_are_calls_of_blas(first, second, dtype):
     letter = "d" if dtype == f8 else "s"
     step.outs = (Value(dtype, (60, 200)),)
     assert NATIVE["mm"].describe(step) == f"{letter}gemm 60x180x200"
-    assert f"@wengert.{letter}gemm" in text_of(step, read)
+    assert f"@wengert.{letter}gemm" in native_text(step, read)
     agrees("mm", a, b, strided=(0, 1), tolerance=1e-2 if dtype == f4 else 1e-9)
 
 
@@ -207,6 +126,18 @@ def test_lists_of_products(turned):
         if turned:
             a, b = (np.ascontiguousarray(x.swapaxes(1, 2)).swapaxes(1, 2) for x in (a, b))
         agrees("bmm", a, b, strided=(0, 1), tolerance=1e-11)
+
+
+def test_lists_of_lists_of_products_are_repeated_as_needed():
+    for first, second in (
+        ((2, 3, 4, 5), (2, 3, 5, 2)),
+        ((3, 4, 5), (2, 1, 5, 6)),
+        ((2, 1, 3, 4), (4, 1)),
+        ((2, 2, 0, 3), (2, 2, 3, 1)),
+    ):
+        agrees("bmm", drawn(*first), drawn(*second, seed=1), tolerance=1e-11)
+    repeated = np.broadcast_to(drawn(4, 4), (3, 2, 4, 4))
+    agrees("bmm", repeated, drawn(3, 2, 4, 3, seed=1), strided=(0,), tolerance=1e-11)
 
 
 def test_a_products_infinities_and_nans_are_numpys():
@@ -262,6 +193,7 @@ def test_indices_of_some_dimensions_add_up():
             put = {"indices": indices, "accumulate": accumulate, "tolerance": 1e-12}
             agrees("index_put", drawn(*shape, seed=1), g, **put)
             agrees("index_put", drawn(*shape, seed=1), np.float64(2.5), **put)
+            agrees("index_put", drawn(*shape, seed=1), np.array(3), **put)
     assert native("index_backward", drawn(2, 3), shape=(3, 3), indices=(mask,)) is None
 
 
@@ -313,7 +245,7 @@ def test_an_index_out_of_range_is_trouble_and_nothing_is_written(name, arrays, p
         arrays = [drawn(2, 3)]
     step, read = step_of(name, arrays, params)
     shape = params.get("shape", arrays[0].shape)
-    result, trouble = run(step, read, (f8, shape))
+    result, trouble = whole(step, read, (f8, shape))
     assert trouble
     before = np.zeros(shape) if NATIVE[name].into is None else arrays[0]
     np.testing.assert_array_equal(result, before)

@@ -209,7 +209,8 @@ def _reached(roots: Iterable[Any]) -> dict[Any, list[Any]]:
     reached: dict[Any, list[Any]] = {}
     nodes = {root for root in roots if isinstance(root, Node)}
     for root in sorted(nodes, key=lambda node: node.seq):
-        stack, kept = [root], []
+        stack: list[Any] = [root]
+        kept = []
         while stack:
             node = stack.pop()
             if isinstance(node, Node) and node not in seen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 __all__ = ["ArrayRow", "GraphRow", "OperationRow", "RoleRow", "readable", "text_of"]
@@ -56,7 +57,7 @@ def readable(size: int) -> str:
     return f"{scaled / 1000:.1f} TB"
 
 
-def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]], wide: int) -> list[str]:
+def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], wide: int) -> list[str]:
     """Lines of a table, or none without rows; what is left over is counted."""
     lines = []
     for row in [heads, *rows[:_ROWS]]:

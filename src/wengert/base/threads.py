@@ -230,7 +230,7 @@ def get_num_threads() -> int:
     return _wanted
 
 
-def set_num_threads(number: int) -> None:
+def set_num_threads(number: Any) -> None:
     """Let so many threads share the work on large arrays; 1 computes everything in place.
 
     Threads share element-wise operations on arrays of 100,000 elements and more. They are made when

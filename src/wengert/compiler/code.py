@@ -96,11 +96,14 @@ class Module:
     ----------
     flags
         The fast-math flags of an instruction, with a blank behind them, or nothing.
+    inlined
+        How many functions of mathematics have been written out.
     """
 
     def __init__(self, fast: bool = False) -> None:
         self.fast = fast
         self.flags = "fast " if fast else ""
+        self.inlined = 0
         self._declared: dict[str, str] = {}
         self._kept: dict[str, None] = {}
         self._notes: list[str] = []

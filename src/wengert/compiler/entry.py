@@ -12,11 +12,7 @@ from wengert.compiler.environment import Environment
 from wengert.compiler.exit import Exit
 from wengert.compiler.ir import Program, Value
 from wengert.compiler.node import attach
-try:
-    from wengert.compiler.passes import roll, simplify
-except ImportError:
-    roll = lambda p: p
-    simplify = lambda p, fastmath=False: p
+from wengert.compiler.passes import roll, simplify
 from wengert.compiler.tree import Tree
 from wengert.tape.base import new_tensor
 

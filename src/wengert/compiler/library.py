@@ -27,7 +27,7 @@ import numpy as np
 from wengert.base.extras import scipy_module
 from wengert.compiler.code import Code, literal
 
-__all__ = ["call_function", "call_routine", "has_routine", "setup", "vector_forms"]
+__all__ = ["call_function", "call_routine", "fuses", "has_routine", "setup", "vector_forms"]
 
 # the functions with their numbers of arguments; libmvec has all but the last line
 FUNCTIONS = {
@@ -70,6 +70,14 @@ def _features() -> tuple[tuple[str, str, int], ...]:
     features = llvm.get_host_cpu_features()
     known = _NEON if llvm.get_process_triple().startswith(("aarch64", "arm64")) else _X86
     return tuple([form for form in known if features.get(form[0], form[1] == "n")])
+
+
+@cache
+def fuses() -> bool:
+    """Whether this processor rounds a product and a sum once."""
+    if llvm.get_process_triple().startswith(("aarch64", "arm64")):
+        return True
+    return bool(llvm.get_host_cpu_features().get("fma", False))
 
 
 @cache

@@ -15,6 +15,7 @@ import numpy as np
 from wengert.compiler.code import Array, Code, is_native, literal, llvm_type
 from wengert.compiler.ir import Step, Value, uses
 from wengert.compiler.native import Native, check_indices, fill_zeros, nest, outlined, wrapped
+from wengert.compiler.scalars_lane import cast
 
 __all__ = ["PLACES"]
 
@@ -136,6 +137,7 @@ def _indexed(
             along = [steps[d] for d in chosen.rest]
             with nest(code, shape, along, of_rest, start=(base, value)) as (to, source):
                 element = code.load(code.at(values.pointer, values.dtype, source), values.dtype)
+                element = cast(code, element, values.dtype, out.dtype)
                 _write(code, out, to, element, accumulate)
 
     _guarded(code, list(zip(chosen.indices, rows, sizes, strict=True)), write)
@@ -171,7 +173,9 @@ def _index_backward(code: Code, step: Step, ins: Sequence[Array], outs: Sequence
 
 def _accepts_index_put(step: Step) -> bool:
     indices, (self, value) = step.params["indices"], step.args
-    if not _integers(indices) or not all(self.shape) or self.dtype != value.dtype:
+    if not _integers(indices) or not all(self.shape) or not is_native(self.dtype):
+        return False
+    if not is_native(value.dtype) or not np.can_cast(value.dtype, self.dtype, "same_kind"):
         return False
     chosen = _Selection(self.shape, indices)
     try:

@@ -20,7 +20,7 @@ import numpy as np
 from wengert.compiler.code import Array, Code, is_native, llvm_type
 from wengert.compiler.ir import Step
 from wengert.compiler.library import call_routine, has_routine
-from wengert.compiler.native import Native, fill_zeros
+from wengert.compiler.native import Native, fill_zeros, nest
 
 __all__ = ["PRODUCTS", "multiply"]
 
@@ -382,18 +382,28 @@ def _emit_dot(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array
 
 def _emit_bmm(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
     (out,) = outs
-    if not out.shape[0]:
+    batch = out.shape[:-2]
+    if 0 in batch:
         return
-    with code.loop(out.shape[0]) as i:
-        a, b = [
+    steps = []
+    for each in (*ins, out):
+        # dimensions that are missing or of size 1 are repeated, as by np.matmul
+        own = [0 if n == 1 else s for n, s in zip(each.shape, each.strides, strict=True)][:-2]
+        steps.append([0] * (len(batch) - len(own)) + own)
+    with nest(code, batch, *steps) as positions:
+        a, b, c = [
             each._replace(
-                pointer=code.element(each, [i, "0", "0"]),
-                shape=each.shape[1:],
-                strides=each.strides[1:],
+                pointer=code.at(each.pointer, each.dtype, position),
+                shape=each.shape[-2:],
+                strides=each.strides[-2:],
             )
-            for each in ins
+            for each, position in zip((*ins, out), positions, strict=True)
         ]
-        multiply(code, a, b, code.element(out, [i, "0", "0"]))
+        multiply(code, a, b, c.pointer)
+
+
+def _accepts_bmm(step: Step) -> bool:
+    return _accepts(step) and all(len(value.shape) >= 2 for value in step.args)
 
 
 def _cost(step: Step) -> int:
@@ -415,8 +425,8 @@ def _describe(step: Step) -> str:
     return f"{letter}{routine} {m}x{k}x{n}"
 
 
-def _native(emit: Any) -> Native:
-    return Native(_accepts, emit, _cost, strided=lambda step: (True, True), describe=_describe)
+def _native(emit: Any, accepts: Any = _accepts) -> Native:
+    return Native(accepts, emit, _cost, strided=lambda step: (True, True), describe=_describe)
 
 
 PRODUCTS = {
@@ -424,5 +434,5 @@ PRODUCTS = {
     "mv": _native(_emit_mv),
     "dot": _native(_emit_dot),
     "vdot": _native(_emit_dot),
-    "bmm": _native(_emit_bmm),
+    "bmm": _native(_emit_bmm, _accepts_bmm),
 }

@@ -12,7 +12,15 @@ bits; the sum ``x / ln 2 + 1.5 * 2 ** 52`` has k in its last bits already. Logar
 2 ** k m with m between the roots of 1/2 and 2, and with f = m - 1 and s = f / (2 + f) as
 k ln 2 + 2 artanh(s) (the same, chapter 5), where 2 artanh(s) = f - s (f - s ** 2 p(s ** 2)) keeps
 the digits of f, which is exact. The polynomials q and p interpolate at Chebyshev points, for
-|r| <= ln(2) / 2 and 0 <= s <= 0.1716. Errors are below 2 units in the last place, of tanh below 3.
+|r| <= ln(2) / 2 and 0 <= s <= 0.1716. Errors are below 2 units in the last place, of expm1 and tanh
+below 3.
+
+NOTE [angles]
+Sines and cosines subtract k quarter turns in three parts (Cody and Waite, chapter 8), of 53 bits
+each: where the processor rounds a product and a sum once, the first difference is exact, and the
+third part ends 2 ** -108 k below the point, so that the rest has all its digits up to very large
+angles. Angles beyond 2 ** 45 are left to NumPy, as trouble. The polynomials interpolate at
+Chebyshev points for angles up to 0.8.
 """
 
 from __future__ import annotations
@@ -22,7 +30,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from wengert.compiler.code import Code
-from wengert.compiler.library import vector_forms
+from wengert.compiler.library import fuses, vector_forms
 from wengert.compiler.scalars_lane import Lane
 
 __all__ = ["FORMULAS", "evaluate"]
@@ -213,27 +221,107 @@ def _log1p(m: Lane, x: str) -> str:
     return _edges(m, x, result, -1.0)
 
 
+# -- angles ---------------------------------------------------------------------------------------
+
+_LARGEST = 2.0**45
+_QUARTER = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
+_SINE = (
+    -7.584436884170301e-13,
+    1.6058492556729892e-10,
+    -2.5052105981350752e-08,
+    2.7557319218602575e-06,
+    -0.000198412698412641,
+    0.008333333333333331,
+    -0.16666666666666666,
+)
+_COSINE = (
+    -1.1379338585298136e-11,
+    2.0876099692314926e-09,
+    -2.755731704403567e-07,
+    2.4801587298318395e-05,
+    -0.0013888888888887096,
+    0.041666666666666664,
+)
+
+
+def _turned(m: Lane, x: str, quarters: int) -> str:
+    """The sine of a positive angle and so many quarter turns."""
+    far = m.compare("gt", x, m.number(_LARGEST))
+    m.code.trouble(m.both(far, m.compare("lt", x, m.number(math.inf))))
+    shifted = m.fma(x, m.number(2.0 / math.pi), m.number(_DOUBLE.shifter))
+    k = m.sub(shifted, m.number(_DOUBLE.shifter))
+    r = x
+    for part in _QUARTER:
+        r = m.fma(k, m.number(-part), r)
+    square = m.mul(r, r)
+    sine = m.fma(m.mul(r, square), m.polynomial(square, _SINE), r)
+    half = m.mul(square, m.number(0.5))
+    one = m.number(1)
+    near = m.sub(one, half)
+    # what was lost in that difference
+    lost = m.sub(m.sub(one, near), half)
+    cosine = m.fma(m.mul(square, square), m.polynomial(square, _COSINE), lost)
+    cosine = m.add(near, cosine)
+    turns = m.code.let(f"add i64 {m.to_bits(shifted)}, {quarters}")
+    odd = m.code.let(f"icmp ne i64 {m.code.let(f'and i64 {turns}, 1')}, 0")
+    # the second last bit says whether the sign is another: it becomes the bit of the sign
+    sign = m.code.let(f"shl i64 {m.code.let(f'and i64 {turns}, 2')}, 62")
+    found = m.to_bits(m.select(odd, cosine, sine))
+    return m.from_bits(m.code.let(f"xor i64 {found}, {sign}"))
+
+
+def _sin(m: Lane, x: str) -> str:
+    result = _turned(m, m.size(x), 0)
+    negative = m.code.let(f"and i64 {m.to_bits(x)}, {-(2**63)}")
+    return m.from_bits(m.code.let(f"xor i64 {m.to_bits(result)}, {negative}"))
+
+
+def _cos(m: Lane, x: str) -> str:
+    return _turned(m, m.size(x), 1)
+
+
 FORMULAS: dict[str, Callable[[Lane, str], str]] = {
     "exp": _exp,
     "expm1": _expm1,
     "tanh": _tanh,
     "log": _log,
     "log1p": _log1p,
+    "sin": _sin,
+    "cos": _cos,
 }
 
-# those that are quicker than the functions of libmvec
-_QUICKER = frozenset((("tanh", "double"), ("expm1", "double"), ("log1p", "double")))
+# those that are at least as quick as the functions of libmvec, and have no slow path for infinities
+# and small or negative numbers; each costs some milliseconds to compile, so only the first ones of
+# a module are written out
+_QUICKER = frozenset(
+    (
+        *((name, "double") for name in ("exp", "expm1", "tanh", "log", "log1p", "sin", "cos")),
+        *((name, "float") for name in ("exp", "expm1", "tanh", "log1p")),
+    )
+)
+_MANY = 12
+
+
+def _by_formula(m: Lane, name: str) -> bool:
+    if name not in FORMULAS:
+        return False
+    if name in ("sin", "cos") and not (m.bits == 64 and fuses()):
+        return False
+    if not vector_forms(name, m.type):
+        return True
+    return (name, m.type) in _QUICKER and m.code.module.inlined < _MANY
 
 
 def evaluate(m: Lane, name: str, *operands: str) -> str:
     """Emit a function of C by its formula, if that is quicker, or by a call."""
-    formula = FORMULAS.get(name)
-    if formula is None or (vector_forms(name, m.type) and (name, m.type) not in _QUICKER):
+    if not _by_formula(m, name):
         return m.function(name, *operands)
+    module = m.code.module
+    module.inlined += 1
     symbol = f"wengert.{name}.{m.type}"
-    if not m.code.module.has(symbol):
-        inner = Code(m.code.module)
-        result = formula(Lane(inner, m.dtype, exact=True), "%x")
-        head = f"internal {m.type} @{symbol}({m.type} %x) alwaysinline nounwind memory(none)"
-        m.code.module.declare(symbol, inner.function(head, f"{m.type} {result}"))
-    return m.code.let(f"call {m.type} @{symbol}({m.type} {operands[0]})")
+    if not module.has(symbol):
+        inner = Code(module)
+        result = FORMULAS[name](Lane(inner, m.dtype, exact=True), "%x")
+        head = f"internal {m.type} @{symbol}({m.type} %x, ptr %trouble) alwaysinline nounwind"
+        module.declare(symbol, inner.function(head, f"{m.type} {result}"))
+    return m.code.let(f"call {m.type} @{symbol}({m.type} {operands[0]}, ptr %trouble)")

@@ -130,9 +130,18 @@ class Trace:
         return Sym(array, self, Value(array.dtype, array.shape, array))
 
     def memory(self, array: Any) -> Sym:
-        """The symbol of memory that the function has made, and writes to."""
-        value = self.symbol(array).value
-        return Sym(array, self, value)
+        """The symbol of memory that the function has made."""
+        if isinstance(array, Sym):
+            return array
+        known = self.known.get(id(array))
+        if known is not None and known.array is array:
+            return known
+        return Sym(np.asarray(array), self, self.constant(array).value)
+
+    def owned(self, array: Any) -> Sym:
+        """The symbol of memory of unknown origin, which the function writes to."""
+        symbol = self.symbol(array)
+        return symbol if symbol.array is array else Sym(array, self, symbol.value)
 
     def symbol(self, value: Any) -> Sym:
         """The symbol of what an operation gets."""

@@ -146,8 +146,9 @@ class Tree:
         self._stale = True
         self.traces += 1
         if self.root is None:
-            self.root = _chain([_renamed(block, known) for block in blocks])
-            _last(self.root).exit = exit.renamed(known)
+            # the tree is made for the first trace: its values are the trace's own
+            self.root = _chain(blocks)
+            _last(self.root).exit = exit
             return True
         here = self.root
         for i, block in enumerate(blocks):

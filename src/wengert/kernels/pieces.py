@@ -43,12 +43,13 @@ _KINDS = {
 
 
 def _flat(arrays: tuple[Any, ...]) -> tuple[list[Any], Any] | None:
-    """The elements of each array in the order of the memory, and memory for the result.
+    """The elements of each array in the order of the memory, and that order.
 
     None where the arrays have not one shape and one dense layout; those of no dimension, which
     belong to every element, are left as they are.
     """
     first = arrays[0]
+    order: Any
     if first.flags.c_contiguous:
         order = "C"
     elif first.flags.f_contiguous:

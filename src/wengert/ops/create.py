@@ -102,9 +102,20 @@ def tensor(
         payload = copied(data, dtype)
     else:
         payload = to_array(data, None if dtype is None else type_of(dtype))
+        mode = current_mode()
+        if mode is not None and mode.tracing is not None and not _is_of_numbers(data):
+            # where its elements come from, only another run can tell
+            payload = mode.tracing.symbol(payload)
     if device is None and not requires_grad and current_mode() is None:
         return new_tensor(payload)
     return made(payload, device, requires_grad)
+
+
+def _is_of_numbers(data: Any) -> bool:
+    """Whether `data` is written in Python: numbers, and lists of them."""
+    if isinstance(data, list | tuple):
+        return all(map(_is_of_numbers, data))
+    return is_number(data)
 
 
 COPY_CONSTRUCT = (

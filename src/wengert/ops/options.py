@@ -14,6 +14,7 @@ from wengert.base.dtypes import as_dtype, default_float, dtype, is_differentiabl
 from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
+from wengert.tape.modes import current_mode
 
 __all__ = ["float_type", "input_tensor", "integer", "made", "number", "shape_of", "type_of"]
 
@@ -22,11 +23,15 @@ def made(array: Any, device: Any = None, requires_grad: bool = False) -> Any:
     """A new tensor over `array`, a leaf if it is to require a gradient."""
     if device is not None:
         check_device(device)
-    if requires_grad:
-        if not is_differentiable(array.dtype):
-            raise _not_differentiable(array.dtype)
-        return made_in_inference(new_tensor(array, LEAF))
-    return made_in_inference(new_tensor(array))
+    if requires_grad and not is_differentiable(array.dtype):
+        raise _not_differentiable(array.dtype)
+    edge = LEAF if requires_grad else None
+    mode = current_mode()
+    if mode is None:
+        return new_tensor(array, edge)
+    if mode.tracing is not None:
+        array = mode.tracing.memory(array)
+    return made_in_inference(new_tensor(array, edge))
 
 
 def _not_differentiable(kind: Any) -> RuntimeError:

@@ -75,7 +75,7 @@ def elevate(tensor: Any, levels: Sequence[Level]) -> None:
     before = base.array()
     tracing = full_mode().tracing
     if tracing is not None and not isinstance(before, Lifted):
-        base.payload = before = tracing.memory(before)
+        base.payload = before = tracing.owned(before)
         _renew(base)
         if tensor is not base:
             tensor.payload = push(namespace_of(before), tensor.ext.chain, before)

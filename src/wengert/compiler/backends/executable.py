@@ -140,8 +140,10 @@ def isolated(results: Sequence[Any], held: Iterable[Any]) -> list[np.ndarray[Any
     arrays: list[np.ndarray[Any, Any]] = []
     for result in results:
         array = np.asarray(result)
+        flags = array.flags
         # whatever is part of other memory has a base
-        if array.base is not None or id(array) in taken or not array.flags.c_contiguous:
+        whole = array.base is None and flags.c_contiguous and flags.writeable
+        if not whole or id(array) in taken:
             array = array.copy(order="C")
         taken.add(id(array))
         arrays.append(array)

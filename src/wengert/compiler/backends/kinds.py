@@ -20,6 +20,8 @@ _COUNTED = {
     "slice": {"start", "end"},
     "select_backward": {"index"},
     "slice_backward": {"start", "end"},
+    "select_scatter": {"index"},
+    "slice_scatter": {"start", "end"},
 }
 _WHOLE = {
     "sum": "sum",

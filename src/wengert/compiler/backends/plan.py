@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.backends.affine import ZERO, Counter, Index, Place, of
+from wengert.compiler.backends.affine import ZERO, Counter, Place, of
 from wengert.compiler.backends.kinds import RESHAPES, kind_of, reduction_of, with_values
 from wengert.compiler.backends.loops import Accumulate, Block, Nest, Part, Store, place_nest
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
 from wengert.compiler.backends.pull import PULLS, aligned
+from wengert.compiler.backends.regions import REGIONS, Region
 from wengert.compiler.code import is_native
 from wengert.compiler.ir import Loop, Number, Program, Step, Value, uses
 from wengert.compiler.native import Native
@@ -33,18 +34,19 @@ __all__ = ["Call", "Check", "Plan", "Repeat"]
 _CHEAP = 6
 # expressions grow no deeper than this
 _DEEPEST = 40
-# so many parts of a concatenation are told apart by tests, more are written one by one
-_PARTS = 3
 
-_STARTS: dict[str, Callable[[np.dtype[Any], int], Any]] = {
-    # minus 0 is what any number can be added to, but an empty sum is 0
-    "sum": lambda dtype, n: -0.0 if dtype.kind == "f" and n else 0,
-    "prod": lambda dtype, n: 1,
-    "max": lambda dtype, n: -np.inf if dtype.kind == "f" else np.iinfo(dtype).min,
-    "min": lambda dtype, n: np.inf if dtype.kind == "f" else np.iinfo(dtype).max,
-    "any": lambda dtype, n: False,
-    "all": lambda dtype, n: True,
+_STARTS: dict[str, Callable[[np.dtype[Any]], Any]] = {
+    "sum": lambda dtype: 0,
+    "prod": lambda dtype: 1,
+    "max": lambda dtype: -np.inf if dtype.kind == "f" else np.iinfo(dtype).min,
+    "min": lambda dtype: np.inf if dtype.kind == "f" else np.iinfo(dtype).max,
+    "any": lambda dtype: False,
+    "all": lambda dtype: True,
 }
+
+
+# what takes the positions along a dimension from its second argument
+_LOOKED = frozenset(("gather", "index_select", "max_dim", "min_dim", "embedding", "take"))
 
 
 class Call:
@@ -206,16 +208,13 @@ class Plan:
             self._store(source)
             self.aliases[step.outs[0]] = source
             return 0
-        if name in ("index", "gather", "index_select"):
-            indices = step.params["indices"] if name == "index" else step.args[1:]
-            for index in indices:
-                if index is not None:
-                    self._store(index)
+        for index, _ in self._lookups(step):
+            self._store(index)
         grows = step.args and step.outs[0].size > step.args[0].size
         for arg in step.args:
             if self._cost(arg) > (2 if grows or pull.piecewise else 2 * _CHEAP):
                 self._store(arg)
-        if name in ("cat", "stack") and len(step.args) > _PARTS:
+        if not pull.inline(step):
             self._store(step.outs[0])
         return int(pull.piecewise)
 
@@ -277,8 +276,8 @@ class Plan:
                 self._positions[out] = -1
             elif kind == "reduce":
                 self._reduce(step, out)
-            elif step.prim.name in ("cat", "stack") and len(step.args) > 1:
-                self._join(step, out)
+            elif step.prim.name in REGIONS:
+                self._regions(step, out)
             else:
                 self._elements(step, out)
 
@@ -331,25 +330,17 @@ class Plan:
             lambda place, loops: [Part(Store(out, place, self.element(out, place), step))],
         )
 
-    def _join(self, step: Step, out: Value) -> None:
-        """Write each part of a concatenation to its place."""
-        dim = step.params["dim"]
-        start = 0
-        for k, arg in enumerate(step.args):
-            if not arg.size:
-                continue
-            self._nest(arg.shape, partial(self._part, step, out, k, start))
-            start += 0 if step.prim.name == "stack" else arg.shape[dim]
+    def _regions(self, step: Step, out: Value) -> None:
+        """Write a value region by region."""
+        for region in REGIONS[step.prim.name](step, self.counter):
+            if 0 not in region.shape:
+                self._nest(region.shape, partial(self._region, step, out, region))
 
-    def _part(
-        self, step: Step, out: Value, k: int, start: int, place: Place, loops: Sequence[Counter]
+    def _region(
+        self, step: Step, out: Value, region: Region, place: Place, loops: Sequence[Counter]
     ) -> list[Part]:
-        dim = step.params["dim"]
-        if step.prim.name == "stack":
-            target = (*place[:dim], Index(k), *place[dim:])
-        else:
-            target = (*place[:dim], place[dim].moved(start), *place[dim + 1 :])
-        return [Part(Store(out, target, self.source(step.args[k], place), step))]
+        node = region.node(self.source, place)
+        return [Part(Store(out, region.target(place), node, step))]
 
     def _reduce(self, step: Step, out: Value) -> None:
         reduction = reduction_of(step)
@@ -359,7 +350,7 @@ class Plan:
         count = 1
         for dim in dims:
             count *= arg.shape[dim]
-        start = Literal(_STARTS[kind](out.dtype, count), out.dtype)
+        start = Literal(_STARTS[kind](out.dtype), out.dtype)
         keeps = len(out.shape) == len(arg.shape)
 
         def target(place: Place) -> Place:
@@ -455,8 +446,8 @@ class Plan:
             shape = step.args[0].shape
             pairs = zip(step.params["indices"], shape, strict=False)
             return [(index, size) for index, size in pairs if index is not None]
-        if name in ("gather", "index_select") and step.args[0].shape:
-            return [(step.args[1], step.args[0].shape[step.params["dim"]])]
+        if name in _LOOKED and step.args[0].shape:
+            return [(step.args[1], step.args[0].shape[step.params.get("dim", 0)])]
         return []
 
     def _check(self, index: Value, extent: int) -> None:

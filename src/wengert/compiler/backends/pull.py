@@ -27,7 +27,9 @@ from wengert.compiler.backends.affine import (
 from wengert.compiler.backends.nodes import Apply, Choice, Literal, Node, Position
 from wengert.compiler.ir import Affine, Step, Value
 
-__all__ = ["PULLS", "Pull", "aligned", "splits"]
+__all__ = ["PULLS", "Pull", "Source", "aligned", "at_dim", "splits", "whole"]
+
+_PARTS = 3
 
 Source = Callable[[Value, Place], Node]
 Rule = Callable[[Source, "Step", int, Place, Any], Node]
@@ -48,9 +50,11 @@ class Pull:
         Whether elements come from several places, so that tests are made for each.
     view
         Whether the elements are those of one argument at places that `Index`es of the loops say.
+    inline
+        Whether elements can be found one by one; else the value must be stored, by regions.
     """
 
-    __slots__ = ("accepts", "node", "piecewise", "view")
+    __slots__ = ("accepts", "inline", "node", "piecewise", "view")
 
     def __init__(
         self,
@@ -58,8 +62,10 @@ class Pull:
         accepts: Callable[[Step], bool] | None = None,
         piecewise: bool = False,
         view: bool = False,
+        inline: Callable[[Step], bool] | None = None,
     ) -> None:
         self.view = view
+        self.inline = inline or (lambda step: True)
         self.node = node
         self.accepts = accepts or (lambda step: True)
         self.piecewise = piecewise
@@ -79,7 +85,7 @@ def splits(inner: Sequence[int], outer: Sequence[int]) -> bool:
     return place_of(linear(place, outer), inner) is not None
 
 
-def _whole(param: Any, i: Counter | None, size: int = 0) -> Index:
+def whole(param: Any, i: Counter | None, size: int = 0) -> Index:
     """An integer parameter as an index; negative ones count from the end of `size`."""
     if isinstance(param, Affine):
         assert i is not None
@@ -87,7 +93,8 @@ def _whole(param: Any, i: Counter | None, size: int = 0) -> Index:
     return Index(param + size if param < 0 else param)
 
 
-def _at(place: Place, dim: int, index: Index) -> Place:
+def at_dim(place: Place, dim: int, index: Index) -> Place:
+    """A place with another index along one dimension."""
     return (*place[:dim], index, *place[dim + 1 :])
 
 
@@ -144,7 +151,7 @@ def _t(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
 
 def _selected(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value, dim = step.args[0], step.params["dim"]
-    index = _whole(step.params["index"], i, value.shape[dim])
+    index = whole(step.params["index"], i, value.shape[dim])
     return source(value, (*place[:dim], index, *place[dim:]))
 
 
@@ -153,8 +160,8 @@ def _sliced(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     start, by = step.params["start"], step.params["step"]
     if isinstance(start, int):
         start, _, by = slice(start, step.params["end"], by).indices(value.shape[dim])
-    index = place[dim].times(by).plus(_whole(start, i))
-    return source(value, _at(place, dim, index))
+    index = place[dim].times(by).plus(whole(start, i))
+    return source(value, at_dim(place, dim, index))
 
 
 def _unbound(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
@@ -164,7 +171,7 @@ def _unbound(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
 
 def _split(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     dim = step.params["dim"]
-    return source(step.args[0], _at(place, dim, place[dim].moved(sum(step.params["sizes"][:k]))))
+    return source(step.args[0], at_dim(place, dim, place[dim].moved(sum(step.params["sizes"][:k]))))
 
 
 def _diagonal(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
@@ -187,7 +194,7 @@ def _diagonal(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
 def _unfolded(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     dim = step.params["dimension"]
     index = place[dim].times(step.params["step"]).plus(place[-1])
-    return source(step.args[0], _at(place[:-1], dim, index))
+    return source(step.args[0], at_dim(place[:-1], dim, index))
 
 
 def _flipped(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
@@ -227,7 +234,7 @@ def _joined(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
         if not size:
             continue
         start -= size
-        part = _at(place, dim, place[dim].moved(-start))
+        part = at_dim(place, dim, place[dim].moved(-start))
         if node is None:
             low, _ = part[dim].bounds()
             # whatever lies behind all others is in the last
@@ -249,34 +256,41 @@ def _stacked(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return node
 
 
+def _behind(source: Source, step: Step, place: Place) -> tuple[Node, Value]:
+    """What is there where a part has not been written, and the part."""
+    if len(step.args) == 2:
+        return source(step.args[0], place), step.args[1]
+    return _zero(step), step.args[0]
+
+
 def _select_backward(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     dim = step.params["dim"]
-    value = step.args[0]
-    away = place[dim].plus(_whole(step.params["index"], i, step.outs[0].shape[dim]).times(-1))
+    behind, value = _behind(source, step, place)
+    away = place[dim].plus(whole(step.params["index"], i, step.outs[0].shape[dim]).times(-1))
     low, high = away.bounds()
     rest = (*place[:dim], *place[dim + 1 :])
     if high < 0 or low > 0:
-        return _zero(step)
+        return behind
     if low == high == 0:
         return source(value, rest)
-    return Choice([(away, 0, 1)], source(value, rest), _zero(step))
+    return Choice([(away, 0, 1)], source(value, rest), behind)
 
 
 def _slice_backward(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     dim = step.params["dim"]
-    value = step.args[0]
+    behind, value = _behind(source, step, place)
     start = step.params["start"]
     if isinstance(start, int):
         size = step.outs[0].shape[dim]
         start, _, _ = slice(start, step.params["end"], 1).indices(size)
-    part = _at(place, dim, place[dim].plus(_whole(start, i).times(-1)))
-    return _within(source, value, part, {dim: value.shape[dim]}, _zero(step))
+    part = at_dim(place, dim, place[dim].plus(whole(start, i).times(-1)))
+    return _within(source, value, part, {dim: value.shape[dim]}, behind)
 
 
 def _diagonal_backward(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     offset = step.params["offset"]
     one, two = step.params["dim1"] % len(place), step.params["dim2"] % len(place)
-    value = step.args[0]
+    behind, value = _behind(source, step, place)
     away = place[two].plus(place[one].times(-1)).moved(-offset)
     last = place[one].moved(min(offset, 0))
     rest = [index for dim, index in enumerate(place) if dim not in (one, two)]
@@ -285,8 +299,8 @@ def _diagonal_backward(source: Source, step: Step, k: int, place: Place, i: Any)
     if low < 0 or high >= value.shape[-1]:
         tests.append((last, 0, value.shape[-1]))
     if not value.shape[-1]:
-        return _zero(step)
-    return Choice(tests, source(value, (*rest, last)), _zero(step))
+        return behind
+    return Choice(tests, source(value, (*rest, last)), behind)
 
 
 def _triangle(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
@@ -311,8 +325,8 @@ def _rolled(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
         parts = []
         for tests, at in found:
             moved = at[dim].moved(-shift)
-            parts.append(([*tests, (moved, 0, size)], _at(at, dim, moved)))
-            parts.append((tests, _at(at, dim, moved.moved(size))))
+            parts.append(([*tests, (moved, 0, size)], at_dim(at, dim, moved)))
+            parts.append((tests, at_dim(at, dim, moved.moved(size))))
         found = parts
     node = source(value, found[-1][1])
     for tests, at in reversed(found[:-1]):
@@ -326,13 +340,29 @@ def _cornered(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return _within(source, value, place, dict(enumerate(value.shape)), _zero(step))
 
 
+def _padded(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    value, pads = step.args[0], step.params["pads"]
+    inner = tuple([index.moved(-before) for index, (before, _) in zip(place, pads, strict=True)])
+    fill = Literal(step.params["value"], value.dtype)
+    return _within(source, value, inner, dict(enumerate(value.shape)), fill)
+
+
 def _shifted(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value, dim, by = step.args[0], step.params["dim"], step.params["by"]
     fill = Literal(step.params["fill"], value.dtype)
     if not value.shape:
         return fill if by else source(value, place)
-    part = _at(place, dim, place[dim].moved(-by))
+    part = at_dim(place, dim, place[dim].moved(-by))
     return _within(source, value, part, {dim: value.shape[dim]}, fill)
+
+
+def _has_few_parts(step: Step) -> bool:
+    # a test for each part of each element takes longer than to write them first
+    return len(step.args) <= _PARTS
+
+
+def _is_dense(step: Step) -> bool:
+    return bool(step.params["step"] == 1)
 
 
 # -- gathers --------------------------------------------------------------------------------------
@@ -350,7 +380,7 @@ def _gathered(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     if not value.shape:
         return source(value, ())
     dim = step.params["dim"]
-    return source(value, _at(place, dim, _looked(source, indices, place, value.shape[dim])))
+    return source(value, at_dim(place, dim, _looked(source, indices, place, value.shape[dim])))
 
 
 def _index_selected(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
@@ -359,7 +389,29 @@ def _index_selected(source: Source, step: Step, k: int, place: Place, i: Any) ->
         return source(value, ())
     dim = step.params["dim"]
     at = (place[dim],) if indices.shape else ()
-    return source(value, _at(place, dim, _looked(source, indices, at, value.shape[dim])))
+    return source(value, at_dim(place, dim, _looked(source, indices, at, value.shape[dim])))
+
+
+def _picked(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    value, indices = step.args
+    if not value.shape:
+        return source(value, ())
+    dim = step.params["dim"]
+    rest = (*place[:dim], *place[dim + 1 :]) if step.params["keepdim"] else place
+    at = at_dim(place, dim, ZERO) if step.params["keepdim"] else place
+    looked = _looked(source, indices, at, value.shape[dim])
+    return source(value, (*rest[:dim], looked, *rest[dim:]))
+
+
+def _embedded(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    weight, indices = step.args
+    row = _looked(source, indices, place[:-1], weight.shape[0])
+    return source(weight, (row, place[-1]))
+
+
+def _taken(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    value, indices = step.args
+    return source(value, (_looked(source, indices, place, value.shape[0]),))
 
 
 def _indexed(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
@@ -392,7 +444,7 @@ def _at_index(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     dim, indices = step.params["dim"], step.args[0]
     if not place:
         return Literal(True, np.dtype(np.bool_))
-    at = _at(place, dim, ZERO) if step.params["keepdim"] else (*place[:dim], *place[dim + 1 :])
+    at = at_dim(place, dim, ZERO) if step.params["keepdim"] else (*place[:dim], *place[dim + 1 :])
     named = source(indices, at)
     return Apply("eq", [Position(place[dim]), named], np.dtype(np.bool_), step=step)
 
@@ -450,12 +502,17 @@ PULLS: dict[str, Pull] = {
     "diagonal_copy": Pull(_diagonal, view=True),
     "unfold": Pull(_unfolded, lambda step: bool(step.args[0].shape), view=True),
     "flip": Pull(_flipped, view=True),
-    "cat": Pull(_joined, piecewise=True),
-    "stack": Pull(_stacked, piecewise=True),
+    "cat": Pull(_joined, piecewise=True, inline=_has_few_parts),
+    "stack": Pull(_stacked, piecewise=True, inline=_has_few_parts),
     "select_backward": Pull(_select_backward, piecewise=True),
-    "slice_backward": Pull(_slice_backward, lambda step: step.params["step"] == 1, piecewise=True),
+    "select_scatter": Pull(_select_backward, piecewise=True),
+    "slice_backward": Pull(_slice_backward, _static("step"), piecewise=True, inline=_is_dense),
+    "slice_scatter": Pull(_slice_backward, _static("step"), piecewise=True, inline=_is_dense),
     "diagonal_backward": Pull(_diagonal_backward, piecewise=True),
+    "diagonal_scatter": Pull(_diagonal_backward, piecewise=True),
     "diag_embed": Pull(_diagonal_backward, piecewise=True),
+    "constant_pad_nd": Pull(_padded, piecewise=True),
+    "repeat": Pull(_same, inline=lambda step: False),
     "tril": Pull(_triangle, piecewise=True),
     "triu": Pull(_triangle, piecewise=True),
     "roll": Pull(_rolled, lambda step: bool(step.params["dims"]), piecewise=True),
@@ -464,6 +521,10 @@ PULLS: dict[str, Pull] = {
     "gather": Pull(_gathered),
     "index_select": Pull(_index_selected, lambda step: len(step.args[1].shape) <= 1),
     "index": Pull(_indexed, _can_index),
+    "max_dim": Pull(_picked),
+    "min_dim": Pull(_picked),
+    "embedding": Pull(_embedded, lambda step: step.args[1].dtype.kind == "i"),
+    "take": Pull(_taken, lambda step: len(step.args[0].shape) == 1),
     "at_index": Pull(_at_index, _can_compare),
     "zeros": Pull(_zeros),
     "zeros_like": Pull(_zeros),

@@ -31,16 +31,12 @@ _rule = ARITHMETIC.rule
 def _is_float(out: Value, args: Values) -> bool:
     """Whether arithmetic is that of floating numbers of one dtype."""
     dtype = out.dtype
-    return dtype.kind == "f" and all(
-        arg.dtype is dtype or arg.dtype == dtype for arg in args
-    )
+    return dtype.kind == "f" and all(arg.dtype is dtype or arg.dtype == dtype for arg in args)
 
 
 def _is(number: Any, wanted: float) -> bool:
     """Whether a number is another, the signs of zeros included."""
-    return bool(number == wanted) and math.copysign(1, number) == math.copysign(
-        1, wanted
-    )
+    return bool(number == wanted) and math.copysign(1, number) == math.copysign(1, wanted)
 
 
 # -- nothing --------------------------------------------------------------------------------------
@@ -63,9 +59,7 @@ def _of_nothing(b: Builder, name: str, args: Values, params: Params, out: Value)
 
 
 @_rule(*sorted(ELEMENTWISE), on=("expand", "zeros"))
-def _before_expanding(
-    b: Builder, name: str, args: Values, params: Params, out: Value
-) -> Any:
+def _before_expanding(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     sources = []
     found = False
     for arg in args:
@@ -98,9 +92,7 @@ _FORMS = {
 
 
 @_rule(*_FORMS, on=("number", "zeros"))
-def _with_a_number(
-    b: Builder, name: str, args: Values, params: Params, out: Value
-) -> Any:
+def _with_a_number(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     if not _is_float(out, args):
         return None
     right, left, word = _FORMS[name]
@@ -153,9 +145,7 @@ def _known(params: Params, out: Value, args: Values) -> Any:
 
 
 @_rule("add", "sub", on=("neg",))
-def _with_a_sign(
-    b: Builder, name: str, args: Values, params: Params, out: Value
-) -> Any:
+def _with_a_sign(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     first, second = args
     if not _is_float(out, args):
         return None
@@ -169,9 +159,7 @@ def _with_a_sign(
 
 
 @_rule("add_scalar", "sub_scalar")
-def _plus_a_number(
-    b: Builder, name: str, args: Values, params: Params, out: Value
-) -> Any:
+def _plus_a_number(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     number = _known(params, out, args)
     if number is None:
         return None
@@ -181,25 +169,19 @@ def _plus_a_number(
         return args[0]
     inner = b.maker(args[0], "add_scalar") if b.fastmath else None
     if inner is not None and inner.params["other"].__class__ is float:
-        return b.emit(
-            "add_scalar", inner.args, {"other": number + inner.params["other"]}, out
-        )
+        return b.emit("add_scalar", inner.args, {"other": number + inner.params["other"]}, out)
     return None
 
 
 @_rule("rsub_scalar")
-def _from_a_number(
-    b: Builder, name: str, args: Values, params: Params, out: Value
-) -> Any:
+def _from_a_number(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     number = _known(params, out, args)
     if number is None:
         return None
     if _is(number, -0.0) or (b.fastmath and number == 0):
         return b.emit("neg", args, {}, out)
     neg = b.maker(args[0], "neg")
-    return (
-        None if neg is None else b.emit("add_scalar", neg.args, {"other": number}, out)
-    )
+    return None if neg is None else b.emit("add_scalar", neg.args, {"other": number}, out)
 
 
 # -- signs ----------------------------------------------------------------------------------------
@@ -213,11 +195,7 @@ def _of_a_sign(b: Builder, name: str, args: Values, params: Params, out: Value) 
     if not _is_float(out, args):
         return None
     inner = b.maker(args[0], "mul_scalar")
-    if (
-        inner is not None
-        and inner.params["other"].__class__ is float
-        and b.once(args[0])
-    ):
+    if inner is not None and inner.params["other"].__class__ is float and b.once(args[0]):
         return b.emit("mul_scalar", inner.args, {"other": -inner.params["other"]}, out)
     inner = b.maker(args[0], "sub") if b.fastmath else None
     if inner is not None and b.once(args[0]):
@@ -226,15 +204,11 @@ def _of_a_sign(b: Builder, name: str, args: Values, params: Params, out: Value) 
 
 
 @_rule("mul", "div", on=("neg",))
-def _product_of_signs(
-    b: Builder, name: str, args: Values, params: Params, out: Value
-) -> Any:
+def _product_of_signs(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     if not _is_float(out, args):
         return None
     signs = [b.maker(arg, "neg") for arg in args]
-    first, second = [
-        arg if s is None else s.args[0] for arg, s in zip(args, signs, strict=True)
-    ]
+    first, second = [arg if s is None else s.args[0] for arg, s in zip(args, signs, strict=True)]
     if all(signs):
         return b.emit(name, (first, second), {}, out)
     # a sign may leave a product to be lost in a sum, where the product is no larger than it was
@@ -245,9 +219,7 @@ def _product_of_signs(
 
 
 @_rule("abs", on=("neg", "abs"))
-def _size_of_a_sign(
-    b: Builder, name: str, args: Values, params: Params, out: Value
-) -> Any:
+def _size_of_a_sign(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     inner = b.maker(args[0], "neg", "abs") if out.dtype == args[0].dtype else None
     return None if inner is None else b.emit("abs", inner.args, {}, out)
 
@@ -256,9 +228,7 @@ def _size_of_a_sign(
 
 
 @_rule("mul_scalar")
-def _times_a_number(
-    b: Builder, name: str, args: Values, params: Params, out: Value
-) -> Any:
+def _times_a_number(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     number = _known(params, out, args)
     if number is None:
         return None
@@ -277,9 +247,7 @@ def _times_a_number(
         return b.filled(0, out.dtype, out.shape)
     inner = b.maker(args[0], "mul_scalar")
     if inner is not None and inner.params["other"].__class__ is float:
-        return b.emit(
-            "mul_scalar", inner.args, {"other": number * inner.params["other"]}, out
-        )
+        return b.emit("mul_scalar", inner.args, {"other": number * inner.params["other"]}, out)
     return None
 
 
@@ -289,17 +257,11 @@ def _inverse(number: float, out: Value) -> float | None:
         return None
     limits = np.finfo(out.dtype)
     low, high = float(limits.smallest_normal), float(limits.max)
-    return (
-        1 / number
-        if low <= abs(number) <= high and low <= 1 / abs(number) <= high
-        else None
-    )
+    return 1 / number if low <= abs(number) <= high and low <= 1 / abs(number) <= high else None
 
 
 @_rule("div_scalar")
-def _by_a_number(
-    b: Builder, name: str, args: Values, params: Params, out: Value
-) -> Any:
+def _by_a_number(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     number = _known(params, out, args)
     if number is None or number == 0 or not math.isfinite(number):
         return None
@@ -311,9 +273,7 @@ def _by_a_number(
 
 
 @_rule("add_scalar", "rsub_scalar", "div_scalar")
-def _float_number(
-    b: Builder, name: str, args: Values, params: Params, out: Value
-) -> Any:
+def _float_number(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     # one way to write each number, so that equal steps are found
     number = _known(params, out, args)
     if number is None or params["other"].__class__ is float:
@@ -322,9 +282,7 @@ def _float_number(
 
 
 @_rule("mul", on=("exp", "zeros"))
-def _fast_product(
-    b: Builder, name: str, args: Values, params: Params, out: Value
-) -> Any:
+def _fast_product(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     if not b.fastmath or not _is_float(out, args):
         return None
     if b.is_zero(args[0]) or b.is_zero(args[1]):
@@ -332,9 +290,7 @@ def _fast_product(
     powers = [b.maker(arg, "exp") for arg in args]
     if powers[0] is None or powers[1] is None:
         return None
-    return b.emit(
-        "exp", (b.emit("add", (*powers[0].args, *powers[1].args), {}, out),), {}, out
-    )
+    return b.emit("exp", (b.emit("add", (*powers[0].args, *powers[1].args), {}, out),), {}, out)
 
 
 # -- powers ---------------------------------------------------------------------------------------
@@ -363,33 +319,24 @@ def _is_negative_nowhere(b: Builder, value: Value, depth: int = _DEPTH) -> bool:
 
 
 _ABOVE = (
-    "exp",
-    "abs",
-    "sqrt",
-    "mul",
-    "add",
-    "add_scalar",
-    "mul_scalar",
-    "sum_dim",
-    "view",
-)
-_ABOVE += (
-    "expand",
-    "amax",
-    "amin",
-    "maximum",
-    "select",
-    "slice",
-    "t",
-    "permute",
-    "to_copy",
+    *(
+        "exp",
+        "abs",
+        "sqrt",
+        "mul",
+        "add",
+        "add_scalar",
+        "mul_scalar",
+        "sum_dim",
+        "amax",
+        "amin",
+    ),
+    *("maximum", "view", "expand", "select", "slice", "t", "permute", "to_copy"),
 )
 
 
 @_rule("pow_scalar")
-def _small_power(
-    b: Builder, name: str, args: Values, params: Params, out: Value
-) -> Any:
+def _small_power(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     exponent = _known(params, out, args)
     if exponent is None:
         return None
@@ -403,9 +350,7 @@ def _small_power(
         return b.filled(1, out.dtype, out.shape)
     if size in (1.0, 2.0) or exponent in (3.0, 4.0):
         power = x if size == 1 else mul(x, x)
-        power = (
-            mul(power, x) if size == 3 else mul(power, power) if size == 4 else power
-        )
+        power = mul(power, x) if size == 3 else mul(power, power) if size == 4 else power
     elif size == 0.5:
         power = b.emit("sqrt", (x,), {}, out)
     elif size in (1.5, 2.5) and (b.fastmath or _is_negative_nowhere(b, x)):
@@ -424,97 +369,3 @@ _INVERSES = {"exp": "log", "log": "exp", "reciprocal": "reciprocal"}
 def _undone(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     inner = b.maker(args[0], _INVERSES[name]) if b.fastmath else None
     return None if inner is None or inner.args[0].dtype != out.dtype else inner.args[0]
-
-
-# -- choices --------------------------------------------------------------------------------------
-
-
-@_rule("maximum", "minimum")
-def _of_equals(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    return args[0] if args[0] is args[1] and args[0].dtype == out.dtype else None
-
-
-@_rule("where")
-def _choice(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    condition, first, second = args
-    if not first.dtype == second.dtype == out.dtype:
-        return None
-    known = b.uniform(condition)
-    if known is not None:
-        return b.expanded(first if known else second, out.shape)
-    if first is second:
-        return b.expanded(first, out.shape)
-    negated = b.maker(condition, "logical_not")
-    if negated is not None:
-        return b.emit("where", (negated.args[0], second, first), {}, out)
-    # what is chosen twice by one condition
-    chosen = [first, second]
-    for i, value in enumerate(chosen):
-        inner = b.maker(value, "where")
-        if inner is not None and inner.args[0] is condition:
-            chosen[i] = b.expanded(inner.args[1 + i], value.shape)
-    if chosen == [first, second]:
-        return None
-    return b.emit("where", (condition, *chosen), {}, out)
-
-
-@_rule("logical_not", on=("logical_not",))
-def _negation(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    inner = b.maker(args[0], "logical_not")
-    return (
-        inner.args[0] if inner is not None and inner.args[0].dtype.kind == "b" else None
-    )
-
-
-@_rule("logical_and", "logical_or")
-def _truth(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    for one, other in (args, args[::-1]):
-        if one.dtype.kind != "b":
-            continue
-        if one is other:
-            return one
-        known = b.uniform(other)
-        if known is None:
-            continue
-        if bool(known) == (name == "logical_and"):
-            return b.expanded(one, out.shape)
-        return b.filled(name == "logical_or", out.dtype, out.shape)
-    return None
-
-
-# -- copies ---------------------------------------------------------------------------------------
-
-
-@_rule("clone", "alias", "contiguous")
-def _copy(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    return args[0]
-
-
-@_rule("real", "conj")
-def _real(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    return args[0] if args[0].dtype.kind != "c" else None
-
-
-def _is_exact(source: np.dtype[Any], wider: np.dtype[Any]) -> bool:
-    """Whether every number of one dtype is one of another."""
-    if source.kind == "b":
-        return True
-    if source.kind in "iu" and wider.kind in "fc":
-        digits = np.finfo(wider).nmant + 1
-        return source.itemsize * 8 <= digits
-    return bool(np.can_cast(source, wider, "safe"))
-
-
-@_rule("to_copy")
-def _cast(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    (x,) = args
-    if x.dtype == out.dtype:
-        return x
-    inner = b.maker(x, "to_copy")
-    if inner is None:
-        return None
-    source = inner.args[0].dtype
-    kept = source.kind == out.dtype.kind or out.dtype.kind in "fc"
-    if kept and out.dtype.kind in "biufc" and _is_exact(source, x.dtype):
-        return b.cast(inner.args[0], out.dtype)
-    return None

@@ -154,9 +154,7 @@ class Builder:
             self._note_uniform(value)
         return value
 
-    def filled(
-        self, number: Any, dtype: np.dtype[Any], shape: tuple[int, ...]
-    ) -> Value:
+    def filled(self, number: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Value:
         """A uniform value."""
         array = np.asarray(number, dtype)
         nothing = not array.tobytes().strip(b"\0")
@@ -164,18 +162,12 @@ class Builder:
             return self.constant(array)
         if not shape:
             # apart from the same number of the user's (see NOTE [identities])
-            value = self._constants.setdefault(
-                ("zeros", dtype), Value(dtype, (), array)
-            )
+            value = self._constants.setdefault(("zeros", dtype), Value(dtype, (), array))
             self._kinds[value] = "zeros"
         elif nothing:
-            value = self.put(
-                "zeros", (), {"shape": shape, "dtype": dtype}, dtype, shape
-            )
+            value = self.put("zeros", (), {"shape": shape, "dtype": dtype}, dtype, shape)
         else:
-            value = self.put(
-                "expand", (self.constant(array),), {"shape": shape}, dtype, shape
-            )
+            value = self.put("expand", (self.constant(array),), {"shape": shape}, dtype, shape)
         if nothing:
             self._zeros.add(value)
         self._uniforms[value] = array[()]
@@ -208,17 +200,13 @@ class Builder:
         """A value repeated."""
         if value.shape == shape:
             return value
-        return self.emit(
-            "expand", (value,), {"shape": shape}, Value(value.dtype, shape)
-        )
+        return self.emit("expand", (value,), {"shape": shape}, Value(value.dtype, shape))
 
     def cast(self, value: Value, dtype: np.dtype[Any]) -> Value:
         """A value in another dtype."""
         if value.dtype == dtype:
             return value
-        return self.emit(
-            "to_copy", (value,), {"dtype": dtype}, Value(dtype, value.shape)
-        )
+        return self.emit("to_copy", (value,), {"dtype": dtype}, Value(dtype, value.shape))
 
     # -- putting programs in -----------------------------------------------------------------------
 
@@ -256,9 +244,7 @@ class Builder:
                 counts = self.counts
                 counts[met] = counts.get(met, 0) + counts.get(out, 0)
             return
-        for out, met in zip(
-            outs, self._place(step.prim, args, params, outs, step), strict=True
-        ):
+        for out, met in zip(outs, self._place(step.prim, args, params, outs, step), strict=True):
             if met is not out:
                 now[out] = met
 
@@ -365,18 +351,10 @@ class Builder:
                 return self.filled(found, out.dtype, out.shape)
         if out.size <= _SMALL and all(arg.constant is not None for arg in args):
             found = _computed(prim, [arg.constant for arg in args], params)
-            if (
-                found is not None
-                and found.dtype == out.dtype
-                and found.shape == out.shape
-            ):
+            if found is not None and found.dtype == out.dtype and found.shape == out.shape:
                 value = self.constant(found)
                 number = uniforms.get(value)
-                return (
-                    value
-                    if number is None
-                    else self.filled(number, out.dtype, out.shape)
-                )
+                return value if number is None else self.filled(number, out.dtype, out.shape)
         return None
 
 

@@ -33,9 +33,7 @@ def _total(b: Builder, name: str, args: Values, params: Params, out: Value) -> A
 
 
 @_rule("sum_dim", "prod_dim", "amax", "amin")
-def _of_single_elements(
-    b: Builder, name: str, args: Values, params: Params, out: Value
-) -> Any:
+def _of_single_elements(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     (x,) = args
     if not _is_number(out, x) or not all(x.shape[d] == 1 for d in params["dim"]):
         return None
@@ -87,9 +85,7 @@ def _sum(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
     return _summed(b, source, tuple(sorted([order[d] for d in dim])), out)
 
 
-def _sum_of_copies(
-    b: Builder, x: Value, source: Value, dim: Shape, out: Value
-) -> Value | None:
+def _sum_of_copies(b: Builder, x: Value, source: Value, dim: Shape, out: Value) -> Value | None:
     """Copies are counted, not added up."""
     lead = len(x.shape) - len(source.shape)
     copied = [d for d in dim if d < lead or source.shape[d - lead] != x.shape[d]]
@@ -139,15 +135,9 @@ def _sum_in_another_shape(
 
 
 @_rule("amax", "amin", on=("number", "zeros", "expand"))
-def _extreme_of_copies(
-    b: Builder, name: str, args: Values, params: Params, out: Value
-) -> Any:
+def _extreme_of_copies(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     number = b.uniform(args[0])
-    return (
-        None
-        if number is None or not out.size
-        else b.filled(number, out.dtype, out.shape)
-    )
+    return None if number is None or not out.size else b.filled(number, out.dtype, out.shape)
 
 
 # -- values added where indices point -------------------------------------------------------------
@@ -187,15 +177,11 @@ def _mm(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
         return b.filled(0, out.dtype, out.shape)
     if m == 1:
         row = b.shaped(second, (k,))
-        return b.shaped(
-            b.emit("mv", (first, row), {}, Value(out.dtype, (n,))), out.shape
-        )
+        return b.shaped(b.emit("mv", (first, row), {}, Value(out.dtype, (n,))), out.shape)
     if n == 1:
         row = b.shaped(first, (k,))
         turned = _turned(b, second)
-        return b.shaped(
-            b.emit("mv", (turned, row), {}, Value(out.dtype, (m,))), out.shape
-        )
+        return b.shaped(b.emit("mv", (turned, row), {}, Value(out.dtype, (m,))), out.shape)
     turns = [b.maker(arg, "t") for arg in args]
     if turns[0] is not None and turns[1] is not None:
         like = Value(out.dtype, (m, n))
@@ -214,9 +200,7 @@ def _mv(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
         return b.emit("mul", (b.shaped(matrix, (n,)), vector), {}, out)
     if n == 1:
         row = b.shaped(matrix, (k,))
-        return b.shaped(
-            b.emit("dot", (row, vector), {}, Value(out.dtype, ())), out.shape
-        )
+        return b.shaped(b.emit("dot", (row, vector), {}, Value(out.dtype, ())), out.shape)
     return None
 
 
@@ -236,6 +220,4 @@ def _bmm(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
     if out.shape[0] != 1:
         return None
     matrices = [b.shaped(arg, arg.shape[1:]) for arg in args]
-    return b.shaped(
-        b.emit("mm", matrices, {}, Value(out.dtype, out.shape[1:])), out.shape
-    )
+    return b.shaped(b.emit("mm", matrices, {}, Value(out.dtype, out.shape[1:])), out.shape)

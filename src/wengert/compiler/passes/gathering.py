@@ -60,9 +60,7 @@ class _Gatherer:
         self.steps: Steps = []
         self.site: tuple[str, int] | None = None
 
-    def made(
-        self, name: str, args: Sequence[Value], params: dict[str, Any], like: Any
-    ) -> Value:
+    def made(self, name: str, args: Sequence[Value], params: dict[str, Any], like: Any) -> Value:
         """The result of a new step."""
         out = Value(*like)
         self.steps.append(Step(TABLE[name], args, params, (out,), self.site))
@@ -142,13 +140,9 @@ class _Gatherer:
             return step.outs[0]
         whole = step.outs[0]
         total = self.summed(piece.values)
-        return self.made(
-            step.prim.name, (total,), step.params, (whole.dtype, whole.shape)
-        )
+        return self.made(step.prim.name, (total,), step.params, (whole.dtype, whole.shape))
 
-    def layer(
-        self, layer: list[Piece], dim: int, whole: Value, base: Value | None
-    ) -> Value:
+    def layer(self, layer: list[Piece], dim: int, whole: Value, base: Value | None) -> Value:
         """Pieces that do not overlap, with parts of `base` in between, or zeros."""
         dtype, shape = whole.dtype, whole.shape
         size, at = shape[dim], 0
@@ -169,9 +163,7 @@ class _Gatherer:
             finish_run()
             like = block(end - start)
             if base is None:
-                parts.append(
-                    self.made("zeros", (), {"shape": like[1], "dtype": dtype}, like)
-                )
+                parts.append(self.made("zeros", (), {"shape": like[1], "dtype": dtype}, like))
             else:
                 params = {"dim": dim, "start": start, "end": end, "step": 1}
                 parts.append(self.made("slice", (base,), params, like))
@@ -188,9 +180,7 @@ class _Gatherer:
         between(at, size)
         finish_run()
         return (
-            parts[0]
-            if len(parts) == 1
-            else self.made("cat", parts, {"dim": dim}, (dtype, shape))
+            parts[0] if len(parts) == 1 else self.made("cat", parts, {"dim": dim}, (dtype, shape))
         )
 
     # -- writes ------------------------------------------------------------------------------------
@@ -214,9 +204,7 @@ class _Gatherer:
         last: dict[tuple[int, int], Piece] = {}
         for step in writes:
             start, end = _covers(step)
-            last.setdefault(
-                (start, end), Piece(start, end, "index" in step.params, step.args[1])
-            )
+            last.setdefault((start, end), Piece(start, end, "index" in step.params, step.args[1]))
         layers = _layered(list(last.values()))
         if len(writes) < 2 or (len(last) > 1 and (layers is None or len(layers) > 1)):
             return None
@@ -236,11 +224,7 @@ class _Gatherer:
             elif _is_write(step):
                 before = self.makers.get(step.args[0])
                 single = self.counts.get(step.args[0]) == 1
-                if (
-                    before is not None
-                    and single
-                    and _is_write(before, step.params["dim"])
-                ):
+                if before is not None and single and _is_write(before, step.params["dim"]):
                     inside.add(step.args[0])
         for step in old:
             made = None
@@ -259,9 +243,7 @@ class _Gatherer:
                 self.steps.append(Step(TABLE["alias"], (made,), {}, (out,), step.site))
         if len(self.steps) == len(old):
             return self.program
-        return Program(
-            self.program.inputs, self.steps, self.program.outputs, self.program.writes
-        )
+        return Program(self.program.inputs, self.steps, self.program.outputs, self.program.writes)
 
 
 def _counted(program: Program, wanted: Mapping[Value, Step]) -> dict[Value, int]:
@@ -294,10 +276,7 @@ def _is_known(step: Step, part: Value, whole: Value) -> bool:
     """Whether a part covers consecutive positions that are known."""
     params = step.params
     names = ("dim", "index") if "index" in params else ("dim", "start", "end", "step")
-    if (
-        any(params[name].__class__ is not int for name in names)
-        or params.get("step", 1) != 1
-    ):
+    if any(params[name].__class__ is not int for name in names) or params.get("step", 1) != 1:
         return False
     start, end = _covers(step)
     dim = params["dim"]

@@ -60,9 +60,7 @@ def params_key(params: Mapping[str, Any]) -> Any:
         return param if param.__class__ in _PLAIN else param_key(param)
     return tuple(
         [
-            params[name]
-            if params[name].__class__ in _PLAIN
-            else param_key(params[name])
+            params[name] if params[name].__class__ in _PLAIN else param_key(params[name])
             for name in sorted(params)
         ]
     )

@@ -25,14 +25,9 @@ MOVES = Book()
 _rule = MOVES.rule
 
 _RESHAPES = (
-    "view",
-    "unsafe_view",
-    "unsqueeze",
-    "squeeze",
-    "squeeze_dim",
-    "squeeze_dims",
+    *("view", "unsafe_view", "unsqueeze"),
+    *("squeeze", "squeeze_dim", "squeeze_dims", "squeeze_dim_"),
 )
-_RESHAPES += ("squeeze_dim_",)
 _ORDERS = ("t", "transpose", "permute")
 
 
@@ -40,9 +35,7 @@ _ORDERS = ("t", "transpose", "permute")
     *(*_RESHAPES, *_ORDERS, "expand", "select", "slice", "flip", "diagonal", "repeat"),
     on=("number", "zeros", "expand"),
 )
-def _of_one_number(
-    b: Builder, name: str, args: Values, params: Params, out: Value
-) -> Any:
+def _of_one_number(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     number = b.uniform(args[0])
     if number is None or not out.size:
         return None
@@ -52,11 +45,7 @@ def _of_one_number(
 @_rule("fill_scalar", "zeros_like", "zero")
 def _filling(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     number = params["value"] if params else 0
-    return (
-        b.filled(number, out.dtype, out.shape)
-        if number.__class__ in (int, float)
-        else None
-    )
+    return b.filled(number, out.dtype, out.shape) if number.__class__ in (int, float) else None
 
 
 # -- shapes ---------------------------------------------------------------------------------------
@@ -90,9 +79,7 @@ def _order(b: Builder, name: str, args: Values, params: Params, out: Value) -> A
     product = b.maker(x, "mm") if name == "t" and b.once(x) else None
     if product is not None:
         first, second = product.args
-        return b.emit(
-            "mm", (_permuted(b, second, (1, 0)), _permuted(b, first, (1, 0))), {}, out
-        )
+        return b.emit("mm", (_permuted(b, second, (1, 0)), _permuted(b, first, (1, 0))), {}, out)
     return None
 
 
@@ -255,9 +242,7 @@ def _slice(b: Builder, name: str, args: Values, params: Params, out: Value) -> A
 @_rule("select_scatter", "slice_scatter")
 def _write(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     whole, part = args
-    if whole.dtype != part.dtype or not all(
-        p.__class__ is int for p in params.values()
-    ):
+    if whole.dtype != part.dtype or not all(p.__class__ is int for p in params.values()):
         return None
     if part.shape == whole.shape:
         return part
@@ -286,45 +271,96 @@ def _backward(b: Builder, name: str, args: Values, params: Params, out: Value) -
 
 # -- joins ----------------------------------------------------------------------------------------
 
+_SEGMENT = 4
+"""A `stack` is made of segments if each has as many parts on average."""
 
-def _run(
-    b: Builder, parts: Values, name: str, dim: int
-) -> tuple[Value, int, int] | None:
-    """What consecutive parts of one value cover of it."""
-    steps = [b.maker(part, name) for part in parts]
-    end = None
-    for step in steps:
-        if (
-            step is None
-            or step.args[0] is not steps[0].args[0]
-            or step.params["dim"] != dim
-        ):
-            return None
-        p = step.params
-        start, stop = (p["index"],) * 2 if name == "select" else (p["start"], p["end"])
-        stop = start + 1 if name == "select" else stop
-        if (
-            start.__class__ is not int
-            or p.get("step", 1) != 1
-            or end not in (None, start)
-        ):
-            return None
-        end = stop
-    first = steps[0].params["index" if name == "select" else "start"]
-    return steps[0].args[0], first, end
+
+class _Segment:
+    """Parts in a row of one value, up or down, or parts of no such row (`source` is None)."""
+
+    __slots__ = ("first", "last", "parts", "source")
+
+    def __init__(self, source: Value | None, part: Value, at: int) -> None:
+        self.source = source
+        self.parts = [part]
+        self.first = self.last = at
+
+    def takes(self, source: Value | None, at: int) -> bool:
+        """Whether a part goes on with the row."""
+        if source is not self.source:
+            return False
+        if source is None:
+            return True
+        step = at - self.last
+        return step in (1, -1) and (len(self.parts) == 1 or step == self._step())
+
+    def _step(self) -> int:
+        return 1 if self.last > self.first else -1
+
+    def value(self, b: Builder, dim: int) -> Value:
+        """All parts as one."""
+        count, one = len(self.parts), self.parts[0]
+        shape = (*one.shape[:dim], count, *one.shape[dim:])
+        like = Value(one.dtype, shape)
+        if self.source is None or count == 1:
+            if count == 1:
+                return b.shaped(one, shape)
+            return b.put("stack", tuple(self.parts), {"dim": dim}, one.dtype, shape)
+        low, high = sorted((self.first, self.last))
+        found = _part(b, self.source, dim, low, high + 1)
+        if self.first < self.last:
+            return found
+        return b.emit("flip", (found,), {"dims": (dim,)}, like)
+
+
+def _segments(b: Builder, parts: Values, dim: int) -> list[_Segment]:
+    segments: list[_Segment] = []
+    for part in parts:
+        step = b.maker(part, "select")
+        at, source = -1, None
+        if step is not None and step.params["dim"] == dim and step.params["index"].__class__ is int:
+            at, source = step.params["index"], step.args[0]
+        if segments and segments[-1].takes(source, at):
+            segments[-1].parts.append(part)
+            segments[-1].last = at
+        else:
+            segments.append(_Segment(source, part, at))
+    return segments
 
 
 @_rule("stack")
 def _stack(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    dim = params["dim"]
     if any(arg.dtype != out.dtype for arg in args):
         return None
     if len(args) == 1:
         return b.shaped(args[0], out.shape)
     if all(arg is args[0] for arg in args):
-        single = (*out.shape[: params["dim"]], 1, *out.shape[params["dim"] + 1 :])
+        single = (*out.shape[:dim], 1, *out.shape[dim + 1 :])
         return b.expanded(b.shaped(args[0], single), out.shape)
-    run = _run(b, args, "select", params["dim"])
-    return run and _part(b, run[0], params["dim"], run[1], run[2])
+    segments = _segments(b, args, dim)
+    if len(segments) == 1:
+        return None if segments[0].source is None else segments[0].value(b, dim)
+    if len(segments) * _SEGMENT > len(args):
+        return None
+    parts = tuple([segment.value(b, dim) for segment in segments])
+    return b.emit("cat", parts, {"dim": dim}, out)
+
+
+def _run(b: Builder, parts: Values, dim: int) -> tuple[Value, int, int] | None:
+    """What consecutive parts of one value cover of it."""
+    steps = [b.maker(part, "slice") for part in parts]
+    source, first, end = None, 0, 0
+    for step in steps:
+        if step is None or step.params["dim"] != dim or step.params["step"] != 1:
+            return None
+        p = step.params
+        if source is None:
+            source, first = step.args[0], p["start"]
+        elif step.args[0] is not source or p["start"] != end:
+            return None
+        end = p["end"]
+    return None if source is None else (source, first, end)
 
 
 @_rule("cat")
@@ -337,7 +373,7 @@ def _cat(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
         return parts[0]
     if parts and len(parts) < len(args):
         return b.emit("cat", parts, params, out)
-    run = _run(b, args, "slice", dim)
+    run = _run(b, args, dim)
     return run and _part(b, run[0], dim, run[1], run[2])
 
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 from wengert.compiler.ir import Loop, Program
 from wengert.compiler.passes.arithmetic import ARITHMETIC
 from wengert.compiler.passes.builder import Builder, live
+from wengert.compiler.passes.choices import CHOICES
 from wengert.compiler.passes.combining import COMBINING
 from wengert.compiler.passes.gathering import gathered
 from wengert.compiler.passes.moves import MOVES
 
 __all__ = ["simplify"]
 
-_BOOK = COMBINING.merged(MOVES, ARITHMETIC)
+_BOOK = COMBINING.merged(MOVES, ARITHMETIC, CHOICES)
 
 
 def simplify(program: Program, fastmath: bool = False) -> Program:
@@ -59,6 +60,4 @@ def _rewritten(program: Program, fastmath: bool) -> Program:
 
 def _with_body(loop: Loop, fastmath: bool) -> Loop:
     body = _rewritten(loop.body, fastmath)
-    return Loop(
-        loop.count, body, loop.carried, loop.sliced, loop.fixed, loop.outs, loop.site
-    )
+    return Loop(loop.count, body, loop.carried, loop.sliced, loop.fixed, loop.outs, loop.site)

@@ -1,0 +1,164 @@
+"""Layer 8 · compiler: stored values that are written region by region.
+
+A concatenation that must lie in memory needs no test for each of its elements: each part is written
+to where it belongs, in loops of its own. So are zeros with something in the midst of them. A later
+region may write over what an earlier one has written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from wengert.compiler.backends.affine import Counter, Index, Place
+from wengert.compiler.backends.nodes import Literal, Node
+from wengert.compiler.backends.pull import Source, at_dim, whole
+from wengert.compiler.ir import Step, Value
+
+__all__ = ["REGIONS", "Region"]
+
+
+class Region(NamedTuple):
+    """Part of a value.
+
+    Attributes
+    ----------
+    shape
+        The shape of the loops that write it.
+    target
+        Where in the value an element of the loops is written.
+    node
+        ``node(source, place)``: what is written there.
+    """
+
+    shape: tuple[int, ...]
+    target: Callable[[Place], Place]
+    node: Callable[[Source, Place], Node]
+
+
+Regions = Callable[[Step, "Counter | None"], Iterator[Region]]
+
+
+def _same(place: Place) -> Place:
+    return place
+
+
+def _all_of(value: Value, target: Callable[[Place], Place] = _same) -> Region:
+    return Region(value.shape, target, lambda source, place: source(value, place))
+
+
+def _filled(step: Step, number: Any = 0) -> Region:
+    out = step.outs[0]
+    literal = Literal(number, out.dtype)
+    return Region(out.shape, _same, lambda source, place: literal)
+
+
+def _moved(dim: int, start: Index, by: int = 1) -> Callable[[Place], Place]:
+    return lambda place: at_dim(place, dim, place[dim].times(by).plus(start))
+
+
+def _inserted(dim: int, index: Index) -> Callable[[Place], Place]:
+    return lambda place: (*place[:dim], index, *place[dim:])
+
+
+def _joined(step: Step, i: Counter | None) -> Iterator[Region]:
+    dim, start = step.params["dim"], 0
+    for value in step.args:
+        yield _all_of(value, _moved(dim, Index(start)))
+        start += value.shape[dim]
+
+
+def _stacked(step: Step, i: Counter | None) -> Iterator[Region]:
+    for k, value in enumerate(step.args):
+        yield _all_of(value, _inserted(step.params["dim"], Index(k)))
+
+
+def _around(step: Step) -> tuple[Region, Value]:
+    """What is behind the region of a step, and what is written into it."""
+    if len(step.args) == 2:
+        return _all_of(step.args[0]), step.args[1]
+    return _filled(step), step.args[0]
+
+
+def _selected(step: Step, i: Counter | None) -> Iterator[Region]:
+    behind, value = _around(step)
+    dim = step.params["dim"]
+    yield behind
+    index = whole(step.params["index"], i, step.outs[0].shape[dim])
+    yield _all_of(value, _inserted(dim, index))
+
+
+def _sliced(step: Step, i: Counter | None) -> Iterator[Region]:
+    behind, value = _around(step)
+    dim = step.params["dim"]
+    start, by = step.params["start"], step.params["step"]
+    if isinstance(start, int):
+        start, _, by = slice(start, step.params["end"], by).indices(step.outs[0].shape[dim])
+    yield behind
+    yield _all_of(value, _moved(dim, whole(start, i), by))
+
+
+def _diagonal(step: Step, i: Counter | None) -> Iterator[Region]:
+    behind, value = _around(step)
+    rank = len(step.outs[0].shape)
+    offset = step.params["offset"]
+    one, two = step.params["dim1"] % rank, step.params["dim2"] % rank
+
+    def target(place: Place) -> Place:
+        rest = iter(place[:-1])
+        ends = {one: place[-1].moved(max(-offset, 0)), two: place[-1].moved(max(offset, 0))}
+        return tuple([ends[dim] if dim in ends else next(rest) for dim in range(rank)])
+
+    yield behind
+    yield _all_of(value, target)
+
+
+def _cornered(step: Step, i: Counter | None) -> Iterator[Region]:
+    yield _filled(step)
+    yield _all_of(step.args[0])
+
+
+def _padded(step: Step, i: Counter | None) -> Iterator[Region]:
+    (value,) = step.args
+    pads = step.params["pads"]
+    shape = tuple(
+        [
+            max(n + min(before, 0) + min(after, 0), 0)
+            for n, (before, after) in zip(value.shape, pads, strict=True)
+        ]
+    )
+    yield _filled(step, step.params["value"])
+    yield Region(
+        shape,
+        lambda place: tuple([p.moved(max(b, 0)) for p, (b, _) in zip(place, pads, strict=True)]),
+        lambda source, place: source(
+            value, tuple([p.moved(max(-b, 0)) for p, (b, _) in zip(place, pads, strict=True)])
+        ),
+    )
+
+
+def _repeated(step: Step, i: Counter | None) -> Iterator[Region]:
+    (value,) = step.args
+    repeats = step.params["repeats"]
+    lead = len(repeats) - len(value.shape)
+    rank = len(repeats)
+    sizes = (1,) * lead + value.shape
+    # the copies of each dimension, then the dimensions
+    yield Region(
+        (*repeats, *sizes),
+        lambda place: tuple([place[rank + d].plus(place[d].times(sizes[d])) for d in range(rank)]),
+        lambda source, place: source(value, place[rank + lead :]),
+    )
+
+
+REGIONS: Mapping[str, Regions] = {
+    "cat": _joined,
+    "stack": _stacked,
+    **dict.fromkeys(("select_backward", "select_scatter"), _selected),
+    **dict.fromkeys(("slice_backward", "slice_scatter"), _sliced),
+    **dict.fromkeys(("diagonal_backward", "diag_embed", "diagonal_scatter"), _diagonal),
+    "corner_backward": _cornered,
+    "constant_pad_nd": _padded,
+    "repeat": _repeated,
+}
+"""The regions of stored values, by the name of the primitive."""

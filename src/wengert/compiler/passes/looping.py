@@ -1,0 +1,228 @@
+"""Layer 8 · compiler: a loop made of steps that repeat.
+
+NOTE [what repetitions read]
+Of a region of equal labels, each place where a step reads a value gives a column: the values that
+it reads there in every repetition. A column is
+
+* *local*: what the same repetition, or one a few before it, computes at one and the same place;
+* *fixed*: one value from outside;
+* *sliced*: positions of one value from outside, at equal distances: what an earlier loop stacked,
+  or what ``select`` reads;
+* *given*: different values from outside, which are stacked for the loop to slice.
+
+What a column is shows in the middle of the region. Repetitions that do not fit, which are mostly
+the first and the last, stay as they are, before and after the loop.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.ir import Affine, Loop, Program, Value, uses
+from wengert.compiler.passes.repeats import NUMBERS, POSITIONS, Region
+
+__all__ = ["FEWEST", "FIXED", "GIVEN", "LOCAL", "SLICED", "Shape", "Unrolled"]
+
+_BACK = 3
+"""How many repetitions back a value may be read."""
+FEWEST = 4
+"""Repetitions that are left at least, when those that do not fit are left out."""
+FIXED, SLICED, LOCAL, GIVEN = range(4)
+
+
+class Unrolled:
+    """A list of steps as arrays of numbers: what each reads, and where that was computed.
+
+    Attributes
+    ----------
+    steps
+        The steps.
+    values
+        All values, by number.
+    read, first
+        The numbers of the values that the steps read, one after the other, and for each step the
+        place in it where its own begin.
+    maker, port
+        For each value the step that computes it (-1: none), and which of its results it is.
+    whole, position
+        For each value the number of that of which it is one position of the first dimension (-1:
+        of none), and which.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.steps = program.steps
+        self.values: list[Value] = []
+        self._numbers: dict[Value, int] = {}
+        read: list[int] = []
+        first = [0]
+        makers: list[tuple[int, int, int]] = []
+        for i, step in enumerate(self.steps):
+            read += [self.number(value) for value in uses(step)]
+            first.append(len(read))
+            makers += [(self.number(out), i, port) for port, out in enumerate(step.outs)]
+        self.outputs = np.array([self.number(value) for value in program.outputs], np.int64)
+        self.read = np.array(read, np.int64)
+        self.first = np.array(first, np.int64)
+        size = len(self.values)
+        self.maker = np.full(size, -1, np.int64)
+        self.port = np.zeros(size, np.int64)
+        self.whole = np.full(size, -1, np.int64)
+        self.position = np.zeros(size, np.int64)
+        for out, i, port in makers:
+            self.maker[out], self.port[out] = i, port
+            row: Any = self.steps[i]
+            if _is_row(row):
+                self.whole[out] = self._numbers[row.args[0]]
+                self.position[out] = row.params["index"]
+
+    def number(self, value: Value) -> int:
+        """The number of a value."""
+        found = self._numbers.get(value)
+        if found is None:
+            found = self._numbers[value] = len(self.values)
+            self.values.append(value)
+        return found
+
+    def add(self, value: Value) -> int:
+        """The number of a value that a loop computes."""
+        self.maker = np.append(self.maker, -1)
+        self.port = np.append(self.port, 0)
+        self.whole = np.append(self.whole, -1)
+        self.position = np.append(self.position, 0)
+        return self.number(value)
+
+
+def _is_row(step: Any) -> bool:
+    """Whether a step takes one position of the first dimension."""
+    if isinstance(step, Loop) or step.prim.name != "select":
+        return False
+    dim, index = step.params["dim"], step.params["index"]
+    return bool(dim == 0 and index.__class__ is int and index >= 0)
+
+
+class Shape:
+    """What the columns of a region are, and which of its repetitions fit.
+
+    Attributes
+    ----------
+    begin, period
+        The first step of the first repetition, and the number of steps of each.
+    low, high
+        The repetitions that fit.
+    columns
+        The number of each value that is read: a row for each repetition, a column for each place.
+    kinds
+        What each column is (see NOTE [what repetitions read]).
+    back
+        For local columns how many repetitions before the value is computed.
+    """
+
+    def __init__(self, flat: Unrolled, region: Region) -> None:
+        self.flat = flat
+        self.period = region.period
+        self.begin = begin = region.start + _phase(flat, region)
+        count = (region.end - begin) // region.period
+        self.low = self.high = 0
+        size = flat.first[begin + region.period] - flat.first[begin]
+        end = flat.first[begin + count * region.period]
+        self.columns = columns = flat.read[flat.first[begin] : end].reshape(count, size)
+        if count > FEWEST:
+            self._classify(columns, count, count // 2)
+
+    def _classify(self, columns: Any, count: int, mid: int) -> None:
+        flat, period = self.flat, self.period
+        repetition = np.arange(count)[:, None]
+        start = self.begin + repetition * period
+        maker = flat.maker[columns]
+        offset = maker - start
+        same = columns == columns[mid]
+        whole, position = flat.whole[columns], flat.position[columns]
+        self.slope = slope = position[mid + 1] - position[mid]
+        from_one = (whole == whole[mid]) & (position == position[mid] + slope * (repetition - mid))
+        is_fixed = same[mid + 1] & (maker[mid] < self.begin + mid * period)
+        is_sliced = ~is_fixed & from_one[mid + 1] & (whole[mid] >= 0)
+        source = flat.maker[whole[mid]]
+        is_sliced &= source < self.begin
+        is_local = ~is_fixed & ~is_sliced & (offset[mid] >= -_BACK * period)
+        is_local &= (maker[mid] >= self.begin) & (offset[mid + 1] == offset[mid])
+        self.kinds = np.select([is_fixed, is_sliced, is_local], [FIXED, SLICED, LOCAL], GIVEN)
+        self.back = np.where(is_local, -(offset[mid] // period), 0)
+        self.place = np.where(is_local, offset[mid] % period, 0)
+        known = np.where(
+            is_fixed,
+            same & (maker[mid] < start),
+            np.where(is_sliced, from_one, maker < self.begin),
+        )
+        fits = np.where(is_local, offset == offset[mid], known)
+        carried = is_local & (self.back > 0)
+        numbers = self._numbers(count, mid)
+        self.low, self.high = _longest(fits.all(1) & numbers)
+        # the first repetitions may read what was there before: by that they are known
+        early = (fits | carried).all(1) & numbers
+        for low in range(max(self.low - int(self.back.max(initial=0)), 0), self.low):
+            if early[low : self.low].all() and self._starts(low, maker, fits, carried):
+                self.low = low
+                break
+
+    def _starts(self, low: int, maker: Any, fits: Any, carried: Any) -> bool:
+        """Whether the loop may begin with repetition `low`."""
+        outside = maker < self.begin + low * self.period
+        for i in range(low, self.low):
+            before = i - self.back < low
+            if not np.where(carried, np.where(before, outside[i], fits[i]), True).all():
+                return False
+        return True
+
+    def _numbers(self, count: int, mid: int) -> Any:
+        """Which repetitions have positions at equal distances; fills in what parameters become."""
+        steps: list[Any] = self.flat.steps
+        begin, period = self.begin, self.period
+        fits = np.ones(count, bool)
+        self.params: dict[tuple[int, str], Any] = {}
+        for k in range(period):
+            step = steps[begin + mid * period + k]
+            if isinstance(step, Loop):
+                continue
+            for name, param in step.params.items():
+                if name not in (POSITIONS if param.__class__ is int else NUMBERS):
+                    continue
+                row = [steps[begin + i * period + k].params[name] for i in range(count)]
+                if param.__class__ is int:
+                    found = np.array(row)
+                    slope = int(found[mid + 1] - found[mid])
+                    fits &= found == param + slope * (np.arange(count) - mid)
+                    self.params[k, name] = Affine(param - slope * mid, slope)
+                elif param.__class__ is float:
+                    self.params[k, name] = np.array(row)
+        return fits
+
+
+def _longest(fits: Any) -> tuple[int, int]:
+    """The longest row of repetitions that fit."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], fits.astype(np.int8), [0]))))
+    if not edges.size:
+        return 0, 0
+    starts, ends = edges[::2], edges[1::2]
+    at = int(np.argmax(ends - starts))
+    return int(starts[at]), int(ends[at])
+
+
+def _phase(flat: Unrolled, region: Region) -> int:
+    """Where repetitions are cut apart so that fewest values are carried over."""
+    period = region.period
+    begin = region.start + region.repetitions // 2 * period
+    steps = np.repeat(np.arange(begin, begin + period), np.diff(flat.first)[begin : begin + period])
+    maker = flat.maker[flat.read[flat.first[begin] : flat.first[begin + period]]]
+    near = (maker >= region.start) & (steps - maker < period)
+    crossings = np.zeros(2 * period + 1, np.int64)
+    furthest: dict[int, int] = {}
+    for step, of in zip(steps[near].tolist(), maker[near].tolist(), strict=True):
+        at = (of - region.start) % period
+        furthest[at] = max(furthest.get(at, 0), step - of)
+    for at, distance in furthest.items():
+        crossings[at + 1] += 1
+        crossings[at + 1 + distance] -= 1
+    crossings = np.cumsum(crossings)
+    return int(np.argmin(crossings[:period] + crossings[period : 2 * period]))

@@ -1,0 +1,336 @@
+"""Layer 8 · compiler: programs with loops in place of the steps that these repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.ir import Loop, Number, Program, Step, Value, substitute
+from wengert.compiler.passes.builder import live
+from wengert.compiler.passes.looping import (
+    FEWEST,
+    FIXED,
+    GIVEN,
+    LOCAL,
+    SLICED,
+    Shape,
+    Unrolled,
+)
+from wengert.compiler.passes.repeats import Region
+from wengert.prims.record import TABLE
+
+__all__ = ["rolled"]
+
+_GIVEN = 1 << 16
+"""Different values are stacked if they have up to so many elements together."""
+
+
+def rolled(program: Program, regions: Sequence[Region]) -> Program:
+    """A program with a loop in place of each region that is one."""
+    rolling = _Rolling(program)
+    for region in regions:
+        rolling.region(region)
+    return rolling.finish()
+
+
+class _Rolling:
+    """The new program as far as it is made."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.flat = Unrolled(program)
+        self.steps: list[Step | Loop] = []
+        self.done = 0
+        self.now: dict[int, Value] = {}
+        self.gone = np.zeros(len(self.flat.values), bool)
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def value(self, number: int) -> Value:
+        """What stands for a value of the old program."""
+        found = self.now.get(number)
+        if found is not None:
+            return found
+        flat = self.flat
+        value = flat.values[number]
+        if number >= self.gone.size or not self.gone[number]:
+            return value
+        # one repetition's value of what a loop stacked, or slices
+        whole, position = int(flat.whole[number]), int(flat.position[number])
+        made = self.now[number] = self.row(self.value(whole), position)
+        return made
+
+    def row(self, whole: Value, position: int) -> Value:
+        """One position of the first dimension."""
+        return self.made("select", (whole,), {"dim": 0, "index": position}, whole.shape[1:])
+
+    def made(
+        self,
+        name: str,
+        args: Sequence[Value],
+        params: dict[str, Any],
+        shape: tuple[int, ...],
+    ) -> Value:
+        """The result of a new step."""
+        out = Value(args[0].dtype, shape)
+        self.steps.append(Step(TABLE[name], args, params, (out,)))
+        return out
+
+    def made_zeros(self, like: Value) -> Value:
+        """What stands for a value before the first repetition has computed it."""
+        out = Value(like.dtype, like.shape)
+        params = {"shape": like.shape, "dtype": like.dtype}
+        self.steps.append(Step(TABLE["zeros"], (), params, (out,)))
+        return out
+
+    def stacked(self, numbers: Sequence[int]) -> Value:
+        """Values as one."""
+        values = [self.flat.values[number] for number in numbers]
+        if all(value.constant is not None for value in values):
+            array = np.stack([value.constant for value in values])
+            array.flags.writeable = False
+            return Value(array.dtype, array.shape, array)
+        values = [self.value(number) for number in numbers]
+        return self.made("stack", values, {"dim": 0}, (len(values), *values[0].shape))
+
+    # -- steps -------------------------------------------------------------------------------------
+
+    def plain(self, end: int) -> None:
+        """Take over the steps up to `end`."""
+        flat = self.flat
+        read, first, gone = flat.read, flat.first, self.gone
+        touched = gone[read[first[self.done] : first[end]]]
+        if not touched.any():
+            self.steps += flat.steps[self.done : end]
+        else:
+            for i in range(self.done, end):
+                numbers = read[first[i] : first[i + 1]]
+                step = flat.steps[i]
+                if gone[numbers].any():
+                    step = _replaced(step, [self.value(n) for n in numbers.tolist()], step.outs)
+                self.steps.append(step)
+        self.done = end
+
+    def region(self, region: Region) -> None:
+        """Make a loop of a region, as far as its repetitions fit."""
+        shape = Shape(self.flat, region)
+        if shape.high - shape.low < FEWEST or not self.is_worth_it(shape):
+            return
+        begin = shape.begin + shape.low * shape.period
+        end = shape.begin + shape.high * shape.period
+        self.plain(begin)
+        _Making(self, shape, begin, end).make()
+        self.done = end
+
+    def is_worth_it(self, shape: Shape) -> bool:
+        """Whether what would be stacked for a loop is small."""
+        for column in np.flatnonzero(shape.kinds == GIVEN).tolist():
+            first = self.flat.values[shape.columns[shape.low, column]]
+            if first.constant is None and (shape.high - shape.low) * first.size > _GIVEN:
+                return False
+        return True
+
+    def finish(self) -> Program:
+        """The new program."""
+        self.plain(len(self.flat.steps))
+        outputs = [self.value(number) for number in self.flat.outputs.tolist()]
+        known = dict(zip(self.program.outputs, outputs, strict=True))
+        writes = [(known[made], over) for made, over in self.program.writes]
+        return Program(self.program.inputs, live(self.steps, outputs)[0], outputs, writes)
+
+
+def _replaced(step: Step | Loop, values: Sequence[Value], outs: Sequence[Value]) -> Step | Loop:
+    """A step that reads other values, in the order of `uses`."""
+    rest = iter(values)
+    if isinstance(step, Loop):
+        carried = [next(rest) for _ in step.carried]
+        sliced = [(next(rest), start, by) for _, start, by in step.sliced]
+        return Loop(step.count, step.body, carried, sliced, list(rest), outs, step.site)
+    args = [next(rest) for _ in step.args]
+    params = {name: substitute(param, lambda _: next(rest)) for name, param in step.params.items()}
+    return Step(step.prim, args, params, outs, step.site)
+
+
+class _Making:
+    """A loop under construction, from the steps of its first repetition."""
+
+    def __init__(self, rolling: _Rolling, shape: Shape, begin: int, end: int) -> None:
+        self.rolling = rolling
+        self.flat = rolling.flat
+        self.shape = shape
+        self.begin = begin
+        self.end = end
+        self.count = shape.high - shape.low
+        self.fixed: dict[int, tuple[Value, Value]] = {}
+        self.sliced: dict[Any, tuple[tuple[Value, int, int], Value]] = {}
+        # what is carried: its first value, and in the body what holds it and what comes next
+        self.carried: list[tuple[Value, Value]] = []
+        self.following: list[Any] = []
+        self._carriers: dict[Any, Value] = {}
+
+    # -- what the body reads -----------------------------------------------------------------------
+
+    def fixed_input(self, number: int) -> Value:
+        """A value that never changes."""
+        outer = self.rolling.value(number)
+        if outer.constant is not None:
+            return outer
+        if number not in self.fixed:
+            self.fixed[number] = outer, Value(outer.dtype, outer.shape)
+        return self.fixed[number][1]
+
+    def slice_of(self, whole: Value, start: int, step: int) -> Value:
+        """A position in each repetition."""
+        key = (whole, start, step)
+        if key not in self.sliced:
+            self.sliced[key] = key, Value(whole.dtype, whole.shape[1:])
+        return self.sliced[key][1]
+
+    def given_input(self, column: Any) -> Value:
+        """Different values, stacked."""
+        key = column.tobytes()
+        if key not in self.sliced:
+            whole = self.rolling.stacked(column.tolist())
+            self.sliced[key] = (whole, 0, 1), Value(whole.dtype, whole.shape[1:])
+        return self.sliced[key][1]
+
+    def carried_input(self, place: tuple[int, int], firsts: tuple[int, ...]) -> Value:
+        """What was computed at a place as many repetitions ago as there are first values."""
+        key = (place, firsts)
+        found = self._carriers.get(key)
+        if found is None:
+            # what comes next is what was read one repetition less ago
+            following = place if len(firsts) == 1 else self.carried_input(place, firsts[1:])
+            outer = self.rolling.value(firsts[0])
+            found = self._carriers[key] = Value(outer.dtype, outer.shape)
+            self.carried.append((outer, found))
+            self.following.append(following)
+        return found
+
+    def read(self, column: int, made: dict[tuple[int, int], Value]) -> Value:
+        """What stands for a column in the body."""
+        shape = self.shape
+        numbers = shape.columns[shape.low : shape.high, column]
+        kind = shape.kinds[column]
+        number = int(numbers[0])
+        if kind == FIXED:
+            return self.fixed_input(number)
+        if kind == SLICED:
+            flat = self.flat
+            whole = self.rolling.value(int(flat.whole[number]))
+            return self.slice_of(whole, int(flat.position[number]), int(shape.slope[column]))
+        if kind == LOCAL:
+            back = int(shape.back[column])
+            place = int(shape.place[column]), int(self.flat.port[numbers[-1]])
+            if back == 0:
+                return made[place]
+            return self.carried_input(place, tuple(numbers[:back].tolist()))
+        return self.given_input(numbers)
+
+    # -- the body ----------------------------------------------------------------------------------
+
+    def make(self) -> None:
+        """Put the loop into the program."""
+        made: dict[tuple[int, int], Value] = {}
+        steps: list[Step | Loop] = []
+        column = 0
+        for k in range(self.shape.period):
+            step = self.flat.steps[self.begin + k]
+            values = []
+            for _ in range(self.flat.first[self.begin + k + 1] - self.flat.first[self.begin + k]):
+                values.append(self.read(column, made))
+                column += 1
+            outs = [Value(out.dtype, out.shape) for out in step.outs]
+            made |= {(k, port): out for port, out in enumerate(outs)}
+            steps.append(self._numbered(k, _replaced(step, values, outs)))
+        self._finish(steps, made)
+
+    def _numbered(self, k: int, step: Step | Loop) -> Step | Loop:
+        """A step of the body with parameters that follow from the repetition."""
+        if isinstance(step, Loop):
+            return step
+        shape = self.shape
+        for name in step.params:
+            row = shape.params.get((k, name))
+            if isinstance(row, np.ndarray):
+                numbers = row[shape.low : shape.high]
+                if numbers.tobytes() != numbers[:1].tobytes() * numbers.size:
+                    array = numbers.copy()
+                    array.flags.writeable = False
+                    key = (k, name)
+                    self.sliced[key] = (
+                        (Value(array.dtype, array.shape, array), 0, 1),
+                        Value(array.dtype, ()),
+                    )
+                    step.params[name] = Number(self.sliced[key][1])
+            elif row is not None and row.step:
+                step.params[name] = type(row)(row.start + row.step * shape.low, row.step)
+        return step
+
+    # -- what the loop gives -----------------------------------------------------------------------
+
+    def _wanted(self) -> dict[tuple[int, int], list[int]]:
+        """The values that are read behind the loop, by place."""
+        flat = self.flat
+        later = np.concatenate((flat.read[flat.first[self.end] :], flat.outputs))
+        numbers = np.unique(later)
+        maker = flat.maker[numbers]
+        numbers = numbers[(maker >= self.begin) & (maker < self.end)]
+        found: dict[tuple[int, int], list[int]] = {}
+        for number in numbers.tolist():
+            # what is a slice of something is sliced again
+            if flat.whole[number] < 0:
+                k = int(flat.maker[number] - self.begin) % self.shape.period
+                found.setdefault((k, int(flat.port[number])), []).append(number)
+        return found
+
+    def _finish(self, steps: list[Step | Loop], made: dict[tuple[int, int], Value]) -> None:
+        rolling, flat = self.rolling, self.flat
+        last_begins = self.end - self.shape.period
+        stacks: list[tuple[tuple[int, int], list[int]]] = []
+        finals: list[tuple[int, int]] = []
+        for place, numbers in self._wanted().items():
+            if len(numbers) > 1 or flat.maker[numbers[0]] < last_begins:
+                stacks.append((place, numbers))
+                continue
+            at = [i for i, next_ in enumerate(self.following) if next_ == place]
+            if not at:
+                inner = made[place]
+                outer = rolling.made_zeros(inner)
+                at = [len(self.carried)]
+                self.carried.append((outer, Value(inner.dtype, inner.shape)))
+                self.following.append(place)
+            finals.append((numbers[0], at[0]))
+        following = [made[n] if isinstance(n, tuple) else n for n in self.following]
+        outputs = [*following, *(made[place] for place, _ in stacks)]
+        body_steps, counts = live(steps, outputs)
+        sliced = [pair for pair in self.sliced.values() if pair[1] in counts]
+        fixed = [pair for pair in self.fixed.values() if pair[1] in counts]
+        inputs = [inner for _, inner in (*self.carried, *sliced, *fixed)]
+        outs = [Value(value.dtype, value.shape) for value in following]
+        outs += [Value(made[p].dtype, (self.count, *made[p].shape)) for p, _ in stacks]
+        body = Program(inputs, body_steps, outputs)
+        site = next((step.site for step in steps if step.site is not None), None)
+        rolling.steps.append(
+            Loop(
+                self.count,
+                body,
+                [outer for outer, _ in self.carried],
+                [source for source, _ in sliced],
+                [outer for outer, _ in fixed],
+                outs,
+                site,
+            )
+        )
+        for number, place_of in finals:
+            rolling.now[number] = outs[place_of]
+        for (_, numbers), out in zip(stacks, outs[len(following) :], strict=True):
+            whole = flat.add(out)
+            for number in numbers:
+                flat.whole[number] = whole
+                flat.position[number] = (flat.maker[number] - self.begin) // self.shape.period
+        for i in range(self.begin, self.end):
+            for out in flat.steps[i].outs:
+                rolling.gone[flat.number(out)] = True

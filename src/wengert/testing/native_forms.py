@@ -1,0 +1,244 @@
+"""Layer 9 · testing: single native forms of the compiler, compiled and run by themselves."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from wengert.compiler import scalars
+from wengert.compiler.code import Array, Code, Module, Operand
+from wengert.compiler.ir import Number, Step, Value, substitute, uses
+from wengert.compiler.native_table import NATIVE
+from wengert.prims.whole import TABLE
+
+__all__ = [
+    "compiled",
+    "element_loop",
+    "elements",
+    "expected",
+    "floats",
+    "native_text",
+    "pairs",
+    "step_of",
+    "ulps",
+    "whole",
+]
+
+_SPECIAL = (
+    *(0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.5, -2.5, 3.0, 1e-300, -1e-300, 5e-324, 1e300, -1e300),
+    *(math.inf, -math.inf, math.nan, 1e-40, 710.0, -745.5, 89.0, 1.5, 1e10, 1e22, 7.0, 0.46875),
+)
+
+
+def compiled(text: str) -> tuple[Any, str]:
+    """The engine that holds a module's functions, and their text after LLVM's passes."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    module = llvm.parse_assembly(text)
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2
+    )
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    engine = llvm.create_mcjit_compiler(module, machine)
+    engine.finalize_object()
+    return engine, str(module)
+
+
+def _call(engine: Any, arrays: Sequence[Any], *numbers: int) -> None:
+    kinds = [ctypes.c_void_p] * len(arrays) + [ctypes.c_int64] * len(numbers)
+    function = ctypes.CFUNCTYPE(None, *kinds)(engine.get_function_address("f"))
+    function(*[array.ctypes.data for array in arrays], *numbers)
+
+
+def expected(name: str, *arrays: Any, **params: Any) -> Any:
+    """What the kernel of a primitive computes, without its warnings."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return np.asarray(TABLE[name].kernel(*arrays, **params))
+
+
+# -- numbers --------------------------------------------------------------------------------------
+
+
+def floats(dtype: np.dtype[Any]) -> Any:
+    """Numbers of all sizes, and at the end those at which functions are special."""
+    rng = np.random.default_rng(1)
+    spread = rng.standard_normal(1000) * 10.0 ** rng.uniform(-8, 3, 1000)
+    with np.errstate(over="ignore"):
+        return np.concatenate([rng.standard_normal(500), spread, _SPECIAL]).astype(dtype)
+
+
+def pairs(values: Any) -> tuple[Any, Any]:
+    """Each of some `floats` with another one, and all special numbers with each other."""
+    special = values[-len(_SPECIAL) :]
+    left = np.concatenate([values, np.repeat(special, len(special))])
+    right = np.random.default_rng(2).permutation(values)
+    return left, np.concatenate([right, np.tile(special, len(special))])
+
+
+def ulps(found: Any, wanted: Any) -> float:
+    """The largest distance in units in the last place.
+
+    Raises
+    ------
+    AssertionError
+        Unless what is NaN or infinite is the same in both.
+    """
+    same = (found == wanted) | (np.isnan(found) & np.isnan(wanted))
+    if same.all():
+        return 0.0
+    found, wanted = found[~same], wanted[~same]
+    if not (np.isfinite(found).all() and np.isfinite(wanted).all()):
+        raise AssertionError(f"not the same: {found} and {wanted}")
+    unit = np.spacing(np.maximum(np.abs(wanted), np.finfo(wanted.dtype).tiny))
+    return float(np.max(np.abs(found.astype(np.longdouble) - wanted) / unit))
+
+
+# -- elements -------------------------------------------------------------------------------------
+
+
+def element_loop(
+    name: str,
+    arrays: Sequence[Any],
+    out: np.dtype[Any],
+    params: Mapping[str, Any],
+    numbers: Sequence[str] = (),
+) -> str:
+    """A module whose ``f`` computes an element-wise primitive for every element of flat arrays.
+
+    Parameters
+    ----------
+    numbers
+        Those of the parameters that are read from memory when it runs.
+    """
+    code = Code(Module())
+    given = dict(params)
+    for k, key in enumerate(numbers):
+        dtype = np.asarray(given[key]).dtype
+        given[key] = Operand(code.load(f"%n{k}", dtype), dtype)
+    pointers = [f"%a{i}" for i in range(len(arrays))]
+    with code.loop("%count") as i:
+        operands = [
+            Operand(code.load(code.at(pointer, array.dtype, i), array.dtype), array.dtype)
+            for pointer, array in zip(pointers, arrays, strict=True)
+        ]
+        result = scalars.emit(code, name, operands, out, given)
+        code.store(result, code.at("%out", out, i), out)
+    code.store(code.load("%trouble", np.dtype(np.uint8)), "%seen", np.dtype(np.uint8))
+    code.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
+    pointers += [*(f"%n{i}" for i in range(len(numbers))), "%out", "%seen"]
+    head = ", ".join([f"ptr noalias {pointer}" for pointer in pointers])
+    return code.module.text() + code.function(f"void @f({head}, i64 %count)")
+
+
+def elements(
+    name: str, *arrays: Any, numbers: Sequence[str] = (), **params: Any
+) -> tuple[Any, bool]:
+    """What native code computes for flat arrays, and whether it met trouble.
+
+    Raises
+    ------
+    NotImplementedError
+        If there is no native form.
+    """
+    given = [np.ascontiguousarray(array) for array in arrays]
+    out = expected(name, *[array[:1] for array in given], **params).dtype
+    symbolic = {
+        key: Number(Value(np.asarray(param).dtype, ())) if key in numbers else param
+        for key, param in params.items()
+    }
+    if not scalars.supports(name, [array.dtype for array in given], out, symbolic):
+        raise NotImplementedError(f"{name} has no native form for {[a.dtype for a in given]}")
+    engine, _ = compiled(element_loop(name, given, out, params, numbers))
+    result, seen = np.empty(given[0].shape, out), np.zeros(1, np.uint8)
+    held = [np.asarray(params[key]) for key in numbers]
+    _call(engine, [*given, *held, result, seen], result.size)
+    return result, bool(seen[0])
+
+
+# -- from memory to memory ------------------------------------------------------------------------
+
+
+def step_of(
+    name: str, arrays: Sequence[Any], params: Mapping[str, Any], known: bool = False
+) -> tuple[Step, list[Any]]:
+    """The step that computes a primitive of arrays, and every array that it reads.
+
+    Parameters
+    ----------
+    known
+        Whether arrays among the parameters are constants of the step.
+    """
+    read = list(arrays)
+
+    def symbolic(param: Any) -> Any:
+        if isinstance(param, tuple):
+            return tuple(map(symbolic, param))
+        if isinstance(param, np.ndarray):
+            read.append(param)
+            return Value(param.dtype, param.shape, param if known else None)
+        return param
+
+    given = {key: symbolic(param) for key, param in params.items()}
+    values = [Value(array.dtype, array.shape) for array in arrays]
+    return Step(TABLE[name], values, given, [Value(np.dtype(np.float64), ())]), read
+
+
+def _array(pointer: str, array: Any) -> Array:
+    strides = tuple([stride // array.itemsize for stride in array.strides])
+    return Array(pointer, array.dtype, array.shape, strides)
+
+
+def native_text(step: Step, read: Sequence[Any]) -> str:
+    """A module whose ``f`` does a step for arrays that lie as those that are given."""
+    code = Code(Module())
+    ins = [_array(f"%a{i}", array) for i, array in enumerate(read)]
+    out = _array("%out", np.empty(step.outs[0].shape, step.outs[0].dtype))
+    form = NATIVE[step.prim.name]
+    if form.into is not None:
+        ins[form.into] = out
+    form.emit(code, step, ins, [out])
+    head = ", ".join([*(f"ptr %a{i}" for i in range(len(ins))), "ptr %out"])
+    return code.module.text() + code.function(f"void @f({head}, ptr %trouble)")
+
+
+def whole(step: Step, read: Sequence[Any], out: Any = None) -> tuple[Any, bool] | None:
+    """What native code makes of a step for arrays, and whether it met trouble.
+
+    Parameters
+    ----------
+    out
+        The dtype and the shape of the result, if the kernel is not to say so.
+
+    Returns
+    -------
+    tuple or None
+        None if the step has no native form.
+    """
+    name, form = step.prim.name, NATIVE[step.prim.name]
+    if out is None:
+        rest = iter(read[len(step.args) :])
+        params = {
+            key: substitute(param, lambda value: next(rest)) for key, param in step.params.items()
+        }
+        want = expected(name, *read[: len(step.args)], **params)
+        out = want.dtype, want.shape
+    step.outs = (Value(*out),)
+    if not form.accepts(step):
+        return None
+    assert len(list(uses(step))) == len(read)
+    engine, _ = compiled(native_text(step, read))
+    result, trouble = np.full(out[1], 7).astype(out[0]), np.zeros(1, np.uint8)
+    if form.into is not None:
+        result[...] = read[form.into]
+    _call(engine, [*read, result, trouble])
+    return result, bool(trouble[0])

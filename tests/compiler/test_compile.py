@@ -1,0 +1,331 @@
+"""What `compile` promises besides equal results: when it traces, what it refuses, what it says."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.compiler import CompileError
+
+NUMPY: dict[str, Any] = {"backend": "numpy", "options": {"measure": False}}
+
+
+def double(x: Any) -> Any:
+    return x * 2
+
+
+def traces(compiled: Any) -> int:
+    return int(compiled.explain().traces)
+
+
+def test_compile_is_a_decorator_with_and_without_options() -> None:
+    @wg.compile
+    def f(x: Any) -> Any:
+        """Twice."""
+        return x * 2
+
+    @wg.compile(backend="numpy", fullgraph=True)
+    def g(x: Any) -> Any:
+        return x * 3
+
+    assert f(wg.ones(2)).tolist() == [2, 2]
+    assert g(wg.ones(2)).tolist() == [3, 3]
+    assert f.__doc__ == "Twice."
+    assert f.__name__ == "f"
+
+
+def test_a_function_is_traced_once_for_each_kind_of_arguments() -> None:
+    runs = 0
+
+    class Watched:
+        def __call__(self, x: Any) -> Any:
+            nonlocal runs
+            runs = runs + 1
+            return x * 2
+
+    calls = 0
+
+    def count(x: Any) -> Any:
+        return x * 2
+
+    f = wg.compile(count, **NUMPY)
+    for shape in ((2,), (3,), (2,), (3,), (2,)):
+        f(wg.ones(*shape))
+        calls += 1
+    assert traces(f) == 2
+    f(wg.ones(2, dtype=wg.float64))
+    assert traces(f) == 3
+    f(wg.ones(2, requires_grad=True))
+    assert traces(f) == 4
+    with wg.no_grad():
+        f(wg.ones(2))
+    assert traces(f) == 5
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+def test_python_numbers_are_conditions_with_their_types_and_signs() -> None:
+    def f(x: Any, n: Any) -> Any:
+        return x / n
+
+    g = wg.compile(f, **NUMPY)
+    x = wg.ones(1)
+    for n in (1, 1.0, True, 0.0, -0.0, float("nan"), float("nan")):
+        assert str(g(x, n)) == str(f(x, n))
+    assert traces(g) == 6
+
+
+def test_outcomes_of_decisions_grow_a_tree_and_too_many_end_it() -> None:
+    def f(x: Any) -> Any:
+        return x * int(x.sum())
+
+    g = wg.compile(f, limit=3, **NUMPY)
+    for k in range(3):
+        for _ in range(2):
+            assert g(wg.tensor([k])).tolist() == [k * k]
+    assert traces(g) == 3
+    with pytest.warns(UserWarning, match=r"f\(\) is not compiled.*more than 3 outcomes"):
+        g(wg.tensor([3]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert g(wg.tensor([4])).tolist() == [16]
+    assert "more than 3 outcomes" in str(g.explain())
+    assert "x * int(x.sum())" in str(g.explain())
+
+
+def test_the_warning_says_why_and_where() -> None:
+    def f(x: Any) -> Any:
+        y = x + 1
+        return sum(y.tolist())
+
+    with pytest.warns(UserWarning, match=r"tolist\(\) takes values .*test_compile.py:\d+"):
+        wg.compile(f, **NUMPY)(wg.ones(2))
+
+
+def test_fullgraph_raises_where_a_warning_would_be_given() -> None:
+    def f(x: Any) -> Any:
+        print(x.shape)
+        return x
+
+    with pytest.raises(CompileError, match=r"calls print\(\)"):
+        wg.compile(f, fullgraph=True, backend="numpy")(wg.ones(2))
+
+
+def test_explain_names_decisions_with_their_lines() -> None:
+    def f(x: Any) -> Any:
+        if x.sum() > 0:
+            return x
+        return -x
+
+    g = wg.compile(f, **NUMPY)
+    g(wg.ones(2))
+    g(-wg.ones(2))
+    found = g.explain()
+    assert found.traces == 2
+    ((place, outcomes),) = found.decisions
+    assert place[0] == __file__
+    assert sorted(outcomes) == [False, True]
+    assert "if x.sum() > 0:" in str(found)
+    assert "sum_dim" in g.program
+
+
+def test_disabled_functions_are_never_traced() -> None:
+    assert wg.compile(double, disable=True) is double
+
+    @wg.compiler.disable(reason="it counts")
+    def g(x: Any) -> Any:
+        return x + 1
+
+    f = wg.compile(lambda x: g(x) * 2, **NUMPY)
+    with pytest.warns(UserWarning, match=r"g\(\) is not to be compiled: it counts"):
+        assert f(wg.ones(1)).tolist() == [4]
+
+
+def test_is_compiling_is_true_while_a_function_is_traced() -> None:
+    def f(x: Any) -> Any:
+        return x * (2 if wg.compiler.is_compiling() else 3)
+
+    assert not wg.compiler.is_compiling()
+    assert wg.compile(f, **NUMPY)(wg.ones(1)).tolist() == [2]
+
+
+def test_reset_forgets_traces_and_reasons() -> None:
+    f = wg.compile(double, **NUMPY)
+    f(wg.ones(2))
+    wg.compiler.reset()
+    assert traces(f) == 0
+    f(wg.ones(2))
+    assert traces(f) == 1
+
+
+def test_options_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(ValueError, match="backend must be"):
+        wg.compile(double, backend="cuda")
+    with pytest.raises(ValueError, match="options has the key 'tune'"):
+        wg.compile(double, options={"tune": 1})
+
+
+def test_compiled_functions_are_pickled_without_their_traces() -> None:
+    f = wg.compile(double, **NUMPY)
+    f(wg.ones(2))
+    g = pickle.loads(pickle.dumps(f))
+    assert traces(g) == 0
+    assert g(wg.ones(2)).tolist() == [2, 2]
+
+
+class Scaled:
+    def __init__(self, by: float) -> None:
+        self.by = by
+
+    @wg.compile(**NUMPY)
+    def __call__(self, x: Any) -> Any:
+        return x * self.by
+
+
+def test_methods_are_compiled_for_what_their_objects_hold() -> None:
+    two, three = Scaled(2.0), Scaled(3.0)
+    for _ in range(2):
+        assert two(wg.ones(1)).item() == 2
+        assert three(wg.ones(1)).item() == 3
+    two.by = 5.0
+    assert two(wg.ones(1)).item() == 5
+
+
+def test_threads_may_call_one_function() -> None:
+    f = wg.compile(lambda x: (x.sin() * x).sum(), **NUMPY)
+    given = [wg.randn(100, dtype=wg.float64) for _ in range(8)]
+    expected = [float((x.sin() * x).sum()) for x in given]
+    found: list[Any] = [None] * 8
+
+    def work(i: int) -> None:
+        for _ in range(50):
+            found[i] = float(f(given[i]))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert np.allclose(found, expected, rtol=1e-12)
+
+
+def test_a_compiled_call_leaves_one_node_that_can_be_differentiated_again() -> None:
+    f = wg.compile(lambda x: (x.sin() * x).sum(), **NUMPY)
+    x = wg.randn(3, dtype=wg.float64, requires_grad=True)
+    f(x)
+    y = f(x)
+    assert y.grad_fn.name() == "CompiledBackward"
+    (g,) = wg.autograd.grad(y, x, create_graph=True)
+    assert np.allclose(g.detach(), (x.cos() * x + x.sin()).detach())
+    (h,) = wg.autograd.grad(g.sum(), x)
+    assert np.allclose(h, (2 * x.cos() - x * x.sin()).detach())
+    assert wg.autograd.gradcheck(f, x)
+    assert wg.autograd.gradgradcheck(f, x)
+
+
+def test_the_node_can_be_walked_once_unless_its_graph_is_kept() -> None:
+    f = wg.compile(lambda x: x.exp().sum(), **NUMPY)
+    x = wg.ones(2, requires_grad=True)
+    f(x)
+    y = f(x)
+    y.backward(retain_graph=True)
+    y.backward()
+    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
+        y.backward()
+
+
+def test_arguments_that_were_written_to_since_are_noticed() -> None:
+    f = wg.compile(lambda x: (x * x).sum(), **NUMPY)
+    x = wg.ones(2, requires_grad=True)
+    f(x)
+    y = f(x)
+    with wg.no_grad():
+        x.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()
+
+
+def test_transforms_of_compiled_functions_are_those_of_the_functions() -> None:
+    f = wg.compile(lambda x: (x**3).sum(), **NUMPY)
+    x = wg.randn(4, 3, dtype=wg.float64)
+    f(x[0])
+    assert np.allclose(wg.func.grad(f)(x[0]), 3 * x[0] ** 2)
+    assert np.allclose(wg.func.vmap(f)(x), (x**3).sum(1))
+    assert np.allclose(wg.func.hessian(f)(x[0]), np.diag(6 * x[0]))
+    assert wg.func.jvp(f, (x[0],), (x[1],))[1].item() == pytest.approx(
+        float((3 * x[0] ** 2 * x[1]).sum())
+    )
+
+
+def test_compiled_functions_call_each_other() -> None:
+    f = wg.compile(double, **NUMPY)
+    g = wg.compile(lambda x: f(x) + 1, **NUMPY)
+    for _ in range(3):
+        assert g(wg.ones(1)).item() == 3
+    assert traces(g) == 1
+
+
+def test_what_a_function_raises_is_raised_and_leaves_tensors_as_they_were() -> None:
+    w = wg.ones(2, requires_grad=True)
+
+    def f(x: Any) -> Any:
+        y = w * x
+        raise KeyError(y.shape)
+
+    g = wg.compile(f, **NUMPY)
+    with pytest.raises(KeyError):
+        g(wg.ones(2))
+    assert isinstance(w.payload, np.ndarray)
+    assert not wg.compiler.is_compiling()
+    assert (w * 2).tolist() == [2, 2]
+
+
+def test_tensors_that_a_function_keeps_are_plain_ones() -> None:
+    kept: list[Any] = []
+
+    def f(x: Any) -> Any:
+        kept.append(x * 2)
+        return x
+
+    with pytest.warns(UserWarning, match="changes what it reaches"):
+        wg.compile(f, **NUMPY)(wg.ones(2))
+    assert isinstance(kept[0].payload, np.ndarray)
+
+
+def test_code_that_gains_nothing_runs_as_it_is_and_explain_says_so() -> None:
+    f = wg.compile(double, backend="numpy")
+
+    class Slow:
+        def __call__(self, arrays: Any) -> Any:
+            for _ in range(10000):
+                pass
+            return [arrays[0] * 2]
+
+        def describe(self) -> str:
+            return "slow"
+
+    x = wg.ones(2)
+    f(x)
+    ((_, entry),) = f.entries
+    f(x)
+    entry.tree.root.executable = Slow()
+    for _ in range(8):
+        assert f(x).tolist() == [2, 2]
+    assert "it is not quicker" in str(f.explain())
+
+
+def test_random_numbers_are_drawn_from_the_stream_as_uncompiled() -> None:
+    f = wg.compile(lambda x: x + wg.randn(3), **NUMPY)
+    x = wg.zeros(3)
+    f(x)
+    wg.manual_seed(7)
+    found = [f(x), f(x)]
+    wg.manual_seed(7)
+    expected = [wg.randn(3), wg.randn(3)]
+    assert all(bool((a == b).all()) for a, b in zip(found, expected, strict=True))
+    assert not bool((found[0] == found[1]).all())

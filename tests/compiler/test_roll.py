@@ -1,0 +1,290 @@
+"""Python loops that were traced become loops of the program, and so do their backward passes."""
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from programs import Writer, agree
+from wengert.compiler.ir import Affine, Loop, Program, Step
+from wengert.compiler.passes import roll, same_but_counts, simplify
+from wengert.compiler.trace import Trace
+from wengert.tape.base import LEAF, new_tensor
+from wengert.tape.modes import MODE, changed, current_mode
+
+RNG = np.random.default_rng(40)
+
+
+def traced(function, *arrays, grad=True):
+    """What a function of tensors computes, and the gradients by all of them, as a program."""
+    trace = Trace(function.__code__)
+    symbols = [trace.input(np.array(array)) for array in arrays]
+    tensors = [new_tensor(symbol, LEAF if grad else None) for symbol in symbols]
+    before = current_mode()
+    MODE.set(changed(before, tracing=trace))
+    try:
+        outputs = [function(*tensors)]
+        if grad:
+            outputs += wg.autograd.grad(outputs[0], tensors)
+    finally:
+        MODE.set(before)
+        trace.finish()
+    assert trace.broken is None
+    steps = [item for item in trace.items if isinstance(item, Step)]
+    program = Program([s.value for s in symbols], steps, [o.payload.value for o in outputs])
+    program.check()
+    return program
+
+
+def loops_of(program):
+    """All loops of a program, outer ones first."""
+    found = []
+    for step in program.steps:
+        if isinstance(step, Loop):
+            found += [step, *loops_of(step.body)]
+    return found
+
+
+def size_of(program):
+    """The number of steps, those of bodies included."""
+    inner = [size_of(step.body) for step in program.steps if isinstance(step, Loop)]
+    return len(program.steps) + sum(inner)
+
+
+def recurrence(count):
+    def function(w, u, x, h):
+        for i in range(count):
+            h = wg.tanh(w @ h + u @ x[i])
+        return (h * h).sum()
+
+    arrays = [
+        RNG.standard_normal((5, 5)) * 0.3,
+        RNG.standard_normal((5, 3)),
+        RNG.standard_normal((count, 3)),
+        np.zeros(5),
+    ]
+    return function, arrays
+
+
+def bodies(count):
+    def function(p, v):
+        for _ in range(count):
+            apart = p[:, None, :] - p[None, :, :]
+            square = (apart * apart).sum(-1) + 0.1
+            force = -(apart / (square**1.5)[:, :, None]).sum(1)
+            v = v + 0.01 * force
+            p = p + 0.01 * v
+        return (p * p).sum()
+
+    return function, [RNG.standard_normal((4, 3)), RNG.standard_normal((4, 3))]
+
+
+def memory(count):
+    """An LSTM."""
+
+    def function(x, w, u, b, h, c):
+        loss = 0.0
+        for t in range(count):
+            i, f, g, o = (w @ x[t] + u @ h + b).chunk(4)
+            c = wg.sigmoid(f) * c + wg.sigmoid(i) * wg.tanh(g)
+            h = wg.sigmoid(o) * wg.tanh(c)
+            loss = loss + (h * h).sum()
+        return loss
+
+    m = 4
+    shapes = ((count, 3), (4 * m, 3), (4 * m, m), (4 * m,), (m,), (m,))
+    return function, [0.5 * RNG.standard_normal(shape) for shape in shapes]
+
+
+def terms(count):
+    def function(x):
+        total = x[0]
+        for i in range(1, count):
+            total = total + wg.sin(x[i]) * x[i - 1]
+        return total
+
+    return function, [RNG.standard_normal(count)]
+
+
+CASES = {"recurrence": (recurrence, 75), "bodies": (bodies, 25), "memory": (memory, 20)}
+CASES["terms"] = (terms, 300)
+
+
+def case_of(name, more=0):
+    """A program of a case, repeated a little more often, with what it is called with."""
+    make, count = CASES[name]
+    function, arrays = make(count + more)
+    return traced(function, *arrays), arrays
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_loop_and_its_backward_pass_are_rolled_and_compute_the_same(name):
+    program, arrays = case_of(name)
+    made = roll(simplify(program))
+    agree(program, made, arrays, 1e-9)
+    assert len(loops_of(made)) >= 2
+    assert size_of(made) < len(program.steps) / 5
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_size_of_a_rolled_program_does_not_depend_on_the_number_of_repetitions(name):
+    sizes = []
+    for more in (0, 30):
+        sizes.append(size_of(roll(simplify(case_of(name, more)[0]))))
+    assert sizes[0] == sizes[1]
+
+
+def test_a_thousand_steps_of_a_recurrence_are_two_loops():
+    function, arrays = recurrence(1000)
+    program = traced(function, *arrays)
+    made = roll(simplify(program))
+    agree(program, made, arrays, 1e-8)
+    assert [loop.count for loop in loops_of(made)] == [1000, 998]
+    forward, backward = loops_of(made)
+    assert [(start, step) for _, start, step in forward.sliced] == [(0, 1)]
+    assert {step for _, _, step in backward.sliced} == {-1}
+
+
+def test_a_sum_of_a_thousand_terms_is_a_loop():
+    function, arrays = terms(1000)
+    program = traced(function, *arrays, grad=False)
+    made = roll(simplify(program))
+    agree(program, made, arrays, 1e-9)
+    assert len(loops_of(made)) == 1
+    assert size_of(made) < 20
+
+
+def test_a_program_without_repetition_comes_back_as_it_is():
+    w = Writer(np.ones(3))
+    x = w.inputs[0]
+    for name in ("sin", "cos", "tanh", "exp", "neg", "sqrt", "log1p", "abs", "sin", "exp") * 30:
+        x = getattr(w, name)(x) if len(w.steps) % 7 else w.add(x, w.inputs[0])
+    program = w.program(x)
+    assert roll(program, least=len(program.steps) + 1) is program
+    short = Writer(np.ones(3))
+    program = short.program(short.tanh(short.exp(short.inputs[0])))
+    assert roll(program) is program
+
+
+def test_loops_within_loops_are_rolled():
+    def function(w, x):
+        total = x.sum()
+        for _ in range(12):
+            h = x
+            for _ in range(12):
+                h = wg.tanh(w @ h) + x
+            total = total + h.sum() * total
+            x = h * 0.5
+        return total
+
+    arrays = [0.2 * RNG.standard_normal((3, 3)), RNG.standard_normal(3)]
+    program = traced(function, *arrays, grad=False)
+    made = roll(simplify(program), least=30)
+    agree(program, made, arrays, 1e-9)
+    depth = [loop for loop in loops_of(made) if loops_of(loop.body)]
+    assert depth
+    assert size_of(made) < 40
+
+
+def test_numbers_that_change_from_repetition_to_repetition_are_read_from_a_table():
+    w = Writer(np.ones(3))
+    x = w.inputs[0]
+    for i in range(30):
+        x = w.tanh(w.add_scalar(w.mul_scalar(x, other=0.5 + 0.1 * i), other=0.25))
+    program = w.program(x)
+    made = roll(program, least=40)
+    agree(program, made, w.arrays)
+    (loop,) = loops_of(made)
+    assert loop.count == 30
+    assert [value.shape for value, _, _ in loop.sliced] == [(30,)]
+
+
+def test_positions_that_follow_from_the_repetition_are_affine():
+    w = Writer(RNG.standard_normal((3, 64)))
+    x = w.inputs[0]
+    total = w.sum_dim(x, dim=(1,), keepdim=False)
+    for i in range(30):
+        part = w.slice(x, dim=1, start=2 * i, end=2 * i + 3, step=1)
+        total = w.tanh(w.add(total, w.sum_dim(part, dim=(1,), keepdim=False)))
+    program = w.program(total)
+    made = roll(program, least=40)
+    agree(program, made, w.arrays)
+    (loop,) = loops_of(made)
+    (step,) = [step for step in loop.body.steps if step.prim.name == "slice"]
+    assert step.params["start"] == Affine(0, 2)
+    assert step.params["end"] == Affine(3, 2)
+
+
+def test_values_of_all_repetitions_that_are_read_behind_the_loop_are_stacked():
+    w = Writer(np.ones(3))
+    x = w.inputs[0]
+    found = []
+    for _ in range(40):
+        x = w.tanh(w.mul_scalar(w.exp(x), other=0.5))
+        found.append(x)
+    program = w.program(w.stack(*found, dim=0), found[7], x)
+    made = roll(program, least=40)
+    agree(program, made, w.arrays)
+    assert size_of(made) <= 8
+
+
+def test_what_was_computed_two_repetitions_ago_is_carried():
+    w = Writer(np.array(0.5), np.array(0.25))
+    before, now = w.inputs
+    for _ in range(50):
+        before, now = now, w.tanh(w.add(now, w.mul_scalar(before, other=0.5)))
+    program = w.program(now)
+    made = roll(program, least=40)
+    agree(program, made, w.arrays)
+    (loop,) = loops_of(made)
+    assert len(loop.carried) == 2
+
+
+def test_repetitions_that_do_not_fit_stay_before_and_after_the_loop():
+    w = Writer(np.ones(3))
+    x = y = w.inputs[0]
+    for i in range(40):
+        x = w.tanh(w.add(x, y if i in (0, 1, 39) else w.inputs[0]))
+        y = w.tanh(w.mul(x, w.inputs[0]))
+    program = w.program(x, y)
+    made = roll(program, least=40)
+    agree(program, made, w.arrays)
+    (loop,) = loops_of(made)
+    assert 36 <= loop.count < 40
+
+
+def test_large_values_that_nothing_has_in_common_are_not_copied_for_a_loop():
+    weights = [RNG.standard_normal((40, 40)) for _ in range(60)]
+    w = Writer(np.ones(40), *weights)
+    x = w.inputs[0]
+    for weight in w.inputs[1:]:
+        x = w.tanh(w.mv(weight, x))
+    program = w.program(x)
+    assert not loops_of(roll(program, least=40))
+
+
+# -- the same but for counts ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_traces_of_a_loop_that_ran_more_often_are_the_same_but_for_counts(name):
+    made = [roll(simplify(case_of(name, more)[0])) for more in (0, 17)]
+    pairs = same_but_counts(*made)
+    assert pairs
+    assert all(b - a == 17 for a, b in pairs)
+    assert same_but_counts(made[0], made[0]) == []
+
+
+def test_programs_that_differ_in_more_than_counts_are_not_the_same():
+    def written(count, name="tanh", number=0.5, shape=(3,)):
+        w = Writer(np.ones(shape))
+        x = w.inputs[0]
+        for _ in range(count):
+            x = getattr(w, name)(w.mul_scalar(x, other=number))
+        return roll(w.program(x), least=40)
+
+    plain = written(40)
+    assert same_but_counts(plain, written(50)) == [(40, 50)]
+    assert same_but_counts(plain, written(40, name="sin")) is None
+    assert same_but_counts(plain, written(40, number=0.25)) is None
+    assert same_but_counts(plain, written(40, shape=(4,))) is None
+    assert same_but_counts(plain, Program(plain.inputs, [], plain.inputs)) is None

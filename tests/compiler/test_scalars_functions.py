@@ -1,0 +1,145 @@
+"""Native elements of transcendental functions against kernels and longer numbers."""
+
+import math
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+from wengert.compiler import library, scalars, scalars_formulas
+from wengert.compiler.code import Code, Module, Operand
+from wengert.testing.native_forms import elements, expected, floats, pairs, ulps
+
+f4, f8 = np.dtype("f4"), np.dtype("f8")
+
+
+FUNCTIONS = "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh"
+FUNCTIONS += " acosh atanh erf erfc cbrt sigmoid special_entr logit"
+
+
+@pytest.mark.parametrize("dtype", [f4, f8], ids=str)
+@pytest.mark.parametrize("name", FUNCTIONS.split())
+def test_a_function_agrees_with_its_kernel_to_some_units_in_the_last_place(name, dtype):
+    x = floats(dtype)
+    if name in ("sin", "cos"):
+        x = x[~(np.abs(x) > 1e13) | np.isinf(x)]
+    params = {"eps": None} if name == "logit" else {}
+    assert ulps(elements(name, x, **params)[0], expected(name, x, **params)) <= 8
+
+
+@pytest.mark.parametrize("dtype", [f4, f8], ids=str)
+def test_lgamma_agrees_with_its_kernel_which_loses_digits_near_the_roots(dtype):
+    x = floats(dtype)
+    x = x[np.abs(x) != 5e-324]  # where the kernel overflows
+    got, want = elements("lgamma", x)[0], expected("lgamma", x)
+    finite = np.isfinite(want)
+    np.testing.assert_array_equal(got[~finite], want[~finite])
+    bound = 8 * np.spacing(np.maximum(np.abs(want[finite]), dtype.type(1)))
+    assert (np.abs(got[finite] - want[finite]) <= bound).all()
+
+
+@pytest.mark.parametrize("dtype", [f4, f8], ids=str)
+@pytest.mark.parametrize("name", ["pow", "atan2", "hypot", "xlogy", "special_xlog1py"])
+def test_a_function_of_two_agrees_with_its_kernel(name, dtype):
+    a, b = pairs(floats(dtype))
+    assert ulps(elements(name, a, b)[0], expected(name, a, b)) <= 8
+
+
+@pytest.mark.parametrize("dtype", [f4, f8], ids=str)
+@pytest.mark.parametrize("name", ["logaddexp", "logaddexp2"])
+def test_sums_of_exponentials_agree_with_their_kernel(name, dtype):
+    a, b = pairs(floats(dtype))
+    got, want = elements(name, a, b)[0], expected(name, a, b)
+    finite = np.isfinite(want)
+    np.testing.assert_array_equal(got[~finite], want[~finite])
+    # a sum near 1 has a logarithm near 0, of which the arguments determine few digits
+    a, b, got, want = a[finite], b[finite], got[finite], want[finite]
+    size = np.maximum(np.maximum(np.where(np.isfinite(a), np.abs(a), 0), np.abs(want)), 1)
+    size = np.maximum(size, np.where(np.isfinite(b), np.abs(b), 0))
+    assert (np.abs(got - want) <= 4 * np.spacing(size)).all()
+
+
+# ranges in which numbers are spread evenly, and ranges of their logarithms
+WIDE = {
+    "exp": ([(-1, 1), (-708, 709)], []),
+    "expm1": ([(-1, 1), (-40, 709)], []),
+    "tanh": ([(-1, 1), (-25, 25)], []),
+    "log": ([(0.01, 2)], [(-700, 700)]),
+    "log1p": ([(-0.99, 1)], [(-80, 700)]),
+    "sin": ([(-10, 10), (-1e6, 1e6)], [(-80, 28)]),
+    "cos": ([(-10, 10), (-1e6, 1e6)], [(-80, 28)]),
+    "erf": ([(-7, 7)], []),
+    "exp2": ([(-1020, 1020)], []),
+    "atan": ([], [(-20, 20)]),
+}
+
+
+def spread(name, dtype):
+    """Numbers in the ranges of a function; of small float32 ones, too, the square is a number."""
+    rng = np.random.default_rng(4)
+    even, logarithmic = WIDE[name]
+    parts = [rng.uniform(*bounds, 20_000) for bounds in even]
+    parts += [np.exp(rng.uniform(*bounds, 20_000)) for bounds in logarithmic]
+    if name in ("sin", "cos"):
+        parts.append(np.arange(20_000) * (math.pi / 2))
+    x = np.concatenate(parts)
+    if dtype == f8:
+        return x
+    x = x[(np.abs(x) < 85) & (np.abs(x) > 1e-18)]
+    return x.astype(dtype)
+
+
+@pytest.mark.parametrize("form", ["call", "formula"])
+@pytest.mark.parametrize("dtype", [f4, f8], ids=str)
+@pytest.mark.parametrize("name", WIDE)
+def test_functions_are_right_in_wide_ranges(name, dtype, form, monkeypatch):
+    if form == "formula" and name not in scalars_formulas.FORMULAS:
+        pytest.skip("it has no formula")
+    x = spread(name, dtype)
+    # as if there were no vector library, or none that is quicker
+    quicker = frozenset() if form == "call" else scalars_formulas._QUICKER
+    monkeypatch.setattr(scalars_formulas, "_QUICKER", quicker)
+    if form == "formula":
+        monkeypatch.setattr(scalars_formulas, "vector_forms", lambda name, element: ())
+    got, trouble = elements(name, x)
+    assert not trouble
+    if name == "erf":
+        want = np.array([math.erf(v) for v in x])
+    else:
+        want = getattr(np, {"atan": "arctan"}.get(name, name))(x.astype(np.longdouble))
+    want = want.astype(dtype)
+    assert ulps(got, want) <= (4 if form == "call" else 3)
+
+
+@pytest.mark.parametrize("dtype", [f4, f8], ids=str)
+@pytest.mark.parametrize("name", ["exp", "expm1", "tanh", "log", "log1p"])
+def test_formulas_hold_where_functions_are_special(name, dtype, monkeypatch):
+    monkeypatch.setattr(scalars_formulas, "vector_forms", lambda name, element: ())
+    x = floats(dtype)
+    x = np.concatenate([x, -x, np.geomspace(1, 1e3, 50).astype(dtype), -np.ones(1, dtype)])
+    got, want = elements(name, x)[0], expected(name, x)
+    assert ulps(got, want) <= 4
+    there = ~np.isnan(want)
+    np.testing.assert_array_equal(np.signbit(got[there]), np.signbit(want[there]))
+
+
+@pytest.mark.skipif(not library.fuses(), reason="the processor has no fused product and sum")
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_very_large_angles_are_left_to_numpy(name):
+    x = np.array([1.0, -(2.0**44), 2.0**44, math.inf, -math.inf, math.nan, 0.0, -0.0])
+    got, trouble = elements(name, x)
+    assert not trouble
+    assert ulps(got, expected(name, x)) <= 2
+    assert math.copysign(1, got[-1]) == math.copysign(1, expected(name, x)[-1])
+    assert elements(name, np.array([1.0, 2.0**46]))[1]
+
+
+def test_a_module_with_many_functions_calls_the_library():
+    if not library.vector_forms("exp", "double"):
+        pytest.skip("there is no vector library")
+    module = Module()
+    code = Code(module)
+    for _ in range(100):
+        scalars.emit(code, "exp", [Operand("%x", f8)], f8, {})
+    assert "call double @exp(" in "\n".join(code.lines)
