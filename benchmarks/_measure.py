@@ -36,14 +36,15 @@ __all__ = [
     "ratio",
     "report",
     "rows",
+    "use_wall_clock",
 ]
 
 OURS = "wengert"
 COMPILED = "wengert compiled"
 """The same package with compiled modules, where a benchmark runs both."""
 
-clock = perf_counter if sys.platform == "win32" else process_time
-"""The processor's time, of which other programs take none; Windows counts it too coarsely."""
+# the processor's time, of which other programs take none; Windows counts it too coarsely
+_clock = perf_counter if sys.platform == "win32" else process_time
 
 Times = dict[str, dict[str, list[float]]]
 """Contestant -> phase -> seconds of each round."""
@@ -55,6 +56,17 @@ class Row(NamedTuple):
     case: str
     phase: str
     times: Mapping[str, list[float]]
+
+
+def clock() -> float:
+    """Seconds since some moment."""
+    return _clock()
+
+
+def use_wall_clock() -> None:
+    """Count the time that passes from now on, however many threads work in it."""
+    global _clock
+    _clock = perf_counter
 
 
 def optional(name: str) -> ModuleType | None:
@@ -72,7 +84,8 @@ def arguments(
 ) -> argparse.Namespace:
     """The switches that all benchmarks know, and those that `more` adds.
 
-    `rounds` are as many as ``--quick`` measures, and as many as are measured without it.
+    `rounds` are as many as ``--quick`` measures, and as many as are measured without it. The
+    result has the common switches as they were given under ``switches``, for other benchmarks.
     """
     parser = argparse.ArgumentParser(description=(doc or "").split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
@@ -84,6 +97,9 @@ def arguments(
     if more is not None:
         more(parser)
     options = parser.parse_args()
+    options.switches = [f"--rounds={options.rounds}"] if options.rounds else []
+    options.switches += ["--quick"] * options.quick
+    options.switches += [f"--peers={options.peers}"] if options.peers else []
     if options.rounds is None:
         options.rounds = rounds[0] if options.quick else rounds[1]
     return options

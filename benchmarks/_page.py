@@ -11,7 +11,7 @@ import platform
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from _builds import BUILDS
 from _measure import COMPILED, OURS, Row, ratio
 from _parts import PARTS, Account
 
-__all__ = ["Page", "parts_table"]
+__all__ = ["TITLES", "Page", "parts_table"]
 
 START, END = "<!-- figures: written by benchmarks/account.py -->", "<!-- end of the figures -->"
 HERE = Path(__file__).parent
@@ -34,7 +34,7 @@ TITLES = {
     "jax (jit)": "JAX with `jit`",
     "candle": "candle",
     OURS: "wengert",
-    COMPILED: "compiled",
+    COMPILED: "wengert, compiled",
 }
 PHASES = {
     "alone": "forwards, not recorded",
@@ -137,23 +137,33 @@ def _libraries(lines: Sequence[Row]) -> str:
 def _programs(options: Any) -> str:
     """The tables of the other benchmarks, each run in a process of its own."""
     tables = []
-    switches = [
-        f"--rounds={options.rounds}",
-        *(["--peers", options.peers] if options.peers else []),
-    ]
-    for name in options.programs.split(",") if options.programs else ():
-        command = [sys.executable, str(HERE / f"{name}.py"), "--json", *switches]
-        made = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-        lines = [
-            Row(
-                row["case"] if row["phase"] == "step" else f"{row['case']}, {row['phase']}",
-                row["phase"],
-                {n: [c["median"]] for n, c in row["contestants"].items()},
-            )
-            for row in made["rows"]
-        ]
-        tables.append(f"### {made['title']}\n\n{_beside(lines, 1, made['unit'])}")
+    for words in filter(None, options.programs.split(",")):
+        name, *own = words.split()
+        command = [sys.executable, str(HERE / f"{name}.py"), "--json", *options.switches, *own]
+        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        tables += [_program(made) for made in _objects(text)]
     return "\n".join(tables)
+
+
+def _objects(text: str) -> Iterator[Any]:
+    """The JSON objects in `text`, one behind the other."""
+    while text := text.lstrip():
+        value, end = json.JSONDecoder().raw_decode(text)
+        text = text[end:]
+        yield value
+
+
+def _program(made: Any) -> str:
+    several = len({row["phase"] for row in made["rows"]}) > 1
+    lines = [
+        Row(
+            f"{row['case']}, {row['phase']}" if several else row["case"],
+            row["phase"],
+            {name: [found["median"]] for name, found in row["contestants"].items()},
+        )
+        for row in made["rows"]
+    ]
+    return f"### {made['title']}\n\n{_beside(lines, 1, made['unit'])}"
 
 
 def _where() -> str:

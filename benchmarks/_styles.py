@@ -13,12 +13,21 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from _builds import BUILDS, Build
-from _measure import OURS, chosen, clock, optional
+from _measure import OURS, chosen, clock, optional, use_wall_clock
 
 # isort: split
 import numpy as np
 
-__all__ = ["JAX", "Function", "Passes", "contestant", "installed", "library", "passes_of"]
+__all__ = [
+    "JAX",
+    "Function",
+    "Passes",
+    "contestant",
+    "installed",
+    "library",
+    "passes_of",
+    "use_threads",
+]
 
 JAX = ("jax (eager)", "jax (jit)")
 
@@ -32,6 +41,16 @@ def library(name: str) -> Any:
     elif found is not None and name == "jax":
         found.config.update("jax_enable_x64", True)
     return found
+
+
+def use_threads(count: int) -> None:
+    """Let us and PyTorch compute large arrays with so many threads; time is the clock's then."""
+    for build in BUILDS.values():
+        build.package.set_num_threads(count)
+    torch = library("torch")
+    if torch is not None:
+        torch.set_num_threads(count)
+    use_wall_clock()
 
 
 def installed(styles: Mapping[str, Any], peers: str | None) -> dict[str, tuple[Any, Any]]:

@@ -20,7 +20,7 @@ from _measure import OURS, Row, arguments, as_object, clock, measure, report, ro
 import numpy as np
 from _builds import BUILDS
 from _costs import costs
-from _page import Page, parts_table
+from _page import TITLES, Page, parts_table
 from _parts import KERNELS, Account, accounts_of, operands
 from _styles import Passes, passes_of
 
@@ -49,9 +49,9 @@ def options_of(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plot", metavar="FILE", help="save the plot, .svg or .png")
     parser.add_argument(
         "--programs",
-        default="train,lstm,chain",
+        default="train,lstm,chain,chain --threads=2,memory",
         metavar="NAMES",
-        help="the benchmarks whose figures the page has, too",
+        help="benchmarks, with switches, whose figures the page has, too",
     )
     parser.add_argument(
         "--largest", type=int, default=PLOTTED[-1], metavar="N", help="no arrays of more elements"
@@ -142,14 +142,14 @@ def plot_of(options: Any) -> Any:
         shape = () if size == 1 else (size,)
         row = next(r for r in libraries(shape, "product", np.float64, options) if r.phase == "both")
         for name, times in row.times.items():
-            along, up = series.setdefault(name, ([], []))
+            along, up = series.setdefault(TITLES[name], ([], []))
             along.append(size)
             up.append(1e6 * statistics.median(times))
     return curve(
         series,
         title="A product, recorded and backwards",
         x="elements (float64)",
-        y="µs per operation",
+        y=UNIT,
         log=True,
         log_x=True,
         size=(720, 460),

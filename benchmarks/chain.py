@@ -1,7 +1,8 @@
 """Large arrays: chains of element-wise operations on 1,000,000 doubles, forwards and backwards.
 
 Each array takes 8 MB, more than a processor caches: memory counts as much as arithmetic.
-All contestants run in one process, on one thread, in turns, and must agree on the gradients.
+All contestants run in one process, in turns, and must agree on the gradients: on one thread each,
+or on several where the library can.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from _measure import arguments, measure, report, rows
 
 # isort: split
 import numpy as np
-from _styles import Function, contestant, passes_of
+from _styles import Function, contestant, passes_of, use_threads
 
 SIZE = 1_000_000
 LINKS = 4
@@ -39,10 +40,17 @@ CHAINS: dict[str, tuple[Function, int]] = {
 
 def options_of(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--size", type=int, default=SIZE, metavar="N", help="so many elements")
+    parser.add_argument(
+        "--threads", type=int, default=1, metavar="N", help="so many threads for us and PyTorch"
+    )
 
 
 def main() -> None:
     options = arguments(__doc__, options_of, (5, 11))
+    title = "Chains on large arrays"
+    if options.threads > 1:
+        use_threads(options.threads)
+        title += f", {options.threads} threads"
     lines = []
     for name, (chain, ops) in CHAINS.items():
         rng = np.random.default_rng(0)
@@ -51,7 +59,7 @@ def main() -> None:
         passes = passes_of(case, chain, [x, w], np.ones(options.size), peers=options.peers)
         runs = {name: contestant(each, LINKS * ops, 1) for name, each in passes.items()}
         lines += rows(case, measure(runs, options.rounds))
-    report("Chains on large arrays", "ms per operation", 1e3, lines, options.json)
+    report(title, "ms per operation", 1e3, lines, options.json)
 
 
 if __name__ == "__main__":

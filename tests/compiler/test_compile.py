@@ -329,3 +329,35 @@ def test_random_numbers_are_drawn_from_the_stream_as_uncompiled() -> None:
     expected = [wg.randn(3), wg.randn(3)]
     assert all(bool((a == b).all()) for a, b in zip(found, expected, strict=True))
     assert not bool((found[0] == found[1]).all())
+
+
+def test_second_derivatives_see_what_was_detached_and_custom_rules() -> None:
+    class Twice(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            return 3 * x * g
+
+    def f(x: Any) -> Any:
+        return (x.detach() * x).sum() + Twice.apply(x).sum()
+
+    g = wg.compile(f, **NUMPY)
+    x = wg.randn(3, dtype=wg.float64, requires_grad=True)
+    for _ in range(2):
+        (first,) = wg.autograd.grad(g(x), x, create_graph=True)
+        (second,) = wg.autograd.grad(first.sum(), x)
+        assert np.allclose(first.detach(), 4 * x.detach())
+        assert np.allclose(second, 3)
+
+
+def test_second_derivatives_that_would_need_other_random_numbers_are_refused() -> None:
+    f = wg.compile(lambda x: (x**2 * wg.rand(3)).sum(), **NUMPY)
+    x = wg.ones(3, requires_grad=True)
+    f(x)
+    with pytest.raises(RuntimeError, match="cannot be differentiated twice.*random numbers"):
+        wg.autograd.grad(f(x), x, create_graph=True)

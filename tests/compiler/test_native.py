@@ -282,6 +282,18 @@ def test_positions_of_extremes_are_the_first_ones(name):
 
 
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_positions_of_extremes_in_long_rows_are_the_first_ones(name):
+    rng = np.random.default_rng(4)
+    for dtype in (f8, f4, i4, np.dtype(np.int8)):
+        for count in (8, 63, 64, 65, 130, 300):
+            x = rng.integers(0, 5, (20, count)).astype(dtype)
+            agrees(name, x, dim=1, keepdim=False)
+            if dtype.kind == "f":
+                x[rng.random(x.shape) < 0.02] = np.nan
+                agrees(name, x, dim=1, keepdim=False)
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
 def test_positions_of_the_first_nan_prevail(name):
     x = drawn(6, 8)
     x[2, 3] = x[2, 5] = x[0, 0] = x[5, 7] = np.nan

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from programs import Writer, agree
 
 import wengert as wg
-from programs import Writer, agree
 from wengert.compiler.ir import Affine, Loop, Program, Step
 from wengert.compiler.passes import roll, same_but_counts, simplify
 from wengert.compiler.trace import Trace

@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from programs import Writer, agree
+
 from wengert.compiler.ir import Loop
 from wengert.compiler.passes import roll, simplify
 

@@ -87,7 +87,7 @@ class Compiled:
                 try:
                     if entry.trial is not None:
                         return self._tried(entry, found, args, kwargs)
-                    return entry.run(*found)
+                    return entry.run(*found, args, kwargs)
                 except Missing:
                     break
         return self._traced(key, args, kwargs)
@@ -98,7 +98,7 @@ class Compiled:
         assert trial is not None
         started = perf_counter()
         compiled = len(trial.compiled) <= len(trial.eager)
-        result = entry.run(*found) if compiled else self.function(*args, **kwargs)
+        result = entry.run(*found, args, kwargs) if compiled else self.function(*args, **kwargs)
         (trial.compiled if compiled else trial.eager).append(perf_counter() - started)
         if len(trial.eager) == _TRIALS:
             entry.trial = None
@@ -164,15 +164,15 @@ class Compiled:
                 captured.trace.unmask()
                 self._stop(Reason("it changes what it reaches besides tensors", None))
                 return captured.result
-            result = self._kept(key, entry, captured)
+            result = self._kept(key, entry, captured, (args, kwargs))
             self.seconds += perf_counter() - started
             return result
 
-    def _kept(self, key: Any, entry: Entry | None, captured: Captured) -> Any:
+    def _kept(self, key: Any, entry: Entry | None, captured: Captured, given: Any) -> Any:
         """Add a trace to those that are there; gives the result of this call."""
         if entry is None:
             name = getattr(self.function, "__name__", "f")
-            entry = Entry(captured.environment, name, self._options)
+            entry = Entry(captured.environment, self.function, name, self._options)
             if not self._options.measure or captured.exit is None or captured.exit.backward:
                 # what a backward pass gains would have to be counted
                 entry.trial = None
@@ -191,7 +191,9 @@ class Compiled:
             )
         self._hasten()
         assert captured.exit is not None
-        return captured.result if captured.exit.backward is None else entry.with_history(captured)
+        if captured.exit.backward is None:
+            return captured.result
+        return entry.with_history(captured, given)
 
     def _crowded(self, entry: Entry) -> Reason:
         """Why there are too many traces."""

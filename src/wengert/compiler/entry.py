@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from wengert.base.containers import flatten
 from wengert.compiler.capture import Captured
 from wengert.compiler.environment import Environment
 from wengert.compiler.exit import Exit
-from wengert.compiler.ir import Program, Value
+from wengert.compiler.ir import Program
 from wengert.compiler.node import attach
 from wengert.compiler.passes import roll, simplify
 from wengert.compiler.tree import Tree
-from wengert.tape.base import new_tensor
 
 __all__ = ["Entry", "Options"]
 
@@ -85,17 +85,30 @@ class Call:
             self.program, self.executable = self._entry.options.finish(self.backward.program())
         return self.executable([contiguous(np.asarray(value)) for value in values])
 
-    def recorded(self, inputs: Any, edges: Any) -> tuple[Program, list[Any]]:
-        """The program that computes what the backward pass reads, and its inputs as tensors."""
-        tensors, arrays, drawn = inputs
-        steps, draws = self._entry.tree.path_to(self.exit)
-        program = Program([*self._entry.tree.inputs, *draws], steps, self.backward.saved)
-        given = [new_tensor(tensor.payload) for tensor in tensors]
-        for place, edge in zip(self.backward.sources, edges, strict=True):
-            leaf = edge is not None and edge.seq > 0
-            given[place] = edge if leaf else new_tensor(tensors[place].payload, edge)
-        given += [new_tensor(array) for array in arrays]
-        return program, [*given, *[new_tensor(drawn[value]) for value in draws]]
+    def again(self, given: tuple[tuple[Any, ...], dict[str, Any]]) -> list[Any]:
+        """The outputs that require a gradient, from the function itself, which is recorded.
+
+        Raises
+        ------
+        RuntimeError
+            If it could not be run again without another outcome.
+        """
+        args, kwargs = given
+        why = None
+        if self.exit.effects:
+            why = "it writes to tensors"
+        elif self._entry.tree.path_to(self.exit)[1]:
+            why = "it draws random numbers"
+        elif self._entry.match(args, kwargs) is None:
+            why = "what it reaches has changed since it was called"
+        if why is not None:
+            raise RuntimeError(
+                f"the compiled function {self.name}() cannot be differentiated twice from "
+                f"outside: {why}. Compute the first derivative inside of the function that is "
+                "compiled, or call the function uncompiled."
+            )
+        leaves, _ = flatten(self._entry.function(*args, **kwargs))
+        return [leaves[i] for i in self.exit.outputs]
 
 
 class Entry:
@@ -115,8 +128,11 @@ class Entry:
         The measurements under way, and how much quicker compiled runs turned out to be.
     """
 
-    def __init__(self, environment: Environment, name: str, options: Options) -> None:
+    def __init__(
+        self, environment: Environment, function: Callable[..., Any], name: str, options: Options
+    ) -> None:
         self.environment = environment
+        self.function = function
         self.options = options
         self.name = name
         self.match = environment.matcher()
@@ -157,45 +173,51 @@ class Entry:
         return same
 
     def run(
-        self, tensors: list[Any], arrays: list[Any], drawn: dict[Value, Any] | None = None
+        self, tensors: list[Any], arrays: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """What the function returns, with its effects."""
         given = [contiguous(tensor.array()) for tensor in tensors]
         given += [contiguous(array) for array in arrays]
-        exit, known = self.tree.run(given, drawn)
-        return self.finished(exit, known, tensors, arrays)
+        exit, known = self.tree.run(given)
+        return self.finished(exit, known, tensors, arrays, (args, kwargs))
 
-    def finished(self, exit: Exit, known: Any, tensors: list[Any], arrays: list[Any]) -> Any:
-        """The results of a run that came to `exit`."""
+    def finished(
+        self, exit: Exit, known: Any, tensors: list[Any], arrays: list[Any], given: Any
+    ) -> Any:
+        """The results of a run that came to `exit`, for the arguments `given`."""
         backward = exit.backward
         leaves = exit.finish(known, tensors, arrays)
         if backward is not None:
             if exit.call is None:
                 exit.call = Call(self.name, self, exit)
             saved = [known[value] for value in backward.saved]
-            drawn = {v: known[v] for v in self.tree.path_to(exit)[1]}
             attach(
                 exit.call,
                 [tensors[place] for place in backward.sources],
                 [leaves[i] for i in exit.outputs],
                 saved,
-                (tensors, arrays, drawn),
+                given,
             )
         return exit.rebuild(leaves)
 
-    def with_history(self, captured: Captured) -> Any:
+    def with_history(self, captured: Captured, given: Any) -> Any:
         """The results of the call that was traced, made anew so that they have a node."""
         trace, exit = captured.trace, captured.exit
         assert exit is not None
         inputs = [trace.before.get(v, trace.arrays[v]) for v in captured.inputs]
         own = Entry.__new__(Entry)
         own.environment, own.options, own.name = self.environment, self.options, self.name
+        own.function, own.match = self.function, self.match
         own.tree = Tree(captured.inputs, self.options.finish)
         own.tree.add(captured.inputs, trace.items, exit)
         found, known = own.tree.run([contiguous(array) for array in inputs], trace.arrays)
         bare = found.without_effects()
         return own.finished(
-            bare, known, list(captured.environment.tensors), list(captured.environment.arrays)
+            bare,
+            known,
+            list(captured.environment.tensors),
+            list(captured.environment.arrays),
+            given,
         )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.code import Array, Code, is_native
+from wengert.compiler.code import Array, Code, is_native, llvm_type
 from wengert.compiler.ir import Step
 from wengert.compiler.native import Native, outlined
 from wengert.compiler.scalars_lane import Lane, cast
@@ -166,33 +166,107 @@ def _extreme(name: str) -> Callable[..., None]:
 
 def _better(lane: Lane, name: str, value: str, best: str) -> str:
     """Whether a value is beyond the best one so far, as a NaN is beyond all numbers."""
-    beyond = lane.compare(name, value, best)
     if lane.kind != "f":
-        return beyond
-    missing = lane.both(lane.is_nan(value), lane.code.let(f"fcmp ord {lane.type} {best}, {best}"))
-    return lane.either(beyond, missing)
+        return lane.compare(name, value, best)
+    beyond = lane.code.let(f"fcmp u{name} {lane.type} {value}, {best}")
+    return lane.both(beyond, lane.code.let(f"fcmp ord {lane.type} {best}, {best}"))
 
 
 def _position(code: Code, name: str, out: Array, source: Array, before: int, count: int) -> None:
     """One position for each row."""
-    lane = Lane(code, source.dtype)
-    best, found = code.cell(lane.type), code.cell("i64")
     with code.loop(before) as i:
         base = code.offset((count,), [i])
-        first = code.load(code.at(source.pointer, source.dtype, base), source.dtype)
-        code.do(f"store {lane.type} {first}, ptr {best}")
-        code.do(f"store i64 0, ptr {found}")
-        with code.loop(count, "1") as k:
-            at = code.at(source.pointer, source.dtype, _added(code, base, k))
-            value = code.load(at, source.dtype)
-            last = code.let(f"load {lane.type}, ptr {best}")
-            better = _better(lane, name, value, last)
-            code.do(f"store {lane.type} {lane.select(better, value, last)}, ptr {best}")
-            position = code.let(f"load i64, ptr {found}")
-            position = code.let(f"select i1 {better}, i64 {k}, i64 {position}")
-            code.do(f"store i64 {position}, ptr {found}")
-        position = code.let(f"load i64, ptr {found}")
+        head = code.at(source.pointer, source.dtype, base)
+        position = _of_row(code, name, source.dtype, head, count)
         code.store(position, code.at(out.pointer, _INT64, i), _INT64)
+
+
+def _of_row(code: Code, name: str, dtype: np.dtype[Any], head: str, count: int) -> str:
+    """The position in one row: of each of several columns first, then of these."""
+    lane = Lane(code, dtype)
+    best, found = code.cell(lane.type), code.cell("i64")
+    width = 64 // dtype.itemsize if dtype.kind != "b" else count + 1
+    start = count - count % width
+    if start:
+        values, places = _columns(code, name, dtype, head, start, width)
+        first = code.load(values, dtype)
+        code.do(f"store {lane.type} {first}, ptr {best}")
+        code.do(f"store i64 {code.load(places, _INT64)}, ptr {found}")
+        with code.loop(width, "1") as k:
+            value = code.load(code.at(values, dtype, k), dtype)
+            place = code.load(code.at(places, _INT64, k), _INT64)
+            _take(code, name, lane, (best, found), (value, place), ordered=False)
+    else:
+        code.do(f"store {lane.type} {code.load(head, dtype)}, ptr {best}")
+        code.do(f"store i64 0, ptr {found}")
+    with code.loop(count, str(start or 1)) as k:
+        value = code.load(code.at(head, dtype, k), dtype)
+        _take(code, name, lane, (best, found), (value, k), ordered=True)
+    return code.let(f"load i64, ptr {found}")
+
+
+def _take(
+    code: Code,
+    name: str,
+    lane: Lane,
+    cells: tuple[str, str],
+    candidate: tuple[str, str],
+    ordered: bool,
+) -> None:
+    """Let a candidate take the place of what is held, if it is better.
+
+    Where candidates do not come in the order of their positions, an equal one with a smaller
+    position is.
+    """
+    held, at = code.let(f"load {lane.type}, ptr {cells[0]}"), code.let(f"load i64, ptr {cells[1]}")
+    value, position = candidate
+    better = _better(lane, name, value, held)
+    if not ordered:
+        equal = lane.compare("eq", value, held)
+        if lane.kind == "f":
+            equal = lane.either(equal, lane.both(lane.is_nan(value), lane.is_nan(held)))
+        earlier = code.let(f"icmp slt i64 {position}, {at}")
+        better = lane.either(better, lane.both(equal, earlier))
+    code.do(f"store {lane.type} {lane.select(better, value, held)}, ptr {cells[0]}")
+    code.do(
+        f"store i64 {code.let(f'select i1 {better}, i64 {position}, i64 {at}')}, ptr {cells[1]}"
+    )
+
+
+def _columns(
+    code: Code, name: str, dtype: np.dtype[Any], head: str, end: int, width: int
+) -> tuple[str, str]:
+    """The extremes of so many interleaved columns of a row, and their positions, in memory."""
+    kind, wide = f"<{width} x {llvm_type(dtype)}>", f"<{width} x i64>"
+    flags = f"<{width} x i1>"
+    values, places = code.stack(dtype, width), code.stack(_INT64, width)
+    best, found, here = code.cell(kind), code.cell(wide), code.cell(wide)
+    first = code.let(f"load {kind}, ptr {head}, align {dtype.itemsize}")
+    numbers = f"<{', '.join([f'i64 {i}' for i in range(width)])}>"
+    steps = f"<{', '.join([f'i64 {width}'] * width)}>"
+    code.do(f"store {kind} {first}, ptr {best}")
+    for cell in (found, here):
+        code.do(f"store {wide} {numbers}, ptr {cell}")
+    with code.loop(end, str(width), step=width, unroll=False) as k:
+        position = code.let(f"add {wide} {code.let(f'load {wide}, ptr {here}')}, {steps}")
+        code.do(f"store {wide} {position}, ptr {here}")
+        value = code.let(f"load {kind}, ptr {code.at(head, dtype, k)}, align {dtype.itemsize}")
+        held, at = code.let(f"load {kind}, ptr {best}"), code.let(f"load {wide}, ptr {found}")
+        if dtype.kind == "f":
+            # beyond, or a NaN, while what is held is a number
+            beyond = code.let(f"fcmp u{name} {kind} {value}, {held}")
+            number = code.let(f"fcmp ord {kind} {held}, {held}")
+            better = code.let(f"and {flags} {beyond}, {number}")
+        else:
+            sign = "s" if dtype.kind == "i" else "u"
+            better = code.let(f"icmp {sign}{name} {kind} {value}, {held}")
+        chosen = code.let(f"select {flags} {better}, {kind} {value}, {kind} {held}")
+        code.do(f"store {kind} {chosen}, ptr {best}")
+        moved = code.let(f"select {flags} {better}, {wide} {position}, {wide} {at}")
+        code.do(f"store {wide} {moved}, ptr {found}")
+    code.do(f"store {kind} {code.let(f'load {kind}, ptr {best}')}, ptr {values}")
+    code.do(f"store {wide} {code.let(f'load {wide}, ptr {found}')}, ptr {places}")
+    return values, places
 
 
 def _positions(

@@ -10,9 +10,9 @@ import numpy as np
 from wengert.base import errors
 from wengert.compiler.ir import Program, Step, Value, apply, substitute, uses
 from wengert.interp.levels import Lifted, namespace_of
+from wengert.tape.backward import run_grad
 from wengert.tape.base import FREED, OutputEdge, TensorBase, new_tensor, version_of
 from wengert.tape.node import Node, edge_of, next_sequence
-from wengert.tape.record import T
 
 __all__ = ["Backward", "CompiledBackward", "attach"]
 
@@ -130,17 +130,19 @@ class CompiledBackward(Node):
         return self._placed(found, edges)
 
     def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The gradients as functions of the inputs: the call is computed again, recorded."""
+        """The gradients as functions of the inputs: the function is run again, recorded."""
         parts = self._cotangents(g)
         if not any(isinstance(part, TensorBase) for part in parts):
             return self.apply(g, keep, edges)
-        program, inputs = self.call.recorded(self.given, self.edges)
-        saved = apply(program, T, inputs)
         parts = [p if isinstance(p, TensorBase) else new_tensor(p) for p in parts]
-        found = apply(self.call.backward.program(), T, [*saved, *parts])
+        outputs = self.call.again(self.given)
+        inputs = list(self.s_inputs)
+        found = run_grad(outputs, inputs, parts, True, True)
         if not keep:
             self.release()
-        return self._placed(found, edges)
+        return tuple(
+            None if edge is None else part for edge, part in zip(edges, found, strict=True)
+        )
 
     def _placed(self, found: Iterable[Any], edges: tuple[Any, ...]) -> tuple[Any, ...]:
         gradients = iter(found)
@@ -166,7 +168,7 @@ def attach(
     saved
         What the backward pass reads.
     given
-        Everything that the call was computed from.
+        The arguments of the call, positional and named.
     """
     node: Any = CompiledBackward.__new__(CompiledBackward)
     node.edges = tuple(edge_of(tensor) for tensor in tensors)

@@ -98,10 +98,8 @@ def _sum_of_copies(b: Builder, x: Value, source: Value, dim: Shape, out: Value) 
     if lead:
         source = b.shaped(source, (1,) * lead + source.shape)
     own = tuple([1 if d in copied else n for d, n in enumerate(x.shape)])
-    single = b.expanded(source, own)
-    if count != 1:
-        single = b.emit("mul_scalar", (single,), {"other": float(count)}, single)
-    return _summed(b, single, dim, out)
+    total = _summed(b, b.expanded(source, own), dim, out)
+    return b.emit("mul_scalar", (total,), {"other": float(count)}, total)
 
 
 def _without(shape: Shape, dim: Shape) -> Shape:

@@ -1,0 +1,426 @@
+"""What simplifying leaves out, what it leaves alone, and that results stay as they are."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from programs import Writer, agree, programs, results
+
+from wengert.compiler.ir import Number, Program, Step, Value
+from wengert.compiler.passes import simplify
+from wengert.prims.whole import TABLE
+
+RNG = np.random.default_rng(50)
+AWKWARD = np.array([0.0, -0.0, 1.5, -2.0, math.inf, -math.inf, math.nan, 1e300, 1e-320])
+
+
+def names(program):
+    return [step.prim.name for step in program.steps]
+
+
+def simplified(build, *arrays, fastmath=False):
+    """What is left of ``build(writer, *inputs)``, which must compute the same."""
+    w = Writer(*arrays)
+    made = build(w, *w.inputs)
+    program = w.program(*(made if isinstance(made, tuple) else (made,)))
+    found = simplify(program, fastmath=fastmath)
+    if not fastmath:
+        agree(program, found, w.arrays)
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(programs())
+def test_random_programs_compute_what_they_did(drawn):
+    program, arrays = drawn
+    made = simplify(program)
+    agree(program, made, arrays, 1e-9)
+    assert len(simplify(made).steps) <= len(made.steps)
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs())
+def test_random_programs_compute_the_same_to_rounding_with_fast_arithmetic(drawn):
+    program, arrays = drawn
+    wanted = results(program, arrays)
+    made = simplify(program, fastmath=True)
+    made.check()
+    for x, y in zip(results(made, arrays), wanted, strict=True):
+        # what is not finite is what fast arithmetic may change
+        where = np.isfinite(x) & np.isfinite(y)
+        np.testing.assert_allclose(x[where], y[where], 1e-6, 1e-6)
+
+
+# -- what is there once ---------------------------------------------------------------------------
+
+
+def test_what_nothing_depends_on_is_left_out():
+    def build(w, x):
+        w.sin(x)
+        return w.cos(x)
+
+    assert names(simplified(build, np.ones(3))) == ["cos"]
+
+
+def test_equal_steps_are_there_once_whatever_the_order_of_their_arguments():
+    def build(w, x, y):
+        return w.sub(w.mul(w.exp(x), y), w.sin(w.mul(y, w.exp(x))))
+
+    assert sorted(names(simplified(build, np.ones(3), np.ones(3)))) == ["exp", "mul", "sin", "sub"]
+
+
+def test_parameters_are_compared_with_their_types_and_signs():
+    def build(w, x):
+        x = w.to_copy(x, dtype=np.dtype(np.int64))
+        made = [w.mul_scalar(x, other=o) for o in (2, 2.0)]
+        made += [w.add_scalar(x, other=o) for o in (0.0, -0.0)]
+        return tuple(made)
+
+    made = simplified(build, np.ones(3))
+    assert names(made).count("mul_scalar") == 2
+    assert names(made).count("add_scalar") == 2
+    assert names(simplified(lambda w, x: w.add(*[w.hypot(x, math.nan)] * 2), np.ones(3))) == [
+        "hypot",
+        "add",
+    ]
+
+
+def test_what_is_known_is_computed_when_the_program_is_made():
+    def build(w, x):
+        return w.add(x, w.exp(w.mul(np.arange(3.0), np.array(2.0))))
+
+    made = simplified(build, np.ones(3))
+    assert names(made) == ["add"]
+
+
+def test_large_constants_are_not_made_when_the_program_is():
+    def build(w, x):
+        return w.add(x, w.exp(w.expand(np.array(2.0), shape=(2000,))))
+
+    made = simplified(build, np.ones(2000))
+    assert names(made) == ["add_scalar"]
+
+
+def test_what_raises_is_left_to_the_run():
+    w = Writer(np.ones(3))
+    bad = Value(np.dtype(np.float64), (2, 2))
+    singular = Value(bad.dtype, bad.shape, np.zeros((2, 2)))
+    step = Step(TABLE["linalg_cholesky"], (singular,), {"upper": False}, (bad,))
+    made = simplify(Program(w.inputs, [step], [bad]))
+    assert names(made) == ["linalg_cholesky"]
+
+
+# -- arithmetic -----------------------------------------------------------------------------------
+
+NOTHING_LEFT = {
+    "times 1": lambda w, x: w.mul_scalar(x, other=1),
+    "times ones": lambda w, x: w.mul(x, np.ones(9)),
+    "over 1": lambda w, x: w.div_scalar(x, other=1.0),
+    "minus 0": lambda w, x: w.sub_scalar(x, other=0.0),
+    "plus -0": lambda w, x: w.add_scalar(x, other=-0.0),
+    "two signs": lambda w, x: w.neg(w.neg(x)),
+    "power 1": lambda w, x: w.pow_scalar(x, exponent=1),
+    "copies": lambda w, x: w.contiguous(w.alias(w.clone(x))),
+    "cast to its own dtype": lambda w, x: w.to_copy(x, dtype=np.dtype(np.float64)),
+    "cast there and back": lambda w, x: w.to_copy(
+        w.to_copy(x, dtype=np.dtype(np.complex128)), dtype=np.dtype(np.float64)
+    ),
+    "views": lambda w, x: w.view(w.unsqueeze(w.view(x, shape=(3, 3)), dim=0), shape=(9,)),
+    "larger of equals": lambda w, x: w.maximum(x, x),
+    "choice of one": lambda w, x: w.where(w.gt(x, 0.0), x, x),
+    "choice that is known": lambda w, x: w.where(np.ones(9, bool), x, w.neg(x)),
+    "real part": lambda w, x: w.real(w.conj(x)),
+    "nothing added": lambda w, x: w.add(x, w.zeros(shape=(9,), dtype=x.dtype)),
+    "sum of one": lambda w, x: w.view(
+        w.sum_dim(w.view(x, shape=(9, 1)), dim=(1,), keepdim=True), shape=(9,)
+    ),
+    "all parts": lambda w, x: w.stack(*[w.select(x, dim=0, index=i) for i in range(9)], dim=0),
+    "halves": lambda w, x: w.cat(
+        w.slice(x, dim=0, start=0, end=4, step=1), w.slice(x, dim=0, start=4, end=9, step=1), dim=0
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOTHING_LEFT)
+def test_identities_leave_nothing(name):
+    made = simplified(NOTHING_LEFT[name], np.where(np.isnan(AWKWARD), 2.0, AWKWARD))
+    assert names(made) == []
+    assert made.outputs == made.inputs
+
+
+LEFT = {
+    "times 0": (lambda w, x: w.mul_scalar(x, other=0.0), ["mul_scalar"]),
+    "plus 0": (lambda w, x: w.add_scalar(x, other=0.0), ["add_scalar"]),
+    "from itself": (lambda w, x: w.sub(x, x), ["sub"]),
+    "by itself": (lambda w, x: w.div(x, x), ["div"]),
+    "whether it is a number": (lambda w, x: w.eq(x, x), ["eq"]),
+    "over 3": (lambda w, x: w.div_scalar(x, other=3.0), ["div_scalar"]),
+    "power 1.5": (lambda w, x: w.pow_scalar(x, exponent=1.5), ["pow_scalar"]),
+    "times 2 times 3": (
+        lambda w, x: w.mul_scalar(w.mul_scalar(x, other=0.1), other=0.3),
+        ["mul_scalar", "mul_scalar"],
+    ),
+    "to integers and back": (
+        lambda w, x: w.to_copy(
+            w.to_copy(w.where(w.isfinite(x), x, np.array(1.0)), dtype=np.dtype(np.float32)),
+            dtype=np.dtype(np.float64),
+        ),
+        ["isfinite", "where", "to_copy", "to_copy"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_holds_for_most_numbers_only_is_left_alone(name):
+    build, left = LEFT[name]
+    assert names(simplified(build, AWKWARD)) == left
+
+
+@pytest.mark.parametrize("name", ("times 0", "plus 0", "over 3", "times 2 times 3"))
+def test_fast_arithmetic_takes_less(name):
+    build, left = LEFT[name]
+    made = simplified(build, AWKWARD, fastmath=True)
+    assert len(made.steps) < len(left) or names(made) == ["mul_scalar"] or not names(made)[1:]
+    assert names(made) != left or name == "over 3"
+
+
+REPLACED = {
+    "over 4": (lambda w, x: w.div_scalar(x, other=4.0), ["mul_scalar"]),
+    "over ones times 4": (lambda w, x: w.div(x, np.full(9, 4.0)), ["mul_scalar"]),
+    "square": (lambda w, x: w.pow_scalar(x, exponent=2), ["mul"]),
+    "root": (lambda w, x: w.pow_scalar(x, exponent=0.5), ["sqrt"]),
+    "power that is negative nowhere": (
+        lambda w, x: w.pow_scalar(w.add_scalar(w.mul(x, x), other=0.5), exponent=-1.5),
+        ["mul", "add_scalar", "sqrt", "mul", "reciprocal"],
+    ),
+    "plus a negative": (lambda w, x: w.add(x, w.neg(w.sin(x))), ["sin", "sub"]),
+    "negatives": (lambda w, x: w.mul(w.neg(x), w.neg(w.sin(x))), ["sin", "mul"]),
+    "one over": (lambda w, x: w.div(np.array(1.0), x), ["reciprocal"]),
+    "from nothing": (lambda w, x: w.sub_scalar(x, other=0.5), ["add_scalar"]),
+    "choice by the opposite": (
+        lambda w, x: w.where(w.logical_not(w.gt(x, 0.0)), x, w.neg(x)),
+        ["gt", "neg", "where"],
+    ),
+    "choice of a choice": (
+        lambda w, x: w.where(w.gt(x, 0.0), w.where(w.gt(x, 0.0), x, w.exp(x)), w.neg(x)),
+        ["gt", "neg", "where"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REPLACED)
+def test_steps_are_replaced_by_cheaper_ones(name):
+    build, left = REPLACED[name]
+    made = simplified(build, np.where(np.isfinite(AWKWARD), AWKWARD, 2.0))
+    assert names(made) == left
+
+
+def test_numbers_read_off_values_become_values():
+    w = Writer(np.ones(3), np.array(2.0))
+    x, number = w.inputs
+    out = Value(x.dtype, x.shape)
+    step = Step(TABLE["mul_scalar"], (x,), {"other": Number(number)}, (out,))
+    made = simplify(Program(w.inputs, [step], [out]))
+    assert names(made) == ["mul"]
+    np.testing.assert_array_equal(results(made, w.arrays)[0], np.full(3, 2.0))
+
+
+# -- shapes, sums, products -----------------------------------------------------------------------
+
+X = RNG.standard_normal((3, 4))
+MOVED = {
+    "two transposes": (lambda w, x: w.exp(w.t(w.t(x))), ["exp"]),
+    "two permutations": (
+        lambda w, x: w.permute(
+            w.permute(w.view(x, shape=(3, 2, 2)), dims=(2, 0, 1)), dims=(0, 2, 1)
+        ),
+        ["view", "permute"],
+    ),
+    "sum of a transpose": (lambda w, x: w.sum_dim(w.t(x), dim=(0,), keepdim=False), ["sum_dim"]),
+    "sum of all": (
+        lambda w, x: w.sum_dim(w.view(x, shape=(2, 6)), dim=(0, 1), keepdim=False),
+        ["sum_dim"],
+    ),
+    "sum of sums": (
+        lambda w, x: w.sum_dim(w.sum_dim(x, dim=(1,), keepdim=False), dim=(0,), keepdim=False),
+        ["sum_dim"],
+    ),
+    "sum of copies": (
+        lambda w, x: w.sum_dim(w.expand(x, shape=(5, 3, 4)), dim=(0,), keepdim=False),
+        ["mul_scalar"],
+    ),
+    "copies are made last": (
+        lambda w, x: w.exp(w.neg(w.expand(w.view(x, shape=(3, 1, 4)), shape=(3, 2, 4)))),
+        ["view", "neg", "exp", "expand"],
+    ),
+    "no copies beside what is larger": (
+        lambda w, x: w.mul(w.expand(w.slice(x, dim=0, start=0, end=1, step=1), shape=(3, 4)), x),
+        ["slice", "mul"],
+    ),
+    "transposes of a product": (lambda w, x: w.mm(w.t(x), w.t(w.t(x))), ["t", "mm"]),
+    "product of a column and a row": (
+        lambda w, x: w.mm(
+            w.slice(x, dim=1, start=0, end=1, step=1), w.slice(x, dim=0, start=0, end=1, step=1)
+        ),
+        ["slice", "slice", "mul"],
+    ),
+    "product with a column": (
+        lambda w, x: w.mm(x, w.view(w.slice(x, dim=0, start=1, end=2, step=1), shape=(4, 1))),
+        ["slice", "view", "mv", "view"],
+    ),
+    "part of a stack": (
+        lambda w, x: w.select(w.stack(x, w.exp(x), dim=0), dim=0, index=1),
+        ["exp"],
+    ),
+    "part of a join": (
+        lambda w, x: w.slice(w.cat(x, w.exp(x), dim=1), dim=1, start=5, end=7, step=1),
+        ["exp", "slice"],
+    ),
+    "part of a part": (
+        lambda w, x: w.select(w.slice(x, dim=1, start=1, end=4, step=2), dim=1, index=1),
+        ["select"],
+    ),
+    "parts in reverse": (
+        lambda w, x: w.stack(*[w.select(x, dim=0, index=i) for i in (2, 1, 0)], dim=0),
+        ["flip"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_elements_are_moved_no_more_than_they_must(name):
+    build, left = MOVED[name]
+    assert names(simplified(build, X)) == left
+
+
+def test_the_transpose_of_a_product_is_the_product_of_transposes():
+    def build(w, x, y):
+        return w.t(w.mm(w.t(x), y))
+
+    assert names(simplified(build, np.ones((3, 4)), np.ones((3, 5)))) == ["t", "mm"]
+
+
+def test_what_is_added_to_zeros_where_an_index_points_is_added_to_what_is_there():
+    index = np.array([2, 0, 2])
+
+    def build(w, x, g):
+        zeros = w.zeros(shape=(3,), dtype=x.dtype)
+        return w.add(x, w.scatter_add(zeros, index, g, dim=0))
+
+    assert names(simplified(build, np.ones(3), np.ones(3))) == ["scatter_add"]
+
+
+# -- sums of parts, and writes --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", (1, -1))
+def test_the_sum_of_the_derivatives_of_all_positions_is_a_stack(order):
+    def build(w, x):
+        total = None
+        for i in range(20)[::order]:
+            part = w.exp(w.select(x, dim=0, index=i))
+            back = w.select_backward(part, shape=(20, 3), dim=0, index=i)
+            total = back if total is None else w.add(total, back)
+        return total
+
+    made = simplified(build, RNG.standard_normal((20, 3)))
+    assert "add" not in names(made)
+    assert "select_backward" not in names(made)
+    assert names(made).count("stack") == 1
+
+
+def test_parts_of_parts_are_stacks_of_stacks():
+    def build(w, x):
+        total = None
+        for i in range(4):
+            for j in range(5):
+                part = w.exp(w.select(w.select(x, dim=0, index=i), dim=0, index=j))
+                back = w.select_backward(part, shape=(5,), dim=0, index=j)
+                back = w.select_backward(back, shape=(4, 5), dim=0, index=i)
+                total = back if total is None else w.add(total, back)
+        return total
+
+    made = simplified(build, RNG.standard_normal((4, 5)))
+    assert "add" not in names(made)
+    assert names(made).count("stack") == 5
+
+
+def test_parts_that_occur_twice_are_added_and_gaps_are_zeros():
+    def build(w, x):
+        terms = [
+            w.select_backward(w.select(x, dim=0, index=i), shape=(9,), dim=0, index=i)
+            for i in (3, 5, 3, 4)
+        ]
+        part = w.slice(x, dim=0, start=7, end=9, step=1)
+        terms.append(w.slice_backward(part, shape=(9,), dim=0, start=7, end=9, step=1))
+        total = terms[0]
+        for term in terms[1:]:
+            total = w.add(total, term)
+        return w.mul(total, x)
+
+    made = simplified(build, RNG.standard_normal(9))
+    assert names(made).count("add") == 1
+    assert names(made).count("cat") == 1
+    assert "select_backward" not in names(made)
+
+
+def test_parts_that_overlap_stay_sums():
+    def build(w, x):
+        a = w.slice_backward(
+            w.slice(x, dim=0, start=1, end=9, step=1), shape=(9,), dim=0, start=1, end=9, step=1
+        )
+        b = w.slice_backward(
+            w.slice(x, dim=0, start=0, end=8, step=1), shape=(9,), dim=0, start=0, end=8, step=1
+        )
+        return w.add(a, b)
+
+    assert names(simplified(build, RNG.standard_normal(9))).count("add") == 1
+
+
+def test_positions_that_are_written_and_read_again_are_a_stack():
+    def build(w, x):
+        whole = w.zeros(shape=(30,), dtype=x.dtype)
+        whole = w.select_scatter(whole, w.select(x, dim=0, index=0), dim=0, index=0)
+        for i in range(1, 30):
+            before = w.select(whole, dim=0, index=i - 1)
+            whole = w.select_scatter(whole, w.tanh(before), dim=0, index=i)
+        return whole
+
+    made = simplified(build, RNG.standard_normal(30))
+    assert "select_scatter" not in names(made)
+    assert names(made).count("stack") == 1
+    assert names(made).count("select") == 1
+
+
+def test_a_thousand_writes_do_not_recurse():
+    def build(w, x):
+        whole = w.zeros(shape=(1000,), dtype=x.dtype)
+        for i in range(1000):
+            whole = w.select_scatter(whole, w.exp(x), dim=0, index=i)
+        return w.select(whole, dim=0, index=0), whole
+
+    made = simplified(build, np.array(1.0))
+    assert len(made.steps) < 10
+
+
+# -- what a pass leaves as it is ------------------------------------------------------------------
+
+
+def test_the_program_that_is_simplified_is_not_changed():
+    w = Writer(np.ones(3))
+    made = w.add(w.mul_scalar(w.inputs[0], other=1), w.zeros(shape=(3,), dtype=np.dtype(float)))
+    program = w.program(made)
+    before = str(program)
+    simplify(program)
+    assert str(program) == before
+
+
+def test_writes_follow_their_outputs():
+    w = Writer(np.ones(3), np.ones(3))
+    x, y = w.inputs
+    made, same = w.clone(w.exp(x)), w.alias(y)
+    program = Program(w.inputs, w.steps, [made, same], [(made, x), (same, y)])
+    found = simplify(program)
+    assert found.writes == ((found.outputs[0], x),)
+    assert found.outputs[1] is y
