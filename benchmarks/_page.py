@@ -26,6 +26,10 @@ START, END = "<!-- figures: written by benchmarks/account.py -->", "<!-- end of 
 HERE = Path(__file__).parent
 BASE = "torch"
 """The library whose times are the unit."""
+_UNITS = (
+    "Multiples of PyTorch's time, which is in the last column: below 1 is quicker than PyTorch. The "
+    "tables that follow are made alike."
+)
 TITLES = {
     "torch": "PyTorch",
     "autograd": "autograd",
@@ -130,7 +134,7 @@ def _libraries(lines: Sequence[Row]) -> str:
                     shape, _, dtype = case.rpartition(" ")
                     body.append(line._replace(case=f"{words}, `{shape}` {dtype}"))
         title = {"product": "A product", "matmul": "A matrix product"}[kernel]
-        tables.append(f"### {title}\n\n{_beside(body, 1e6, 'µs')}")
+        tables.append(f"#### {title}\n\n{_beside(body, 1e6, 'µs')}")
     return "\n".join(tables)
 
 
@@ -226,6 +230,8 @@ class Page:
             "### One operation by its parts",
             "Nanoseconds; in Python / compiled." if len(BUILDS) > 1 else "Nanoseconds.",
             parts_table(accounts).rstrip(),
+            "### One operation beside other libraries",
+            _UNITS if any(BASE in line.times for line in lines) else "Microseconds.",
             _libraries(lines).rstrip(),
             "### What costs what",
             _beside(small, 1e6, "µs").rstrip(),

@@ -92,10 +92,11 @@ Advice.
 def test_figures_come_between_the_marks_of_the_page(tmp_path):
     page = tmp_path / "speed.md"
     page.write_text(PAGE)
-    printed("account", f"--page={page}", "--largest=9", "--programs=")
+    printed("account", f"--page={page}", "--largest=9", "--programs=lstm --steps=2")
     text = page.read_text(encoding="utf-8")
     assert text.startswith("# Speed\n\n<!-- figures") and text.endswith("-->\n\nAdvice.\n")
     assert "Old figures" not in text
+    assert "batch 1, 2 steps, hidden size 64, both |" in text
     assert "(speed.svg)" in text and (tmp_path / "speed.svg").stat().st_size > 1000
     for kernel in ("product, float32", "product, float64", "matmul, float64"):
         assert f"| {kernel} |" in text
@@ -104,6 +105,11 @@ def test_figures_come_between_the_marks_of_the_page(tmp_path):
         if line.startswith("|"):
             widths.setdefault(line.count("|"), line)
     assert len(widths) >= 2  # tables of parts and of libraries
+
+
+def test_a_benchmark_may_print_several_tables():
+    program = "from _page import _objects; print(list(_objects('{}\\n[1]\\n')))"
+    assert run("-c", program).stdout == "[{}, [1]]\n"
 
 
 def test_a_page_without_marks_is_left_as_it_is(tmp_path):

@@ -512,6 +512,61 @@ def a_loop_of_python() -> World:
 
     return f, calls(4, lambda: (randn(3, requires_grad=True), randn(3, 3, requires_grad=True))), []
 
+@compiled
+def a_loop_whose_count_varies() -> World:
+    def f(a: Any) -> Any:
+        b = a * 2
+        while b.norm() < 1000:
+            b = b * 2
+        return b if b.sum() > 0 else 100 * b
+
+    return f, calls(30, lambda: (randn(requires_grad=True),)), []
+
+
+@compiled
+def a_loop_with_a_decision_inside() -> World:
+    w = randn(3, 3)
+
+    def f(x: Any) -> Any:
+        steps = wg.zeros((), dtype=wg.float64)
+        while x.norm() < 100:
+            if x[0] > 0:
+                x = x * 1.5 + w @ x.sin()
+            else:
+                x = 2 * x - x.detach() * 0.25
+            steps = steps + 1
+        return x, steps
+
+    return f, calls(25, lambda: (randn(3, requires_grad=True),)), []
+
+
+@compiled
+def a_loop_that_counts_in_python() -> World:
+    def f(x: Any) -> Any:
+        n = 0
+        while x.norm() < 4:
+            x = x * 2
+            n += 1
+        return x * n
+
+    return f, calls(6, lambda: (randn(3, requires_grad=True),)), []
+
+
+@compiled
+def a_loop_that_writes() -> World:
+    w = randn(3, requires_grad=True)
+
+    def f(x: Any) -> Any:
+        loss = ((w - x) ** 2).sum()
+        while loss.detach() > 0.1:
+            (g,) = wg.autograd.grad(loss, w)
+            with wg.no_grad():
+                w.sub_(0.2 * g)
+            loss = ((w - x) ** 2).sum()
+        return loss.detach()
+
+    return f, calls(12, lambda: (randn(3),)), [w]
+
 
 @pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -527,3 +582,15 @@ def test_compiled_functions_do_what_they_do_uncompiled(name: str, backend: str) 
 def test_functions_that_do_more_than_compute_run_as_they_are(name: str, backend: str) -> None:
     found = compare(EAGER[name], backend)
     assert found.reason is not None
+
+
+def compared(world: Callable[[], World]) -> Any:
+    found = compare(world, "numpy")
+    assert found.reason is None, str(found.reason)
+    return found.explain()
+
+
+def test_a_loop_needs_no_trace_for_each_count() -> None:
+    assert compared(a_loop_whose_count_varies).traces <= 4
+    assert compared(a_loop_with_a_decision_inside).traces <= 8
+    assert compared(a_loop_that_writes).traces <= 4

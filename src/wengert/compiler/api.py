@@ -178,16 +178,16 @@ class Compiled:
                 entry.trial = None
             self.entries.insert(0, (key, entry))
         if not entry.note_foreign(captured):
-            self._stop(
-                Reason("arrays come from outside that are not the same in each call", None)
-            )
+            self._stop(Reason("arrays come from outside that are not the same in each call", None))
         elif not entry.add(captured):
             self._stop(Reason("two runs on equal values did not do the same", None))
         elif entry.tree.traces > self._options.limit:
             self._stop(self._crowded(entry))
         elif len(self.entries) > self._options.limit:
             self._stop(
-                Reason(f"it was called with more than {self._options.limit} kinds of arguments", None)
+                Reason(
+                    f"it was called with more than {self._options.limit} kinds of arguments", None
+                )
             )
         self._hasten()
         assert captured.exit is not None

@@ -12,6 +12,7 @@ from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
 from wengert.compiler.environment import Environment
 from wengert.compiler.exit import Effect, Exit, Leaf, View
+from wengert.compiler.graph import comes_back, derived
 from wengert.compiler.ir import Value
 from wengert.compiler.node import Backward
 from wengert.compiler.scalar import Scalar
@@ -63,9 +64,10 @@ def capture(
 
     Whatever the function raises is raised, and every tensor is left as it would be without tracing.
     """
-    trace = Trace(getattr(function, "__code__", None))
+    trace = Trace(getattr(function, "__code__", None), capture.__code__)
     tensors = environment.tensors
     with _symbols(trace, environment) as inputs:
+        trace.given = inputs
         captured = Captured(environment, trace, [symbol.value for symbol in inputs])
         before = current_mode()
         grads = [None if t.ext is None else t.ext.grad for t in tensors]
@@ -79,6 +81,10 @@ def capture(
             made = _leaves(trace, leaves, environment, inputs)
             computed = [leaf.kind == "tensor" for leaf in made]
             backward, outputs = _differentiated(trace, leaves, computed, tensors)
+            derivatives = None
+            if trace.broken is None and comes_back(trace.items):
+                spent = backward is not None and backward.spent
+                derivatives = None if spent else derived(trace, leaves, outputs, tensors)
             if any(t.edge is not edge for t, edge in zip(tensors, edges, strict=True)):
                 trace.give_up("an operation in place changes the history of an argument")
         finally:
@@ -87,6 +93,7 @@ def capture(
         captured.result = rebuild([_shown(leaf) for leaf in leaves])
         if trace.broken is None:
             captured.exit = Exit(made, rebuild, effects, backward, outputs, origins)
+            captured.exit.derivatives = derivatives
         else:
             captured.exit = None
             trace.unmask()
@@ -153,7 +160,7 @@ def _differentiated(
             [leaves[i] for i in outputs],
             [tensors[i] for i in places],
             [new_tensor(g) for g in cotangents],
-            False,
+            True,
             False,
         )
     except RuntimeError:

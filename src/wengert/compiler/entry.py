@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,12 @@ from wengert.base.containers import flatten
 from wengert.compiler.capture import Captured
 from wengert.compiler.environment import Environment
 from wengert.compiler.exit import Exit
-from wengert.compiler.ir import Program
+from wengert.compiler.graph import Graph, Visit
+from wengert.compiler.ir import Program, apply
 from wengert.compiler.node import attach
 from wengert.compiler.passes import roll, simplify
 from wengert.compiler.tree import Tree
+from wengert.interp.levels import Lifted, namespace_of
 
 __all__ = ["Entry", "Options"]
 
@@ -43,9 +45,7 @@ class Options:
     def finish(self, program: Program) -> tuple[Program, Any]:
         """A program made simpler, and what runs it."""
         simple = roll(simplify(program, fastmath=self.fastmath))
-        return simple, self.backend.build(
-            simple, threads=self.threads or 1, fastmath=self.fastmath
-        )
+        return simple, self.backend.build(simple, threads=self.threads or 1, fastmath=self.fastmath)
 
 
 class Trial:
@@ -65,25 +65,30 @@ class Call:
         The function's name.
     exit
         The exit of the trace.
+    spent
+        Whether the function has walked its graph itself.
     """
 
-    def __init__(self, name: str, entry: Entry, exit: Exit) -> None:
-        self.name = name
+    def __init__(self, entry: Entry, exit: Exit) -> None:
+        self.name = entry.name
         self.exit = exit
+        self.spent = exit.backward is not None and exit.backward.spent
         self._entry = entry
-        self.program: Program | None = None
-        self.executable: Any = None
+        self._executable: Any = None
 
-    @property
-    def backward(self) -> Any:
-        """The backward pass."""
-        return self.exit.backward
-
-    def gradients(self, values: Sequence[Any]) -> Any:
-        """The gradients from what was saved and the cotangents."""
-        if self.executable is None:
-            self.program, self.executable = self._entry.options.finish(self.backward.program())
-        return self.executable([contiguous(np.asarray(value)) for value in values])
+    def pull(self, saved: Any, cotangents: list[Any]) -> list[Any]:
+        """The gradients of the tensors that the call depends on, from those of its results."""
+        backward = self.exit.backward
+        assert backward is not None
+        values = [*saved, *cotangents]
+        lifted = [value for value in values if isinstance(value, Lifted)]
+        if lifted:
+            found = iter(apply(backward.program(), namespace_of(*lifted), values))
+        else:
+            if self._executable is None:
+                self._executable = self._entry.options.finish(backward.program())[1]
+            found = iter(self._executable([contiguous(np.asarray(value)) for value in values]))
+        return [None if value is None else next(found) for value in backward.gradients]
 
     def again(self, given: tuple[tuple[Any, ...], dict[str, Any]]) -> list[Any]:
         """The outputs that require a gradient, from the function itself, which is recorded.
@@ -111,6 +116,15 @@ class Call:
         return [leaves[i] for i in self.exit.outputs]
 
 
+class GraphCall(Call):
+    """The same for a trace that comes back to states (see `wengert.compiler.graph`)."""
+
+    def pull(self, saved: Any, cotangents: list[Any]) -> list[Any]:
+        """The gradients, block by block."""
+        total = self._entry.tree.pull(saved, cotangents)
+        return [total.get(place) for place in self._entry.places]
+
+
 class Entry:
     """The traces of one environment.
 
@@ -136,7 +150,7 @@ class Entry:
         self.options = options
         self.name = name
         self.match = environment.matcher()
-        self.tree = Tree((), options.finish)
+        self.tree: Any = Tree((), options.finish)
         self.trial: Trial | None = Trial()
         self.gain: float | None = None
         self.foreign: list[Any] = []
@@ -150,9 +164,18 @@ class Entry:
     def add(self, captured: Captured) -> bool:
         """Add a trace; False if it contradicts those that are there."""
         assert captured.exit is not None
+        inputs, items, exit = captured.inputs, captured.trace.items, captured.exit
+        if exit.derivatives is not None and not isinstance(self.tree, Graph):
+            graph = Graph(inputs, self.options.finish)
+            if graph.add(inputs, items, exit.by_blocks()):
+                # what a tree knew is traced again where it is needed
+                self.tree = graph
+                return True
+        if isinstance(self.tree, Graph):
+            return self.tree.add(inputs, items, exit.by_blocks())
         if self.tree.root is None:
-            self.tree = Tree(captured.inputs, self.options.finish)
-        return self.tree.add(captured.inputs, captured.trace.items, captured.exit)
+            self.tree = Tree(inputs, self.options.finish)
+        return self.tree.add(inputs, items, exit)
 
     def note_foreign(self, captured: Captured) -> bool:
         """Compare the arrays of unknown origin with those of earlier runs; False if they differ."""
@@ -178,8 +201,37 @@ class Entry:
         """What the function returns, with its effects."""
         given = [contiguous(tensor.array()) for tensor in tensors]
         given += [contiguous(array) for array in arrays]
+        if isinstance(self.tree, Graph):
+            return self._gone_through(given, tensors, arrays, (args, kwargs))
         exit, known = self.tree.run(given)
         return self.finished(exit, known, tensors, arrays, (args, kwargs))
+
+    def _gone_through(
+        self, inputs: list[Any], tensors: list[Any], arrays: list[Any], given: Any
+    ) -> Any:
+        """As `run`, on a graph."""
+        visits: list[Visit] | None = [] if self.records else None
+        exit, known = self.tree.run(inputs, visits)
+        leaves = exit.finish(known, tensors, arrays)
+        if exit.outputs:
+            attach(
+                GraphCall(self, exit),
+                [tensors[place] for place in self.places],
+                [leaves[i] for i in exit.outputs],
+                visits,
+                given,
+            )
+        return exit.rebuild(leaves)
+
+    @property
+    def places(self) -> list[int]:
+        """Those tensors of the environment that require a gradient."""
+        return [i for i, t in enumerate(self.environment.tensors) if t.edge is not None]
+
+    @property
+    def records(self) -> bool:
+        """Whether results may have a history."""
+        return bool(self.places)
 
     def finished(
         self, exit: Exit, known: Any, tensors: list[Any], arrays: list[Any], given: Any
@@ -189,7 +241,7 @@ class Entry:
         leaves = exit.finish(known, tensors, arrays)
         if backward is not None:
             if exit.call is None:
-                exit.call = Call(self.name, self, exit)
+                exit.call = Call(self, exit)
             saved = [known[value] for value in backward.saved]
             attach(
                 exit.call,
@@ -204,6 +256,15 @@ class Entry:
         """The results of the call that was traced, made anew so that they have a node."""
         trace, exit = captured.trace, captured.exit
         assert exit is not None
+        tensors, arrays = captured.environment.tensors, captured.environment.arrays
+        if isinstance(self.tree, Graph):
+            # without effects: a graph that has any is no result of `derived`
+            return self._gone_through(
+                [contiguous(trace.before.get(v, trace.arrays[v])) for v in captured.inputs],
+                list(tensors),
+                list(arrays),
+                given,
+            )
         inputs = [trace.before.get(v, trace.arrays[v]) for v in captured.inputs]
         own = Entry.__new__(Entry)
         own.environment, own.options, own.name = self.environment, self.options, self.name
@@ -215,8 +276,8 @@ class Entry:
         return own.finished(
             bare,
             known,
-            list(captured.environment.tensors),
-            list(captured.environment.arrays),
+            list(tensors),
+            list(arrays),
             given,
         )
 

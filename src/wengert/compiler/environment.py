@@ -28,7 +28,7 @@ import numpy as np
 from wengert.base.size import Size
 from wengert.tape.base import LEAF, TensorBase
 
-__all__ = ["Environment", "Matcher"]
+__all__ = ["Environment", "Matcher", "is_of_library"]
 
 Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]] | None]
 
@@ -46,7 +46,9 @@ _STEADY = (
 )
 _WORLDLY = frozenset({"print", "open", "input", "exec", "eval", "globals", "locals", "breakpoint"})
 """Built-in functions that do more than compute."""
-_STATEFUL = frozenset({"random", "time", "secrets", "uuid", "datetime", "os", "socket", "threading"})
+_STATEFUL = frozenset(
+    {"random", "time", "secrets", "uuid", "datetime", "os", "socket", "threading"}
+)
 """Modules of whose functions a trace can promise nothing."""
 _LIBRARIES = frozenset({"wengert", "numpy", "scipy"})
 _MOST = 5000
@@ -227,7 +229,7 @@ class Environment:
         elif isinstance(value, type):
             self._require(f"{name} is {self._constant(value)}")
             self._class(value, name)
-        elif isinstance(value, _STEADY) or (_of_library(kind) and not _is_ours(value, kind)):
+        elif isinstance(value, _STEADY) or (is_of_library(kind) and not _is_ours(value, kind)):
             self._require(f"{name} is {self._constant(value)}")
         elif hasattr(value, "__dict__") or _slots(kind):
             self._instance(value, kind, name)
@@ -256,7 +258,7 @@ class Environment:
 
     def _class(self, kind: type, name: str) -> None:
         for base in kind.__mro__:
-            if base is object or _of_library(base):
+            if base is object or is_of_library(base):
                 continue
             seen = f"class {id(base)}"
             if seen in self._scope:
@@ -271,9 +273,7 @@ class Environment:
                     for function in (part.fget, part.fset):
                         if isinstance(function, types.FunctionType):
                             self._function(function, self._constant(function))
-                elif isinstance(part, types.FunctionType):
-                    self._value(part, f"{own}[{key!r}]")
-                elif not key.startswith("__"):
+                elif isinstance(part, types.FunctionType) or not key.startswith("__"):
                     self._value(part, f"{own}[{key!r}]")
 
     # -- functions ---------------------------------------------------------------------------------
@@ -285,7 +285,7 @@ class Environment:
             return
         wrapped = getattr(function, "__wrapped__", None)
         if not isinstance(function, types.FunctionType):
-            if not isinstance(function, type) and not _of_library(type(function)):
+            if not isinstance(function, type) and not is_of_library(type(function)):
                 self._value(function, name)
             return
         if _of_library_name(function.__module__) and wrapped is None:
@@ -310,7 +310,11 @@ class Environment:
                 if where is None:
                     where = self._local(f"{name}.__globals__")
                 self._global(key, space[key], f"{where}[{key!r}]", names)
-            elif key in _WORLDLY and hasattr(builtins, key) and key not in function.__code__.co_varnames:
+            elif (
+                key in _WORLDLY
+                and hasattr(builtins, key)
+                and key not in function.__code__.co_varnames
+            ):
                 self._refuse(f"it calls {key}()")
 
     def _global(self, key: str, value: Any, path: str, names: set[str]) -> None:
@@ -409,9 +413,12 @@ def _of_library_name(module: str | None) -> bool:
     return base in _LIBRARIES or base in sys.stdlib_module_names
 
 
-def _of_library(kind: type) -> bool:
-    return _of_library_name(getattr(kind, "__module__", None)) and kind.__module__ != "__main__" and (
-        not _stateful(kind)
+def is_of_library(kind: type) -> bool:
+    """Whether a class is NumPy's, SciPy's, Python's or our own, and without a state to mind."""
+    return (
+        _of_library_name(getattr(kind, "__module__", None))
+        and kind.__module__ != "__main__"
+        and (not _stateful(kind))
     )
 
 

@@ -107,6 +107,8 @@ class Exit:
         How to differentiate the results, if any requires a gradient.
     outputs
         The places among the leaves of those that do.
+    derivatives
+        The backward passes of the blocks of a trace that comes back to states.
     repeats
         Whether one value is handed out in several places.
     origins
@@ -129,6 +131,7 @@ class Exit:
         self.outputs = tuple(outputs)
         self.origins = tuple(origins)
         self.call: Any = None
+        self.derivatives: Any = None
         own = [leaf.what for leaf in leaves if isinstance(leaf.what, Value)]
         own += [effect.value for effect in effects if effect.value is not None]
         # what is handed out twice must not be one array
@@ -171,7 +174,13 @@ class Exit:
             self.outputs,
             [(rename(o), rename(i)) for o, i in self.origins],
         )
-        made.call = self.call
+        made.call, made.derivatives = self.call, self.derivatives
+        return made
+
+    def by_blocks(self) -> Exit:
+        """The same for a graph, which is differentiated block by block."""
+        made = copy.copy(self)
+        made.backward = None
         return made
 
     def without_effects(self) -> Exit:

@@ -80,7 +80,9 @@ class Explanation:
             yield f"  with {shapes or 'no tensors'}{gain}"
             for block in entry.tree.blocks():
                 if block.executable is not None:
-                    yield from (f"    {line}" for line in str(block.executable.describe()).splitlines())
+                    yield from (
+                        f"    {line}" for line in str(block.executable.describe()).splitlines()
+                    )
                 if block.guard is not None:
                     outcomes = ", ".join(repr(c.outcome) for c in block.children.values())
                     yield f"    decision at {_where(block.guard.site)}: {outcomes} so far"

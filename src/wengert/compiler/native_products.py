@@ -341,7 +341,9 @@ def multiply(code: Code, a: Array, b: Array, pointer: str) -> None:
     shape = (m,) if form is _dots or form is _vector_by_blas else (first.shape[0], second.shape[1])
     result = Array("%c", dtype, shape, (1,) if len(shape) == 1 else (shape[1], 1))
     form(inner, first._replace(pointer="%a"), second._replace(pointer="%b"), result)
-    head = f"internal void @{symbol}(ptr noalias %a, ptr noalias %b, ptr noalias %c) nounwind"
+    # once, however often it is called: inlining gains nothing and takes LLVM's time
+    parameters = "ptr noalias %a, ptr noalias %b, ptr noalias %c"
+    head = f"internal void @{symbol}({parameters}) noinline nounwind"
     code.module.declare(symbol, inner.function(head))
     code.do(f"call void @{symbol}(ptr {first.pointer}, ptr {second.pointer}, ptr {pointer})")
 

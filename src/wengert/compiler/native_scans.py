@@ -186,7 +186,8 @@ def _of_row(code: Code, name: str, dtype: np.dtype[Any], head: str, count: int) 
     lane = Lane(code, dtype)
     best, found = code.cell(lane.type), code.cell("i64")
     width = 64 // dtype.itemsize if dtype.kind != "b" else count + 1
-    start = count - count % width
+    # worth it only if the columns are longer than there are columns
+    start = count - count % width if count >= 4 * width else 0
     if start:
         values, places = _columns(code, name, dtype, head, start, width)
         first = code.load(values, dtype)

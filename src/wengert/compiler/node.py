@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from wengert.base import errors
-from wengert.compiler.ir import Program, Step, Value, apply, substitute, uses
-from wengert.interp.levels import Lifted, namespace_of
+from wengert.compiler.ir import Program, Step, Value, substitute, uses
 from wengert.tape.backward import run_grad
 from wengert.tape.base import FREED, OutputEdge, TensorBase, new_tensor, version_of
 from wengert.tape.node import Node, edge_of, next_sequence
@@ -98,7 +97,7 @@ class CompiledBackward(Node):
         self.given = None
 
     def _cotangents(self, g: Any) -> list[Any]:
-        if self.saved is FREED or self.call.backward.spent:
+        if self.saved is FREED or self.call.spent:
             raise errors.backward_twice(self.label)
         for i, tensor in enumerate(self.s_inputs):
             if version_of(tensor) != (self.versions or ())[i]:
@@ -118,16 +117,12 @@ class CompiledBackward(Node):
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """The gradients, by the compiled backward pass."""
         parts = self._cotangents(g)
-        values = [*self.saved, *parts]
-        backward = self.call.backward
-        if any(isinstance(value, Lifted) for value in values):
-            F = namespace_of(*[v for v in values if isinstance(v, Lifted)])
-            found = apply(backward.program(), F, values)
-        else:
-            found = self.call.gradients(values)
+        found = self.call.pull(self.saved, parts)
         if not keep:
             self.release()
-        return self._placed(found, edges)
+        return tuple(
+            None if edge is None else part for edge, part in zip(edges, found, strict=True)
+        )
 
     def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """The gradients as functions of the inputs: the function is run again, recorded."""
@@ -144,17 +139,8 @@ class CompiledBackward(Node):
             None if edge is None else part for edge, part in zip(edges, found, strict=True)
         )
 
-    def _placed(self, found: Iterable[Any], edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        gradients = iter(found)
-        placed = [None if v is None else next(gradients) for v in self.call.backward.gradients]
-        return tuple(
-            None if edge is None else part for edge, part in zip(edges, placed, strict=True)
-        )
 
-
-def attach(
-    call: Any, tensors: Sequence[Any], outs: Sequence[Any], saved: Sequence[Any], given: Any
-) -> None:
+def attach(call: Any, tensors: Sequence[Any], outs: Sequence[Any], saved: Any, given: Any) -> None:
     """Record a call.
 
     Parameters
@@ -175,12 +161,10 @@ def attach(
     node.seq = next_sequence()
     node.ext = None
     node.call = call
-    node.saved = list(saved)
+    node.saved = saved
     node.given = given
     node.s_inputs = tuple(tensors)
     node.versions = tuple(version_of(tensor) for tensor in tensors)
     node.outputs_meta = tuple((out.payload.shape, out.payload.dtype) for out in outs)
     for i, out in enumerate(outs):
         out.edge = OutputEdge(node, i)
-
-

@@ -182,5 +182,3 @@ class Scalar:
 
     def __ne__(self, other: Any) -> Any:
         return self._compared("ne", other)
-
-

@@ -18,13 +18,13 @@ from __future__ import annotations
 import math
 import operator
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from wengert.compiler.decompose import DECOMPOSED
-from wengert.compiler.ir import Number, Value
+from wengert.compiler.ir import Value
 from wengert.compiler.scalar import Scalar
 from wengert.interp.levels import Level, Lifted
 from wengert.prims.record import Primitive
@@ -215,8 +215,9 @@ class Sym(Lifted):
         name = _BY_UFUNC.get(ufunc)
         if method == "__call__" and name is not None and not kwargs and self.trace.active:
             return getattr(S, name)(*args)
-        array_args = [self.trace.escape(a, ufunc.__name__) if isinstance(a, Sym) else a
-                      for a in args]
+        array_args = [
+            self.trace.escape(a, ufunc.__name__) if isinstance(a, Sym) else a for a in args
+        ]
         return getattr(ufunc, method)(*array_args, **kwargs)
 
     # -- operators, for rules ----------------------------------------------------------------------
@@ -425,4 +426,3 @@ _BY_UFUNC: dict[Any, str] = {}
 for _name, _prim in TABLE.items():
     if isinstance(_prim.kernel, np.ufunc) and not _prim.params:
         _BY_UFUNC.setdefault(_prim.kernel, _name)
-

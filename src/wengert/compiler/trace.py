@@ -21,11 +21,13 @@ import numpy as np
 from wengert.compiler.ir import Number, Step, Value
 from wengert.compiler.returns import is_returned
 from wengert.compiler.scalar import Scalar
+from wengert.compiler.state import State, state_of
 from wengert.compiler.sym import S, Storage, Sym, run
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
 from wengert.tape.inplace import YIELD_BOOLS
+from wengert.tape.node import next_sequence
 from wengert.tape.sites import OURS, prepare
 
 __all__ = ["Draw", "Guard", "Reason", "Trace"]
@@ -60,12 +62,15 @@ class Guard(NamedTuple):
         What was found.
     site
         Where.
+    state
+        What else decides how the function goes on, if that is known.
     """
 
     kind: str
     value: Value
     outcome: Any
     site: tuple[str, int] | None
+    state: State | None = None
 
 
 class Draw(NamedTuple):
@@ -92,16 +97,23 @@ class Trace:
         The real array of each value.
     returned
         Floats and arrays that the function read off values to hand them back, by identity.
+    given
+        The symbols of the environment's tensors and arrays.
+    start
+        A sequence number between the nodes that were there before, and those that are recorded.
     known
         The symbols of the arrays that each run gives, by identity.
     before
         What was in such an array before it was written to.
     """
 
-    def __init__(self, code: CodeType | None = None) -> None:
+    def __init__(self, code: CodeType | None = None, until: CodeType | None = None) -> None:
         self.active = True
         self.returned: dict[int, tuple[Any, Sym]] = {}
+        self.given: list[Sym] = []
         self._code = code
+        self._until = until
+        self.start = next_sequence()
         self.items: list[Step | Guard | Draw] = []
         self.broken: Reason | None = None
         self.foreign: list[Any] = []
@@ -252,7 +264,10 @@ class Trace:
         """What Python learns of a value; from then on the trace holds for this outcome only."""
         outcome = outcome_of(kind, symbol.array)
         if self.active and symbol.value.constant is None:
-            self.items.append(Guard(kind, symbol.value, outcome, site()))
+            state = None
+            if self._until is not None:
+                state = state_of(self, next_sequence(), self._until)
+            self.items.append(Guard(kind, symbol.value, outcome, site(), state))
         return outcome
 
     def fix_shape(self, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> None:
@@ -438,4 +453,3 @@ def prepare_sites() -> None:
     """Know which files are the library's own."""
     if not OURS or not any("compiler" in name for name in OURS):
         prepare()
-

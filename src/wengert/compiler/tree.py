@@ -15,7 +15,7 @@ from typing import Any
 from wengert.compiler.ir import Program, Step, Value, substitute, uses
 from wengert.compiler.trace import Draw, Guard, outcome_of
 
-__all__ = ["Block", "Missing", "Tree"]
+__all__ = ["Block", "Missing", "Tree", "agree", "blocks_of", "key_of"]
 
 
 class Missing(Exception):
@@ -69,6 +69,27 @@ class Block:
         self.executable: Any = None
         self.inputs: tuple[Value, ...] = ()
         self.outputs: tuple[Value, ...] = ()
+
+    def renamed(self, known: dict[Value, Value]) -> Block:
+        """The same in other values: a block of a trace in terms of the values of a tree."""
+
+        def rename(value: Value) -> Value:
+            return known.get(value, value)
+
+        steps = [
+            Step(
+                step.prim,
+                [rename(v) for v in step.args],
+                {n: substitute(p, rename) for n, p in step.params.items()},
+                step.outs,
+                step.site,
+            )
+            for step in self.steps
+        ]
+        made = Block(steps, self.draws)
+        if self.guard is not None:
+            made.guard = self.guard._replace(value=rename(self.guard.value))
+        return made
 
     def needs(self, found: dict[Block, set[Value]]) -> set[Value]:
         """The values that this block and those after it read, or hand out; `found` is filled."""
@@ -141,7 +162,7 @@ class Tree:
         exit
             What it leaves behind.
         """
-        blocks = list(_blocks(items))
+        blocks = list(blocks_of(items))
         known = dict(zip(inputs, self.inputs, strict=True))
         self._stale = True
         self.traces += 1
@@ -152,7 +173,7 @@ class Tree:
             return True
         here = self.root
         for i, block in enumerate(blocks):
-            if not _agree(here, block, known):
+            if not agree(here, block, known):
                 return False
             outcome = None if block.guard is None else block.guard.outcome
             if block.guard is None:
@@ -160,10 +181,10 @@ class Tree:
                 return here.guard is None
             if here.guard is None or here.guard.kind != block.guard.kind:
                 return False
-            key = _key(outcome)
+            key = key_of(outcome)
             following = here.children.get(key)
             if following is None:
-                rest = [_renamed(other, known) for other in blocks[i + 1 :]]
+                rest = [other.renamed(known) for other in blocks[i + 1 :]]
                 here.children[key] = _chain(rest)
                 here.children[key].outcome = outcome
                 _last(here.children[key]).exit = exit.renamed(known)
@@ -202,7 +223,7 @@ class Tree:
             guard = block.guard
             if guard is None:
                 return block.exit, known
-            outcome = _key(outcome_of(guard.kind, known[guard.value]))
+            outcome = key_of(outcome_of(guard.kind, known[guard.value]))
             block = block.children.get(outcome)
             if block is None:
                 raise Missing(guard)
@@ -228,12 +249,14 @@ class Tree:
             stack += block.children.values()
 
 
-def _key(outcome: Any) -> Any:
+def key_of(outcome: Any) -> Any:
+    """An outcome as dictionaries know it."""
     # NaN equals itself, and -0.0 is not 0.0
     return (type(outcome), repr(outcome))
 
 
-def _blocks(items: Iterable[Any]) -> Iterable[Block]:
+def blocks_of(items: Iterable[Any]) -> Iterable[Block]:
+    """The items of a trace, parted at its decisions."""
     block = Block([], [])
     for item in items:
         if isinstance(item, Guard):
@@ -241,9 +264,6 @@ def _blocks(items: Iterable[Any]) -> Iterable[Block]:
             yield block
             block = Block([], [])
         elif isinstance(item, Draw):
-            if block.steps:
-                # random numbers are drawn in order, at the beginning of a block
-                pass
             block.draws.append(item)
         else:
             block.steps.append(item)
@@ -253,7 +273,7 @@ def _blocks(items: Iterable[Any]) -> Iterable[Block]:
 def _chain(blocks: list[Block]) -> Block:
     for block, following in zip(blocks, blocks[1:], strict=False):
         assert block.guard is not None
-        block.children[_key(block.guard.outcome)] = following
+        block.children[key_of(block.guard.outcome)] = following
         following.outcome = block.guard.outcome
     return blocks[0]
 
@@ -264,29 +284,7 @@ def _last(block: Block) -> Block:
     return block
 
 
-def _renamed(block: Block, known: dict[Value, Value]) -> Block:
-    """A block of a trace in terms of the values of the tree."""
-
-    def rename(value: Value) -> Value:
-        return known.get(value, value)
-
-    steps = [
-        Step(
-            step.prim,
-            [rename(v) for v in step.args],
-            {n: substitute(p, rename) for n, p in step.params.items()},
-            step.outs,
-            step.site,
-        )
-        for step in block.steps
-    ]
-    made = Block(steps, block.draws)
-    if block.guard is not None:
-        made.guard = block.guard._replace(value=rename(block.guard.value))
-    return made
-
-
-def _agree(here: Block, block: Block, known: dict[Value, Value]) -> bool:
+def agree(here: Block, block: Block, known: dict[Value, Value]) -> bool:
     """Whether a block of a new trace is the one of the tree; then its values become known."""
     if len(here.steps) != len(block.steps) or len(here.draws) != len(block.draws):
         return False

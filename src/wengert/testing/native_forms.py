@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.compiler import scalars
 from wengert.compiler.code import Array, Code, Module, Operand
-from wengert.compiler.ir import Number, Step, Value, substitute, uses
+from wengert.compiler.ir import Number, Step, Value, substitute
 from wengert.compiler.native_table import NATIVE
 from wengert.prims.whole import TABLE
 
@@ -202,12 +202,15 @@ def native_text(step: Step, read: Sequence[Any]) -> str:
     """A module whose ``f`` does a step for arrays that lie as those that are given."""
     code = Code(Module())
     ins = [_array(f"%a{i}", array) for i, array in enumerate(read)]
-    out = _array("%out", np.empty(step.outs[0].shape, step.outs[0].dtype))
+    outs = [
+        _array(f"%o{i}", np.empty(value.shape, value.dtype)) for i, value in enumerate(step.outs)
+    ]
     form = NATIVE[step.prim.name]
     if form.into is not None:
-        ins[form.into] = out
-    form.emit(code, step, ins, [out])
-    head = ", ".join([*(f"ptr %a{i}" for i in range(len(ins))), "ptr %out"])
+        ins[form.into] = outs[0]
+    form.emit(code, step, ins, outs)
+    pointers = [*(f"%a{i}" for i in range(len(ins))), *(out.pointer for out in outs)]
+    head = ", ".join([f"ptr {pointer}" for pointer in pointers])
     return code.module.text() + code.function(f"void @f({head}, ptr %trouble)")
 
 
@@ -217,12 +220,12 @@ def whole(step: Step, read: Sequence[Any], out: Any = None) -> tuple[Any, bool] 
     Parameters
     ----------
     out
-        The dtype and the shape of the result, if the kernel is not to say so.
+        An array like the result, if the kernel is not to say so.
 
     Returns
     -------
     tuple or None
-        None if the step has no native form.
+        None if the step has no native form. Several results are a tuple.
     """
     name, form = step.prim.name, NATIVE[step.prim.name]
     if out is None:
@@ -230,15 +233,16 @@ def whole(step: Step, read: Sequence[Any], out: Any = None) -> tuple[Any, bool] 
         params = {
             key: substitute(param, lambda value: next(rest)) for key, param in step.params.items()
         }
-        want = expected(name, *read[: len(step.args)], **params)
-        out = want.dtype, want.shape
-    step.outs = (Value(*out),)
+        with np.errstate(all="ignore"):
+            out = TABLE[name].kernel(*read[: len(step.args)], **params)
+    likes = [np.asarray(part) for part in (out if isinstance(out, tuple) else (out,))]
+    step.outs = tuple([Value(like.dtype, like.shape) for like in likes])
     if not form.accepts(step):
         return None
-    assert len(list(uses(step))) == len(read)
     engine, _ = compiled(native_text(step, read))
-    result, trouble = np.full(out[1], 7).astype(out[0]), np.zeros(1, np.uint8)
+    results = [np.full(like.shape, 7).astype(like.dtype) for like in likes]
+    trouble = np.zeros(1, np.uint8)
     if form.into is not None:
-        result[...] = read[form.into]
-    _call(engine, [*read, result, trouble])
-    return result, bool(trouble[0])
+        results[0][...] = read[form.into]
+    _call(engine, [*read, *results, trouble])
+    return (tuple(results) if len(results) > 1 else results[0]), bool(trouble[0])

@@ -20,6 +20,10 @@ from wengert.compiler.scalars import emit
 __all__ = ["Emission", "Workspace"]
 
 
+# loops that run no more often than this may become straight code
+_UNROLLED = 16
+
+
 class Workspace:
     """Memory behind the arena, for calls to use while they run: all use the same."""
 
@@ -298,7 +302,7 @@ class Emission:
         tree: LoopTree = item
         for part in tree.before:
             self._item(part)
-        with self.code.loop(tree.counter.extent) as counter:
+        with self.code.loop(tree.counter.extent, unroll=_turns(tree) <= _UNROLLED) as counter:
             self.counters[tree.counter] = counter
             self.scope = _Scope(self.scope)
             for part in tree.body:
@@ -443,6 +447,12 @@ class Emission:
             for target, source, size in zip(current, following, sizes, strict=True):
                 self._copy(target, source, size)
         self.scope = _Scope()
+
+
+def _turns(tree: LoopTree) -> int:
+    """How often the innermost loops of a tree run."""
+    inner = [_turns(part) for part in tree.body if isinstance(part, LoopTree)]
+    return tree.counter.extent * sum(inner or [1])
 
 
 def _written_once(plan: Plan) -> set[Value]:

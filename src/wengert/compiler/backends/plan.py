@@ -214,9 +214,12 @@ class Plan:
         for arg in step.args:
             if self._cost(arg) > (2 if grows or pull.piecewise else 2 * _CHEAP):
                 self._store(arg)
+            elif self._cost(arg) > 1 and name in ("mm", "bmm", "mv"):
+                # each element is read for a whole row, or column
+                self._store(arg)
         if not pull.inline(step):
             self._store(step.outs[0])
-        return int(pull.piecewise)
+        return pull.cost(step)
 
     def _cost(self, value: Value) -> int:
         return 1 if value in self.stored else self._costs.get(value, 0)

@@ -30,6 +30,7 @@ from wengert.compiler.ir import Affine, Step, Value
 __all__ = ["PULLS", "Pull", "Source", "aligned", "at_dim", "splits", "whole"]
 
 _PARTS = 3
+_TERMS = 4
 
 Source = Callable[[Value, Place], Node]
 Rule = Callable[[Source, "Step", int, Place, Any], Node]
@@ -52,9 +53,11 @@ class Pull:
         Whether the elements are those of one argument at places that `Index`es of the loops say.
     inline
         Whether elements can be found one by one; else the value must be stored, by regions.
+    cost
+        Rough cycles for one element, besides those of the arguments' elements.
     """
 
-    __slots__ = ("accepts", "inline", "node", "piecewise", "view")
+    __slots__ = ("accepts", "cost", "inline", "node", "piecewise", "view")
 
     def __init__(
         self,
@@ -63,7 +66,9 @@ class Pull:
         piecewise: bool = False,
         view: bool = False,
         inline: Callable[[Step], bool] | None = None,
+        cost: Callable[[Step], int] | None = None,
     ) -> None:
+        self.cost = cost or (lambda step: int(piecewise))
         self.view = view
         self.inline = inline or (lambda step: True)
         self.node = node
@@ -453,6 +458,34 @@ def _can_compare(step: Step) -> bool:
     return step.args[0].dtype == np.int64
 
 
+# -- short products --------------------------------------------------------------------------------
+
+
+def _is_short(step: Step) -> bool:
+    """Whether a product sums so few terms that it is best computed where it is used."""
+    a, b = step.args
+    return 0 < a.shape[-1] <= _TERMS and a.dtype == b.dtype and a.dtype.kind in "fi"
+
+
+def _product(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
+    a, b = step.args
+    dtype = step.outs[0].dtype
+    by_column = len(b.shape) > 1
+    column = place[-1:] if by_column else ()
+    lead = place[: len(place) - 1] if by_column else place
+    rows = lead[-1:] if len(a.shape) > 1 else ()
+    outer = lead[: len(lead) - len(rows)]
+    total: Node | None = None
+    for term in range(a.shape[-1]):
+        summed = (Index(term),)
+        first = source(a, aligned((*outer, *rows, *summed), a.shape))
+        second = source(b, aligned((*outer, *summed, *column), b.shape))
+        product = Apply("mul", [first, second], dtype, step=step)
+        total = product if total is None else Apply("add", [total, product], dtype, step=step)
+    assert total is not None
+    return total
+
+
 # -- numbers --------------------------------------------------------------------------------------
 
 
@@ -476,6 +509,10 @@ def _assigned(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
 
 
 PULLS: dict[str, Pull] = {
+    **dict.fromkeys(
+        ("mm", "mv", "dot", "bmm"),
+        Pull(_product, _is_short, cost=lambda step: 2 * step.args[0].shape[-1]),
+    ),
     **dict.fromkeys(("alias", "clone", "contiguous", "corner"), Pull(_same, view=True)),
     **dict.fromkeys(
         (
