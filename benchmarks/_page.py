@@ -27,8 +27,8 @@ HERE = Path(__file__).parent
 BASE = "torch"
 """The library whose times are the unit."""
 _UNITS = (
-    "Multiples of PyTorch's time, which is in the last column: below 1 is quicker than PyTorch. The "
-    "tables that follow are made alike."
+    "Multiples of PyTorch's time, which is in the last column: below 1 is quicker than PyTorch. "
+    "The tables that follow are made alike."
 )
 TITLES = {
     "torch": "PyTorch",

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from _builds import Build
-from _measure import OURS, Row, arguments, chosen, report
+from _measure import OURS, Row, arguments, as_object, chosen, report
 
 # isort: split
 import numpy as np
@@ -206,6 +206,7 @@ def main() -> None:
         ("Memory kept by a recorded operation on 8 elements", "kept", KEPT, "bytes", 1.0),
         ("Peak memory of a forward and a backward pass", "peak", PEAKS, "MB", 1e-6),
     )
+    found = {}
     for title, kind, cases, unit, scale in tables:
         lines = [
             Row(
@@ -218,7 +219,12 @@ def main() -> None:
             )
             for case in cases
         ]
-        report(title, unit, scale, lines, options.json)
+        if options.json:
+            found[kind] = as_object(title, unit, scale, lines)
+        else:
+            report(title, unit, scale, lines, False)
+    if options.json:
+        print(json.dumps(found, indent=2))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@
 #include <numpy/npy_math.h>
 
 #define WG_LARGEST 2048
+#define WG_EXACT 9007199254740992LL /* whole numbers up to here are doubles */
 #define WG_REPORTED (FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW)
 
 static inline int wg_ready(PyObject* value) {
@@ -90,14 +91,38 @@ static inline PyObject* wg_scalar(int kind, double number) {
     return made;
 }
 
+/* The value of a Python number, as an array of the given type takes it up. */
+static inline int wg_weak(PyObject* value, int type, double* number) {
+    if (PyFloat_CheckExact(value)) {
+        *number = PyFloat_AS_DOUBLE(value);
+    } else if (PyLong_CheckExact(value)) {
+        int overflow;
+        long whole = PyLong_AsLongAndOverflow(value, &overflow);
+        if (overflow || whole > WG_EXACT || whole < -WG_EXACT) return 0;
+        *number = (double)whole;
+    } else {
+        return 0;
+    }
+    if (type == NPY_FLOAT) {
+        if (!(*number <= FLT_MAX && *number >= -FLT_MAX)) return 0;
+        *number = (float)*number;
+    }
+    return 1;
+}
+
 /* On numbers: the result, NULL with an error, or NULL without one if NumPy must compute. In double
    precision sums, products and quotients of floats are exact enough to be rounded once more. */
 #define WG_NUMBERS(SYMBOL)                                                            \
     do {                                                                              \
         int kind = wg_kind(left);                                                     \
         double x, y;                                                                  \
-        if (kind >= 0 && wg_kind(right) == kind && wg_number(left, kind, &x) &&       \
-            wg_number(right, kind, &y)) {                                             \
+        int known = kind >= 0 && wg_number(left, kind, &x);                           \
+        if (known)                                                                    \
+            known = wg_kind(right) == kind ? wg_number(right, kind, &y)               \
+                                           : wg_weak(right, kind, &y);                \
+        else if ((kind = wg_kind(right)) >= 0)                                        \
+            known = wg_number(right, kind, &y) && wg_weak(left, kind, &x);            \
+        if (known) {                                                                  \
             feclearexcept(WG_REPORTED);                                               \
             volatile double value = x SYMBOL y;                                       \
             if (kind == NPY_FLOAT) value = (float)value;                              \
@@ -105,34 +130,44 @@ static inline PyObject* wg_scalar(int kind, double number) {
         }                                                                             \
     } while (0)
 
-#define WG_BINARY(NAME, SYMBOL, FALLBACK)                                             \
-    static PyObject* wg_##NAME(PyObject* left, PyObject* right) {                     \
-        if (!wg_ready(left)) {                                                        \
-            WG_NUMBERS(SYMBOL);                                                       \
-            return FALLBACK(left, right);                                             \
-        }                                                                             \
-        PyArrayObject* a = (PyArrayObject*)left;                                      \
+/* `result`, of an array and a Python number, in a loop over the array's elements `x[i]`. */
+#define WG_WITH_NUMBER(ARRAY, NUMBER, EXPRESSION)                                     \
+    do {                                                                              \
+        a = (PyArrayObject*)ARRAY;                                                    \
         int type = PyArray_TYPE(a);                                                   \
         npy_intp n = PyArray_SIZE(a);                                                 \
-        PyArrayObject* result;                                                        \
-        if (PyFloat_CheckExact(right)) {                                              \
-            double value = PyFloat_AS_DOUBLE(right);                                  \
-            if (type == NPY_FLOAT && !(value <= FLT_MAX && value >= -FLT_MAX))        \
-                return FALLBACK(left, right);                                         \
-            result = (PyArrayObject*)PyArray_SimpleNew(PyArray_NDIM(a), PyArray_DIMS(a), type); \
-            if (result == NULL) return NULL;                                          \
-            feclearexcept(WG_REPORTED);                                               \
-            if (type == NPY_FLOAT) {                                                  \
-                float y = (float)value;                                               \
-                WG_LOOP(float, x[i] SYMBOL y);                                        \
-            } else {                                                                  \
-                double y = value;                                                     \
-                WG_LOOP(double, x[i] SYMBOL y);                                       \
-            }                                                                         \
+        double number;                                                                \
+        if (!wg_weak(NUMBER, type, &number)) return NULL;                             \
+        result = (PyArrayObject*)PyArray_SimpleNew(PyArray_NDIM(a), PyArray_DIMS(a), type); \
+        if (result == NULL) return NULL;                                              \
+        feclearexcept(WG_REPORTED);                                                   \
+        if (type == NPY_FLOAT) {                                                      \
+            float y = (float)number;                                                  \
+            WG_LOOP(float, EXPRESSION);                                               \
         } else {                                                                      \
-            if (!wg_ready(right) || !wg_alike(a, (PyArrayObject*)right))              \
-                return FALLBACK(left, right);                                         \
+            double y = number;                                                        \
+            WG_LOOP(double, EXPRESSION);                                              \
+        }                                                                             \
+    } while (0)
+
+/* NULL without an error: NumPy must compute. */
+#define WG_BINARY(NAME, SYMBOL, FALLBACK)                                             \
+    static PyObject* wg_try_##NAME(PyObject* left, PyObject* right) {                 \
+        PyArrayObject *a, *result;                                                    \
+        if (!wg_ready(left)) {                                                        \
+            if (!wg_ready(right)) {                                                   \
+                WG_NUMBERS(SYMBOL);                                                   \
+                return NULL;                                                          \
+            }                                                                         \
+            WG_WITH_NUMBER(right, left, y SYMBOL x[i]);                               \
+        } else if (!PyArray_CheckExact(right)) {                                      \
+            WG_WITH_NUMBER(left, right, x[i] SYMBOL y);                               \
+        } else {                                                                      \
+            a = (PyArrayObject*)left;                                                 \
             PyArrayObject* b = (PyArrayObject*)right;                                 \
+            if (!wg_ready(right) || !wg_alike(a, b)) return NULL;                     \
+            int type = PyArray_TYPE(a);                                               \
+            npy_intp n = PyArray_SIZE(a);                                             \
             result = (PyArrayObject*)PyArray_SimpleNew(PyArray_NDIM(a), PyArray_DIMS(a), type); \
             if (result == NULL) return NULL;                                          \
             feclearexcept(WG_REPORTED);                                               \
@@ -144,17 +179,38 @@ static inline PyObject* wg_scalar(int kind, double number) {
                 WG_LOOP(double, x[i] SYMBOL y[i]);                                    \
             }                                                                         \
         }                                                                             \
-        if (fetestexcept(WG_REPORTED)) {                      \
+        if (fetestexcept(WG_REPORTED)) {                                              \
             Py_DECREF(result);                                                        \
-            return FALLBACK(left, right);                                             \
+            return NULL;                                                              \
         }                                                                             \
         return (PyObject*)result;                                                     \
+    }                                                                                 \
+    static inline PyObject* wg_##NAME(PyObject* left, PyObject* right) {              \
+        PyObject* result = wg_try_##NAME(left, right);                                \
+        return result != NULL || PyErr_Occurred() ? result : FALLBACK(left, right);   \
     }
 
 WG_BINARY(add, +, PyNumber_Add)
 WG_BINARY(sub, -, PyNumber_Subtract)
 WG_BINARY(mul, *, PyNumber_Multiply)
 WG_BINARY(div, /, PyNumber_TrueDivide)
+
+/* `-value`. */
+static PyObject* wg_neg(PyObject* value) {
+    if (!wg_ready(value)) return PyNumber_Negative(value);
+    PyArrayObject* a = (PyArrayObject*)value;
+    int type = PyArray_TYPE(a);
+    npy_intp n = PyArray_SIZE(a);
+    PyArrayObject* result =
+        (PyArrayObject*)PyArray_SimpleNew(PyArray_NDIM(a), PyArray_DIMS(a), type);
+    if (result == NULL) return NULL;
+    if (type == NPY_FLOAT) {
+        WG_LOOP(float, -x[i]);
+    } else {
+        WG_LOOP(double, -x[i]);
+    }
+    return (PyObject*)result;
+}
 
 /* Have NumPy do with an invalid operation what it has been told to. */
 static int wg_report(void) {

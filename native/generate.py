@@ -1,8 +1,8 @@
 """Write the Cython source of nodes, rule applications and recorders of the primitives most used.
 
-It says what `wengert.tape.specialise` writes out in Python when a primitive is first used, with two
-differences: the attributes of tensors and nodes are fields of C structures, and arithmetic goes
-through ``arrays.h``. Both are made from the same records, and the same tests run on both.
+The steps are those of `wengert.tape.steps`, which are written out in Python when a primitive is
+first used. Here some are put in other words: the attributes of tensors and nodes are fields of C
+structures, and arithmetic goes through ``arrays.h``. The same tests run on both.
 
     python native/generate.py OUTPUT [primitive ...]
 """
@@ -13,23 +13,23 @@ import ast
 import copy
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from wengert.prims.record import Primitive
 from wengert.prims.whole import TABLE
 from wengert.tape.compiled import signature_of
-from wengert.tape.rules import is_diagonal
-from wengert.tape.specialise import saved_slots
+from wengert.tape.steps import Steps, is_common, number_form, parts, saved_slots
 
 HEAD = Path(__file__).with_name("recorded.pxi").read_text(encoding="utf-8")
 USED = """
-    abs add add_scalar addmm amax amin binary_cross_entropy bmm clamp clone cos cosh div div_scalar
-    dot erf exp expand expm1 gelu leaky_relu log log1p log_softmax logsumexp maximum mean minimum mm
-    mul mul_scalar mv neg nll_loss permute pow pow_scalar reciprocal relu rsqrt rsub_scalar select
-    sigmoid silu sin sinh slice softmax softplus sqrt squeeze sub sub_scalar sum t tan tanh
-    transpose unsafe_view unsqueeze view where
+    abs add add_scalar addmm amax amin binary_cross_entropy bmm cat clamp clone cos cosh div
+    div_scalar dot eq erf exp expand expm1 ge gelu gt le leaky_relu log log1p log_softmax logsumexp
+    lt maximum mean minimum mm mul mul_scalar mv ne neg nll_loss permute pow pow_scalar reciprocal
+    relu rpow_scalar rsqrt rsub_scalar select sigmoid silu sin sinh slice softmax softplus split
+    split_with_sizes sqrt squeeze stack sub sub_scalar sum sum_dim t tan tanh transpose unbind
+    unsafe_view unsqueeze view where
 """
 _QUICK = {ast.Add: "wg_add", ast.Sub: "wg_sub", ast.Mult: "wg_mul", ast.Div: "wg_div"}
 
@@ -71,6 +71,12 @@ class _Arithmetic(ast.NodeTransformer):
             return node
         return ast.Call(ast.Name(name, ast.Load()), [node.left, node.right], [])
 
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.USub) or isinstance(node.operand, ast.Constant):
+            return node
+        return ast.Call(ast.Name("wg_neg", ast.Load()), [node.operand], [])
+
 
 def _quick(expression: ast.expr, values: dict[str, str]) -> str:
     made = _Arithmetic(values).visit(copy.deepcopy(expression))
@@ -92,228 +98,149 @@ def _inlined(rule: Any, values: dict[str, str]) -> str | None:
     return _quick(node.body, values)
 
 
-# -- nodes -----------------------------------------------------------------------------------------
+# -- steps ---------------------------------------------------------------------------------------
 
 
-def _value_of(prim: Primitive, name: str) -> str:
-    """What a rule gets for `name`, in `apply`."""
-    if name in prim.args:
-        return f"s_{name}.payload"
-    if name == "result":
-        return name
-    return f"self.p_{name}" if name in prim.params else f"self.{name}"
+class _Typed(Steps):
+    """The steps for one primitive, as lines of Cython."""
 
+    def __init__(self, prim: Primitive, tag: str = "") -> None:
+        super().__init__(prim, tag)
+        self.called: list[str] = []
+        """Declarations of the rules that are called, and not written in line."""
 
-def _loading(prim: Primitive) -> Iterator[str]:
-    for name in prim.saved_args:
-        yield f"o_{name} = self.s_{name}"
-        yield f"if o_{name} is not None:"
-        yield f"    if not isinstance(o_{name}, TensorBase):"
-        yield f"        check_saved(self, {name!r}, o_{name})"
-        yield f"    s_{name} = <TensorBase>o_{name}"
-        yield f"    if s_{name}.vc is not None:"
-        yield f"        check_saved(self, {name!r}, s_{name})"
-    if "result" in prim.saved:
-        yield "result = self.result"
-        yield "if self.result_vc[0] != self.result_at:"
-        yield "    check_result(self)"
-    if prim.saved_args or "result" in prim.saved:
-        yield "if not keep:"
-        for name in prim.saved_args:
-            yield f"    self.s_{name} = _FREED"
-    if "result" in prim.saved:
-        yield "    self.result = _FREED"
-        yield "    self.result_vc = _FREED_CELL"
+    def loaded(self, name: str, i: int) -> list[str]:
+        return [
+            f"o_{name} = node.s_{name}",
+            f"if o_{name} is not None:",
+            f"    if not isinstance(o_{name}, TensorBase):",
+            f"        check_saved(node, {name!r}, o_{name})",
+            f"    s_{name} = <TensorBase>o_{name}",
+            *[f"    {line}" for line in self.checked(name, i)],
+        ]
 
+    def rule(self, i: int, values: dict[str, str]) -> str:
+        text = _inlined(self.prim.rules[i], {k: v for k, v in values.items() if k != "F"})
+        if text is not None:
+            return text
+        name = f"_rule_{self.prim.name}_{i}"
+        self.called.append(f"cdef object {name} = TABLE[{self.prim.name!r}].rules[{i}].call")
+        return f"{name}({', '.join(values.values())})"
 
-def _results(prim: Primitive, rules: list[str]) -> Iterator[str]:
-    names = []
-    for i, rule in enumerate(prim.rules):
-        if rule is None:
-            names.append("None")
-            continue
-        values = {"g": "g", **{name: _value_of(prim, name) for name in rule.names}}
-        text = _inlined(rule, values)
-        if text is None:
-            called = f"_rule_{prim.name}_{i}"
-            rules.append(f"cdef object {called} = TABLE[{prim.name!r}].rules[{i}].call")
-            text = f"{called}({', '.join(['_K', *values.values()])})"
-        yield f"g{i} = {text}" + (f" if e{i} is not None else None" if len(prim.args) > 1 else "")
-        names.append(f"g{i}")
-    made = [name for name in names if name != "None"]
-    if is_diagonal(prim):
-        yield "if _INVALID:"
-        yield from (f"    {name} = unmasked(_K, g, {name})" for name in made)
-    if prim.broadcasts:
-        yield "if self.shapes is not None:"
-        for name in made:
-            yield f"    if {name} is not None:"
-            yield f"        {name} = _sum_to({name}, shape=self.shapes[{name[1:]}])"
-    yield f"return ({', '.join(names)},)"
+    def tensor(self, i: int) -> str:
+        return f"t{i}"
 
+    def opened(self) -> list[str]:
+        args = self.prim.args
+        given = " and ".join(f"isinstance({arg}, TensorBase)" for arg in args)
+        lines = [f"if not ({given}):", f"    {self.slow}"]
+        for i, arg in enumerate(args):
+            lines += [f"t{i} = <TensorBase>{arg}", f"a{i} = t{i}.payload"]
+        if self.prim.view:
+            lines += ["if type(a0) is not ndarray:", "    a0 = t0.array()"]
+        others = "".join(f" or wg_kind(a{i}) != _kind" for i in self.typed[1:])
+        observed = "" if parts(self.prim) else " or _m.observed"
+        return [
+            *lines,
+            "_m = wg_mode(MODE)",
+            f"_kind = wg_kind(a{self.typed[0]})",
+            f"if _kind < 0{others} or not (_m is None or _m is NO_GRAD{observed}):",
+            f"    {self.slow}",
+        ]
 
-def node_source(prim: Primitive) -> list[str]:
-    """The lines of the extension type that holds what `prim` saves and applies its rules."""
-    rules: list[str] = []
-    body = [f"cdef TensorBase s_{name}" for name in prim.saved_args]
-    body += ["cdef tuple _edges = edges"]
-    body += [f"e{i} = _edges[{i}]" for i in range(len(prim.args))]
-    body += ["mark()"] if prim.masks else []
-    body += [*_loading(prim), *_results(prim, rules)]
-    slots = saved_slots(prim)
-    return [
-        *rules,
-        f"cdef class {_node(prim)}(NodeBase):",
-        *([f"    cdef public object {', '.join(slots)}"] if slots else []),
-        "    def apply(self, g, keep, edges):",
-        *[f"        {line}" for line in body],
-        f"NODES[{prim.name!r}] = {_node(prim)}",
-        "",
-    ]
+    def computed(self) -> str:
+        if not self.prim.infix:
+            return super().computed()
+        return _quick(ast.parse(super().computed(), mode="eval").body, {})
+
+    def made(self) -> list[str]:
+        # None in all fields
+        return ["_out = <TensorBase>wg_new(TensorBase, Tensor, ())"]
+
+    def cut(self) -> list[str]:
+        return []
+
+    def created(self) -> list[str]:
+        cls = _node(self.prim)
+        return [f"_node{self.tag} = <{cls}>wg_new({cls}, Node{self.tag}, ())"]
+
+    def alike(self) -> str:
+        return " and ".join(f"wg_same_shape(a0, {array})" for array in self.arrays[1:])
+
+    def declared(self) -> list[str]:
+        """The types of the variables of a recorder."""
+        node = [f"cdef {_node(self.prim)} _node{self.tag}"] if self.traced else []
+        return [*[f"cdef TensorBase t{i}" for i in range(len(self.prim.args))], *node]
 
 
 def _node(prim: Primitive) -> str:
     return f"Node_{prim.name}"
 
 
-# -- recorders -------------------------------------------------------------------------------------
-
-
-def _saving(prim: Primitive) -> Iterator[str]:
-    args = prim.args
-    recorded = [i for i, rule in enumerate(prim.rules) if rule is not None]
-    for name in prim.saved_args:
-        users = [f"e{i} is not None" for i in recorded if name in prim.rules[i].names]
-        if len(users) == len(recorded):
-            yield f"_node.s_{name} = {name}"
-        else:
-            yield f"if {' or '.join(users)}:"
-            yield f"    _node.s_{name} = {name}"
-    if prim.saved_args:
-        tensors = [f"t{args.index(name)}" for name in prim.saved_args]
-        yield f"if not ({' and '.join(f'{t}.vc is None' for t in tensors)}):"
-        yield f"    _node.versions = ({', '.join(f'_version({t})' for t in tensors)},)"
-    for name in prim.saved:
-        if name == "result":
-            yield "_node.result = _r"
-            yield "_out.vc = _node.result_vc = [0, None]"
-            yield "_node.result_at = 0"
-        elif name in prim.params:
-            yield f"_node.p_{name} = {name}"
-        elif name not in args:
-            arg, what = name.rsplit("_", 1)
-            yield f"_node.{name} = a{args.index(arg)}.{what}"
-    if prim.broadcasts:
-        alike = " and ".join(f"wg_same_shape(a0, a{i})" for i in range(1, len(args)))
-        yield f"if not ({alike}):"
-        yield f"    _node.shapes = ({', '.join(f'a{i}.shape' for i in range(len(args)))},)"
-
-
-def _computing(prim: Primitive, params: str, slow: str) -> Iterator[str]:
-    arrays = [f"a{i}" for i in range(len(prim.args))]
-    if prim.infix:
-        text = _quick(ast.parse(prim.infix.format(*arrays), mode="eval").body, {})
-    else:
-        text = f"_kernel({', '.join(arrays)}{', ' + params if params else ''})"
-    if not prim.broadcasts:
-        yield f"_r = {text}"
-        return
-    yield "try:"
-    yield f"    _r = {text}"
-    yield "except ValueError:"
-    yield f"    {slow}"
-
-
-def recorder_source(prim: Primitive) -> list[str]:
-    """The lines of the function that makes the recorder of `prim` in its scope."""
-    args, count = prim.args, range(len(prim.args))
-    params = ", ".join(f"{p}={p}" for p in prim.params)
-    named = "{" + ", ".join(f"{p!r}: {p}" for p in prim.params) + "}"
-    packed = f"({', '.join(args)},), {named}"
-    slow = f"return _slow(_prim, {packed})"
-    look = f"_m.anomaly.look(_prim, {packed}, _out)"
-    typed = [i for i in count if args[i] not in prim.fixed]
-    recorded = [i for i, rule in enumerate(prim.rules) if rule is not None]
-    body = [f"cdef TensorBase t{i}" for i in count] + ["cdef TensorBase _out"]
-    if recorded:
-        body.append(f"cdef {_node(prim)} _node")
-    if prim.scalar is not None:
-        body += [
-            f"if _number is not None and (type({args[1]}) is float or type({args[1]}) is int):",
-            f"    return _number({args[0]}, {TABLE[prim.scalar].params[0]}={args[1]})",
-        ]
-    body += [
-        f"if not ({' and '.join(f'isinstance({arg}, TensorBase)' for arg in args)}):",
-        f"    {slow}",
-    ]
-    for i in count:
-        body += [f"t{i} = <TensorBase>{args[i]}", f"a{i} = t{i}.payload"]
-    if prim.view:
-        body += ["if type(a0) is not _ndarray:", "    a0 = t0.array()"]
-    others = "".join(f" or wg_kind(a{i}) != _kind" for i in typed[1:])
-    body += [
-        "_m = wg_mode(_MODE)",
-        f"_kind = wg_kind(a{typed[0]})",
-        f"if _kind < 0{others} or not (_m is None or _m is _NO_GRAD or _m.observed):",
-        f"    {slow}",
-        *_computing(prim, params, slow),
-        "_out = <TensorBase>wg_new(TensorBase, Tensor, ())",
-        "_out.payload = _r",
-    ]
-    if prim.view:
-        grad = "_m is None or _m.grad"
-        body.append(f"attach_view({args[0]}, _out, _prim, {named}, None, {grad})")
-    if not recorded:
-        body += ["if _m is not None and _m is not _NO_GRAD:", f"    {look}", "return _out"]
-    else:
-        nothing = " and ".join(f"e{i} is None" for i in recorded)
-        targets = [f"t{i} if e{i} is _LEAF else e{i}" if i in recorded else "None" for i in count]
-        body += [
-            *[f"e{i} = t{i}.edge" for i in recorded],
-            f"if (_m is not None and not _m.grad) or ({nothing}):",
-            "    if _m is not None and _m is not _NO_GRAD:",
-            f"        {look}",
-            "    return _out",
-            f"_node = <{_node(prim)}>wg_new({_node(prim)}, Node, ())",
-            "_out.edge = _node",
-            f"_node.edges = ({', '.join(targets)},)",
-            "_node.seq = _next()",
-            *_saving(prim),
-            "if _m is not None:",
-            "    _m.anomaly.note(_node)",
-            f"    {look}",
-            "return _out",
-        ]
-    signature = ", ".join([*args, *(["*", *prim.params] if prim.params else [])])
-    scope = ["_prim", "_slow", "_kernel", "Tensor", "Node"]
+def node_source(prim: Primitive) -> list[str]:
+    """The lines of the extension type that holds what `prim` saves and applies its rules."""
+    steps = _Typed(prim)
+    body = [f"cdef TensorBase s_{name} = None" for name in prim.saved_args] + steps.apply()
+    slots = saved_slots(prim)
     return [
-        f"def make_{prim.name}(scope):",
-        *[f"    {name} = scope[{name!r}]" for name in scope],
-        *(["    _number = scope.get('_number')"] if prim.scalar is not None else []),
-        f"    def {prim.name}({signature}):",
+        *steps.called,
+        f"cdef class {_node(prim)}(NodeBase):",
+        *([f"    cdef public object {', '.join(slots)}"] if slots else []),
+        "    def apply(node, g, keep, tuple edges not None):",
         *[f"        {line}" for line in body],
-        f"    {prim.name}.__module__ = 'wengert.tape.generated'",
-        f"    return {prim.name}",
-        f"RECORDERS[{prim.name!r}] = make_{prim.name}",
+        f"NODES[{prim.name!r}] = {_node(prim)}",
         "",
     ]
 
 
-def is_common(prim: Primitive) -> bool:
-    """Whether the recorder of `prim` has a form that is written out."""
-    plain = prim.outputs == 1 and not prim.variadic and bool(prim.args) and prim.differentiable == 1
-    return plain and "dtype" not in prim.params and "f" not in prim.refuses
+def _maker(
+    kind: str, signature: str, body: list[str], steps: _Typed, form: _Typed | None = None
+) -> list[str]:
+    """The lines of the function that makes a recorder in its scope."""
+    prim = steps.prim
+    made = f"make_{kind}_{prim.name}"
+    used = [(steps, "")] if form is None else [(steps, ""), (form, "_form")]
+    names = ["_slow", "Tensor"]
+    for written, tag in used:
+        names += [f"_prim{tag}", f"_kernel{tag}", *([f"Node{tag}"] if written.traced else [])]
+    declared = list(dict.fromkeys(line for written, _ in used for line in written.declared()))
+    return [
+        f"def {made}(scope):",
+        *[f"    {name} = scope[{name!r}]" for name in names],
+        f"    def {prim.name}({signature}):",
+        *[f"        {line}" for line in ["cdef TensorBase _out", *declared, *body]],
+        f"    {prim.name}.__module__ = 'wengert.tape.generated'",
+        f"    return {prim.name}",
+        f"RECORDERS[{prim.name!r}, {kind!r}] = {made}",
+        "",
+    ]
+
+
+def recorder_source(prim: Primitive) -> list[str]:
+    """The lines of the functions that make the recorder of `prim`, and its operators."""
+    steps = _Typed(prim)
+    lines = _maker("recorder", steps.signature, steps.recorder(), steps)
+    for kind in ("operator", "reflected"):
+        form = number_form(prim, kind == "reflected")
+        if form is not None:
+            written = _Typed(form, "_form")
+            body = getattr(steps, kind)(written)
+            signature = "self, other" if kind == "reflected" else steps.signature
+            lines += _maker(kind, signature, body, steps, written)
+        elif kind == "operator" and prim.infix and len(prim.args) == 2 and not steps.traced:
+            lines += _maker(kind, steps.signature, steps.operator(None), steps)
+    return lines
 
 
 def source(names: list[str]) -> str:
     """The module for the primitives called `names`, as far as they have a form of their own."""
     lines = [HEAD]
-    for name in names:
-        prim = TABLE[name]
+    for prim in sorted((TABLE[name] for name in names), key=lambda prim: not prim.of_number):
+        # forms for numbers come first, since operators make their nodes
         if is_common(prim):
             lines += node_source(prim) if prim.is_differentiable else []
             lines += recorder_source(prim)
-            lines.append(f"RECORDS[{name!r}] = {signature_of(prim)!r}")
+            lines.append(f"RECORDS[{prim.name!r}] = {signature_of(prim)!r}")
     return "\n".join(lines) + "\n"
 
 

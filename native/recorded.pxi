@@ -6,14 +6,11 @@ cimport numpy as cnp
 import numpy as np
 
 from wengert.tape.base cimport NodeBase, TensorBase
+from wengert.tape.views cimport attach_view, attach_views
 
 from wengert.interp.eager import K
 from wengert.prims.table import TABLE
-from wengert.tape.base import FREED, LEAF
-from wengert.tape.masked import INVALID, mark, unmasked
-from wengert.tape.modes import MODE, NO_GRAD
-from wengert.tape.node import check_result, check_saved, next_sequence
-from wengert.tape.views import attach_view
+from wengert.tape import base, masked, modes, node as nodes, rules
 
 cnp.import_array()
 
@@ -24,6 +21,7 @@ cdef extern from "arrays.h":
     object wg_sub(object left, object right)
     object wg_mul(object left, object right)
     object wg_div(object left, object right)
+    object wg_neg(object value)
 
 cdef extern from *:
     """
@@ -40,18 +38,30 @@ cdef extern from *:
     object wg_new(object base, object cls, object empty)
     object wg_mode(object variable)
 
-cdef object _FREED = FREED
-cdef object _LEAF = LEAF
-cdef object _MODE = MODE
-cdef object _NO_GRAD = NO_GRAD
-cdef object _K = K
-cdef object _ndarray = np.ndarray
-cdef object _next = next_sequence
-cdef object _sum_to = K.sum_to
-cdef tuple _FREED_CELL = (-1, None)
-cdef list _INVALID = INVALID
+# under the names that they have in Python
+cdef object F = K
+cdef object FREED = base.FREED
+cdef object LEAF = base.LEAF
+cdef object MODE = modes.MODE
+cdef object NO_GRAD = modes.NO_GRAD
+cdef object F32 = np.dtype(np.float32)
+cdef object F64 = np.dtype(np.float64)
+cdef tuple SAME = (F32, F64)
+cdef object ndarray = np.ndarray
+cdef object next_sequence = nodes.next_sequence
+cdef object check_result = nodes.check_result
+cdef object check_saved = nodes.check_saved
+cdef object apply_rules = rules.apply_rules
+cdef object mark = masked.mark
+cdef object unmasked = masked.unmasked
+cdef object sum_to = K.sum_to
+cdef tuple FREED_CELL = (-1, None)
+cdef list INVALID = masked.INVALID
 
-cdef inline object _version(TensorBase tensor):
+cdef inline object _mode():
+    return wg_mode(MODE)
+
+cdef inline object version_of(TensorBase tensor):
     return 0 if tensor.vc is None else tensor.vc[0]
 
 NODES = {}

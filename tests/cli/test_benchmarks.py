@@ -73,6 +73,21 @@ def test_the_account_gives_times_of_all_passes_and_parts_that_add_up_to_the_whol
             assert sum(parts) == pytest.approx(whole)
 
 
+@pytest.mark.skipif(
+    not Path("/proc/self/clear_refs").exists(), reason="only Linux tells what a process needed"
+)
+def test_the_benchmark_of_memory_finds_what_graphs_keep_and_what_passes_need():
+    found = json.loads(printed("memory", "--json", "--held=10000", "--scale=0.1"))
+    kept = {row["case"]: row["contestants"]["wengert"]["median"] for row in found["kept"]["rows"]}
+    # a product saves an array of its own each time, a sum none
+    assert 0 < kept["add"] < kept["mul"] < 10_000
+    # three operations are counted, so that the figure is for one
+    assert kept["sin, mul, add"] < kept["sin"] + kept["mul"]
+    peaks = {row["case"]: row["contestants"]["wengert"]["median"] for row in found["peak"]["rows"]}
+    # what 10 sines and 10 products save of 100,000 doubles
+    assert peaks["chain of 10 sin, mul, add (10^6)"] > 19 * 0.8
+
+
 def test_the_table_names_every_case():
     table = printed("chain", "--size=50")
     for case in ("mul, add", "mul, tanh, add", "sin, mul, add", "exp, add, log, mul"):

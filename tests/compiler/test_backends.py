@@ -71,7 +71,14 @@ def drawn(prim, dtype, rng):
     for sample in found:
         try:
             made = prim.kernel(*sample.arrays, **sample.params)
-        except (TypeError, ValueError, KeyError, OverflowError, RuntimeError, np.linalg.LinAlgError):
+        except (
+            TypeError,
+            ValueError,
+            KeyError,
+            OverflowError,
+            RuntimeError,
+            np.linalg.LinAlgError,
+        ):
             continue
         made = made if prim.outputs != 1 else (made,)
         if not all(isinstance(array, np.ndarray | np.generic) for array in made):

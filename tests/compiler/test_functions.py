@@ -512,6 +512,7 @@ def a_loop_of_python() -> World:
 
     return f, calls(4, lambda: (randn(3, requires_grad=True), randn(3, 3, requires_grad=True))), []
 
+
 @compiled
 def a_loop_whose_count_varies() -> World:
     def f(a: Any) -> Any:

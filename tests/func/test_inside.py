@@ -385,3 +385,10 @@ def test_a_rule_of_another_structure_is_refused():
     f.defvjp(lambda x, y: x * y, lambda _, g: (g, g))
     with pytest.raises(TypeError, match="must return a pair"):
         func.grad(lambda x: f(x, x).sum())(X)
+
+
+def test_an_index_without_dimensions_may_differ_within_the_batch():
+    rows, at = wg.arange(6.0).reshape(2, 3), wg.tensor([2, 0])
+    assert vmap(lambda row, i: row[i])(rows, at).tolist() == [2.0, 3.0]
+    shared = wg.arange(3.0)
+    assert vmap(lambda i: shared[i])(at).tolist() == [2.0, 0.0]

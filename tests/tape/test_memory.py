@@ -262,6 +262,20 @@ def test_a_gradient_is_nobody_elses_memory():
     assert v.tolist() == [2.0, 2.0, 2.0]
 
 
+@pytest.mark.parametrize(
+    "shown",
+    [lambda x: x.reshape(1, 3), lambda x: x.unsqueeze(0), lambda x: x[:, None]],
+    ids=["reshape", "unsqueeze", "index"],
+)
+def test_a_gradient_that_would_show_the_seed_is_a_copy(shown):
+    x = wg.ones(3, requires_grad=True)
+    y = shown(x)
+    seed = wg.ones(y.shape)
+    y.backward(seed)
+    seed.zero_()
+    assert x.grad.tolist() == [1.0, 1.0, 1.0]
+
+
 # -- graphs of the backward pass, kept in .grad ----------------------------------------------------
 
 

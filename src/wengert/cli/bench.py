@@ -16,6 +16,7 @@ SCRIPTS = (
     "train",
     "lstm",
     "chain",
+    "memory",
     "transforms",
     "startup",
     "anomaly",

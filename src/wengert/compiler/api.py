@@ -98,7 +98,11 @@ class Compiled:
         assert trial is not None
         started = perf_counter()
         compiled = len(trial.compiled) <= len(trial.eager)
-        result = entry.run(*found, args, kwargs) if compiled else self.function(*args, **kwargs)
+        if compiled:
+            tensors, arrays = found
+            result = entry.run(tensors, arrays, args, kwargs)
+        else:
+            result = self.function(*args, **kwargs)
         (trial.compiled if compiled else trial.eager).append(perf_counter() - started)
         if len(trial.eager) == _TRIALS:
             entry.trial = None
@@ -308,7 +312,7 @@ def compile(
     unknown = sorted(set(options or {}) - {"measure"})
     if unknown:
         raise ValueError(f"compile(): options has the key {unknown[0]!r}; known is 'measure'")
-    settings = {
+    settings: dict[str, Any] = {
         "fullgraph": fullgraph,
         "options": options,
         "backend": backend,

@@ -133,9 +133,12 @@ class Module:
         self._notes.append(f"{name} = {'distinct ' * distinct}!{{{', '.join(parts)}}}")
         return name
 
-    def kept_whole(self) -> str:
-        """Metadata of a loop that is not to be unrolled."""
-        return self.note(self.note('!"llvm.loop.unroll.disable"'), distinct=True)
+    def kept_whole(self, plain: bool = False) -> str:
+        """Metadata of a loop that is not to be unrolled, nor, if plain, done several at a time."""
+        notes = [self.note('!"llvm.loop.unroll.disable"')]
+        if plain:
+            notes.append(self.note('!"llvm.loop.vectorize.enable", i1 false'))
+        return self.note(*notes, distinct=True)
 
     def text(self) -> str:
         """Everything that was declared."""
@@ -227,7 +230,13 @@ class Code:
 
     @contextmanager
     def loop(
-        self, extent: int | str, start: str = "0", *, step: int = 1, unroll: bool = True
+        self,
+        extent: int | str,
+        start: str = "0",
+        *,
+        step: int = 1,
+        unroll: bool = True,
+        plain: bool = False,
     ) -> Iterator[str]:
         """Repeat what is written within for a counter from `start`, not below 0, up to `extent`.
 
@@ -239,6 +248,8 @@ class Code:
             How far the counter goes each time.
         unroll
             Whether LLVM may write several repetitions one after the other.
+        plain
+            Whether LLVM is to translate the loop as it is, and quickly.
 
         Yields
         ------
@@ -262,8 +273,8 @@ class Code:
         edges = f"[ {start}, %{before} ], [ {following}, %{self.current} ]"
         self.lines.insert(at, f"  {counter} = phi i64 {edges}")
         self.branch(again, body, done)
-        if not unroll:
-            self.lines[-1] += f", !llvm.loop {self.module.kept_whole()}"
+        if plain or not unroll:
+            self.lines[-1] += f", !llvm.loop {self.module.kept_whole(plain)}"
         self.label(done)
 
     def trouble(self, condition: str) -> None:

@@ -103,11 +103,6 @@ def _assign(F: Any, self: Any, src: Any) -> Any:
     return F.clone(src)
 
 
-@_rule("zero", "zeros_like")
-def _zero(F: Any, self: Any) -> Any:
-    return F.zeros(shape=tuple(self.shape), dtype=self.dtype)
-
-
 # -- rows of a table ------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["REAL", "Dims", "Rule", "Rules", "extent", "full", "kept", "everywhere"]
+__all__ = ["COMPLEX", "REAL", "Dims", "Rule", "Rules", "everywhere", "extent", "kept"]
 
 Dims = tuple[int, ...]
 Rule = Callable[..., Any]
@@ -62,8 +62,3 @@ def extent(shape: Dims, dim: Dims) -> int:
 def kept(shape: Dims, dim: Dims) -> Dims:
     """`shape` with the dimensions that were combined kept, of size 1."""
     return tuple([1 if i in dim else n for i, n in enumerate(shape)])
-
-
-def full(F: Any, shape: Dims, dtype: Any, value: float) -> Any:
-    """One number in a shape."""
-    return F.fill_scalar(F.zeros(shape=shape, dtype=dtype), value=value)

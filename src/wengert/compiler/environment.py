@@ -32,7 +32,10 @@ __all__ = ["Environment", "Matcher", "is_of_library"]
 
 Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]] | None]
 
-_VALUES = (int, str, bytes, bool, type(None), type(Ellipsis), complex, slice, range, np.dtype)
+_VALUES = (
+    *(int, str, bytes, bool, complex, slice, range, type(None), type(Ellipsis)),
+    *(np.dtype, np.generic),
+)
 _STEADY = (
     types.BuiltinFunctionType,
     types.BuiltinMethodType,
@@ -172,7 +175,7 @@ class Environment:
         if kind is float:
             self._float(value, path)
             return
-        if kind is Size or isinstance(value, _VALUES) or isinstance(value, np.generic):
+        if kind is Size or isinstance(value, _VALUES):
             name = self._local(path)
             self._require(f"{name}.__class__ is {self._constant(kind)}")
             self._require(f"{name} == {self._constant(value)}")

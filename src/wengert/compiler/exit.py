@@ -82,8 +82,8 @@ class Effect(NamedTuple):
     value
         What is written, or the new gradient.
     name
-        The name of the operation that wrote last, and how often something was written.
-    count
+        The name of the operation that wrote last.
+    writes
         How many writes there were.
     """
 
@@ -91,7 +91,7 @@ class Effect(NamedTuple):
     place: int
     value: Value | None = None
     name: str = ""
-    count: int = 1
+    writes: int = 1
 
 
 class Exit:
@@ -242,7 +242,7 @@ def _write(tensor: TensorBase, array: Any, effect: Effect) -> None:
     target = tensor.array()
     cell = tensor.share_version()
     if cell.__class__ is not InferenceCell:
-        cell[0] += effect.count
+        cell[0] += effect.writes
         cell[1] = effect.name
     if target is not array:
         np.copyto(target, array)

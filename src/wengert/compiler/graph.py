@@ -18,6 +18,7 @@ import numpy as np
 
 from wengert.compiler.ir import Program, Step, Value, apply, uses
 from wengert.compiler.node import Backward
+from wengert.compiler.state import State
 from wengert.compiler.sym import S
 from wengert.compiler.trace import Draw, Guard, Trace, outcome_of
 from wengert.compiler.tree import Block, Missing, agree, blocks_of, key_of
@@ -35,6 +36,12 @@ def comes_back(items: Iterable[Any]) -> bool:
         None if item.state is None else item.state.key for item in items if isinstance(item, Guard)
     ]
     return None not in keys and len(set(keys)) < len(keys)
+
+
+def _state(guard: Guard) -> State:
+    """The state at a decision of a trace that knows it at all."""
+    assert guard.state is not None
+    return guard.state
 
 
 class Part:
@@ -196,7 +203,7 @@ class Graph:
         for block in blocks_of(items):
             guard = block.guard
             backward, taken, given, sources = next(derivatives)
-            after = () if guard is None else guard.state.values
+            after = () if guard is None else _state(guard).values
             part = self._parts.get(key)
             if part is not None:
                 here = {**known, **dict(zip(slots, part.slots, strict=True))}
@@ -224,7 +231,7 @@ class Graph:
                 previous.block.children[key_of(outcome)] = part.block
             if guard is not None:
                 previous, outcome = part, guard.outcome
-                key = (guard.state.key, key_of(outcome))
+                key = (_state(guard).key, key_of(outcome))
                 slots = after
         return True
 
@@ -271,7 +278,7 @@ class Graph:
             guard = block.guard
             if guard is None:
                 return block.exit, known
-            key = (guard.state.key, key_of(outcome_of(guard.kind, _of(guard.value, known))))
+            key = (_state(guard).key, key_of(outcome_of(guard.kind, _of(guard.value, known))))
             filled = [_of(value, known) for value in part.after]
 
     def pull(self, visits: Sequence[Visit], cotangents: Sequence[Any]) -> dict[int, Any]:

@@ -2,8 +2,9 @@
 
 NOTE [functions of a step]
 What a step does stands in a function of its own, of whose arguments LLVM is told that they share no
-memory; it goes on to put it where it is called. Indices are checked before anything is done with
-them, and if one is out of range nothing is (see NOTE [trouble] in `wengert.compiler.code`).
+memory, and which stays one: put where it is called, it would be compiled with all around it.
+Indices are checked before anything is done with them, and if one is out of range nothing is (see
+NOTE [trouble] in `wengert.compiler.code`).
 """
 
 from __future__ import annotations
@@ -65,14 +66,15 @@ def outlined(
     """
     inner = Code(code.module)
     write(inner, [array._replace(pointer=f"%p{i}") for i, array in enumerate(arrays)])
+    # a cell of its own: the caller's is to become a register
+    inner.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
+    met = inner.let("load i8, ptr %trouble")
     parameters = ", ".join([f"ptr noalias %p{i}" for i in range(len(arrays))])
     symbol = code.module.unique(name)
-    code.module.declare(
-        symbol,
-        inner.function(f"internal void @{symbol}({parameters}, ptr noalias %trouble) nounwind"),
-    )
+    head = f"internal i8 @{symbol}({parameters}) noinline nounwind"
+    code.module.declare(symbol, inner.function(head, f"i8 {met}"))
     given = ", ".join([f"ptr {array.pointer}" for array in arrays])
-    code.do(f"call void @{symbol}({given}, ptr %trouble)")
+    code.trouble(code.let(f"icmp ne i8 {code.let(f'call i8 @{symbol}({given})')}, 0"))
 
 
 def fill_zeros(code: Code, pointer: str, size: int) -> None:

@@ -200,8 +200,12 @@ def _solve(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) 
             else:
                 _copy(inner, right, columned, dtype, rows, columns)
             count = columns if left else rows
-            given = [b"N" if left else b"T", n, count, factors, n, pivots, columned, n, info]
-            call_routine(inner, f"{letter}getrs", given)
+            side = b"N" if left else b"T"
+            call_routine(
+                inner,
+                f"{letter}getrs",
+                (side, n, count, factors, n, pivots, columned, n, info),
+            )
             if columned is not solution:
                 _copy(inner, columned, solution, dtype, columns, rows)
 
@@ -232,7 +236,7 @@ def _inverse(
 
     def solve() -> None:
         _identity(code, dtype, n, solution)
-        given = [b"N", n, n, factors, n, pivots, solution, n, info]
+        given = (b"N", n, n, factors, n, pivots, solution, n, info)
         call_routine(code, f"{_LETTERS[dtype]}getrs", given)
 
     _unless(code, singular, solve)

@@ -76,7 +76,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         ]
     )
     exec(compile(source, "<wengert quick call>", "exec"), scope)
-    return scope["quick"]  # type: ignore[no-any-return]
+    return scope["quick"]
 
 
 def _leaf(i: int, leaf: Any, outputs: Any, names: list[str], scope: dict[str, Any]) -> list[str]:

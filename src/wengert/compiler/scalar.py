@@ -158,11 +158,12 @@ class Scalar:
         return self.trace.number_of("abs", self.symbol)
 
     def _compared(self, name: str, other: Any) -> Any:
-        if not isinstance(other, int | float):
+        kind: Any = type(other)
+        if kind is not Scalar and not isinstance(other, int | float):
             return NotImplemented
-        if type(other) is not Scalar and type(other) is not type(self.number):
+        if kind is not Scalar and kind is not type(self.number):
             return bool(getattr(operator, name)(self.exact(), other))
-        right = other.symbol if type(other) is Scalar else other
+        right = other.symbol if kind is Scalar else other
         return bool(self.trace.decide("bool", self.trace.compared(name, self.symbol, right)))
 
     def __lt__(self, other: Any) -> Any:

@@ -29,6 +29,7 @@ from wengert.compiler.scalar import Scalar
 from wengert.interp.levels import Level, Lifted
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
+from wengert.tape.modes import current_mode
 from wengert.tape.views import single_step
 
 __all__ = ["S", "Storage", "Sym", "real"]
@@ -162,11 +163,11 @@ class Sym(Lifted):
 
     def any(self) -> Any:
         """Whether any element is true."""
-        return bool(S.any(self))
+        return bool(S.any(self, dim=tuple(range(self.ndim)), keepdim=False))
 
     def all(self) -> Any:
         """Whether every element is true."""
-        return bool(S.all(self))
+        return bool(S.all(self, dim=tuple(range(self.ndim)), keepdim=False))
 
     def min(self, axis: Any = None) -> Any:
         """The least element."""
@@ -211,7 +212,9 @@ class Sym(Lifted):
     def __complex__(self) -> complex:
         return complex(self.item())
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(  # type: ignore[override]  # other values of transforms have none
+        self, ufunc: Any, method: str, *args: Any, **kwargs: Any
+    ) -> Any:
         name = _BY_UFUNC.get(ufunc)
         if method == "__call__" and name is not None and not kwargs and self.trace.active:
             return getattr(S, name)(*args)
@@ -357,8 +360,14 @@ def real(value: Any) -> Any:
 def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Compute a primitive on the real arrays, and add it to the trace."""
     trace = _trace_of((*args, *params.values()))
+    if trace is None and not prim.args:
+        # zeros that a rule asks for: a step like any other, not an array from outside
+        trace = current_mode().tracing
+        trace = trace if trace is not None and trace.active else None
     if trace is None:
         return prim.kernel(*map(real, args), **{n: real(p) for n, p in params.items()})
+    if any(type(arg) in _NUMBERS for arg in args):
+        args = _weak(args)
     rule = DECOMPOSED.get(prim.name)
     if rule is not None:
         made = rule(S, *map(trace.symbol, args), **params)
@@ -384,6 +393,24 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         else:
             outs.append(Sym(array, trace, value))
     return outs[0] if single else tuple(outs)
+
+
+_NUMBERS = frozenset({int, float, complex, bool, Scalar})
+
+
+def _weak(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments with numbers in the dtype that the arrays beside them give these."""
+    dtypes = [arg.dtype for arg in args if hasattr(arg, "dtype")]
+    made = []
+    for arg in args:
+        if type(arg) is Scalar:
+            dtype = np.result_type(0.0, *dtypes)
+            made.append(arg.symbol if dtype == np.float64 else S.to_copy(arg.symbol, dtype=dtype))
+        elif type(arg) in _NUMBERS:
+            made.append(np.asarray(arg, np.result_type(arg, *dtypes)))
+        else:
+            made.append(arg)
+    return tuple(made)
 
 
 def _shares(array: Any, source: Any) -> bool:

@@ -10,6 +10,7 @@ again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from wengert.compiler.ir import Program, Step, Value, substitute, uses
@@ -271,7 +272,7 @@ def blocks_of(items: Iterable[Any]) -> Iterable[Block]:
 
 
 def _chain(blocks: list[Block]) -> Block:
-    for block, following in zip(blocks, blocks[1:], strict=False):
+    for block, following in pairwise(blocks):
         assert block.guard is not None
         block.children[key_of(block.guard.outcome)] = following
         following.outcome = block.guard.outcome
@@ -299,8 +300,8 @@ def agree(here: Block, block: Block, known: dict[Value, Value]) -> bool:
             return (value.dtype, value.shape, value.constant.tobytes())
         return value
 
-    for draw, other in zip(here.draws, block.draws, strict=True):
-        known[other.value] = draw.value
+    for draw, drawn in zip(here.draws, block.draws, strict=True):
+        known[drawn.value] = draw.value
     for step, other in zip(here.steps, block.steps, strict=True):
         if step.prim is not other.prim or len(step.outs) != len(other.outs):
             return False

@@ -26,7 +26,7 @@ __all__ = ["addmm", "addmv", "baddbmm", "inner", "linear", "outer"]
 
 def _check_added(x: Any, product: Any, shape: tuple[int, ...]) -> None:
     a = x.payload
-    if a.shape != shape:
+    if a.shape != shape and a.shape != shape[-1:]:
         expanded(a.shape, shape)
     if a.dtype != product.payload.dtype:
         check_dtypes(

@@ -288,7 +288,8 @@ def reversed_dims(input: Any) -> Any:
     torch.Size([3, 2])
     """
     x = operand(input, "T")
-    return T.permute(x, dims=tuple(range(x.payload.ndim))[::-1])
+    ndim = x.payload.ndim
+    return T.permute(x, dims=(1, 0) if ndim == 2 else tuple(range(ndim))[::-1])
 
 
 def mT(input: Any) -> Any:

@@ -61,7 +61,9 @@ view(
     "permute",
     lambda self, dims: self.transpose(dims),
     params=("dims",),
-    vjp=lambda F, g, dims: F.permute(g, dims=tuple([dims.index(d) for d in range(len(dims))])),
+    vjp=lambda F, g, dims: F.permute(
+        g, dims=dims if dims == (1, 0) else tuple([dims.index(d) for d in range(len(dims))])
+    ),
     cases=(case((2, 3, 4), dims=(2, 0, 1)), case((), dims=()), case((0, 3), dims=(1, 0))),
     doc="the dimensions in another order",
 )

@@ -28,6 +28,8 @@ from wengert.tape.watch import CURRENT, Watch
 
 __all__ = ["run_backward", "run_grad"]
 
+_ONES = {np.dtype(np.float32): np.float32(1), np.dtype(np.float64): np.float64(1)}
+
 
 def _seeds(
     outputs: Sequence[Any], grads: Sequence[Any], create_graph: bool
@@ -68,8 +70,10 @@ def _implicit_seed(i: int, shape: tuple[int, ...] | None, dtype: Any) -> Any:
             f"output {i} is a GradientEdge whose shape is not known: pass its gradient, or make "
             "the edge with get_gradient_edge(tensor)"
         )
-    if any(size != 1 for size in shape):
+    if shape and any(size != 1 for size in shape):
         raise errors.not_a_scalar(shape)
+    if dtype in _ONES and not shape:
+        return _ONES[dtype]
     if not is_differentiable(dtype) or dtype.kind == "c":
         raise RuntimeError(
             f"grad can be implicitly created only for real scalar outputs but got {dtype}"
@@ -165,7 +169,10 @@ class _Walk:
         self.keep = keep
         self.raw = not create_graph
         # nodes have quicker rules for arrays
-        self.direct = self.raw and not any(isinstance(g, Lifted) for _, g in seeds)
+        self.direct = self.raw
+        for _, g in seeds:
+            if isinstance(g, Lifted):
+                self.direct = False
         self.captured: dict[tuple[Any, int], Any] = {}
 
     def run(self, targets: set[Any] | None, accumulate: bool) -> None:

@@ -4,8 +4,8 @@ NOTE [compiled modules]
 The package is complete in Python. Where it has been built with a compiler, the folder ``native``
 holds extension modules under the names of some modules of this package, made from the very same
 files by Cython, and `wengert.tape` finds them first (`wengert.base.native`). One has no file of its
-own here: ``recorded``, the code that `wengert.tape.specialise` generates, generated once more for
-the primitives that are used most, with the fields of C structures for attributes.
+own here: ``recorded``, the steps that `wengert.tape.steps` writes out, written once more for the
+primitives that are used most, with the fields of C structures for attributes.
 ``WENGERT_NATIVE=0`` in the environment leaves all of them alone; ``WENGERT_NATIVE=1`` insists on
 them.
 """
@@ -48,6 +48,6 @@ def compiled_node(prim: Primitive) -> Any:
     return _recorded.NODES.get(prim.name) if _is_current(prim) else None
 
 
-def compiled_maker(prim: Primitive) -> Any:
-    """What makes the compiled recorder of `prim` in its scope, or None."""
-    return _recorded.RECORDERS.get(prim.name) if _is_current(prim) else None
+def compiled_maker(prim: Primitive, kind: str = "recorder") -> Any:
+    """What makes the compiled recorder of `prim`, or operator, in its scope; or None."""
+    return _recorded.RECORDERS.get((prim.name, kind)) if _is_current(prim) else None

@@ -14,7 +14,10 @@ and custom Functions are called, a Function with zeros unless it declined them.
 NOTE [ownership of buffers]
 A rule may hand on the very array that it got, or one that was saved, or give one array to two
 edges. So the first cotangent of an edge is only borrowed; the first sum makes an array of the
-engine's own, and later ones are added into that in place.
+engine's own, and later ones are added into that in place. What arrives at a leaf, or is asked for,
+becomes its gradient without a copy if nobody else holds that memory (`wengert.tape.accumulate`).
+Within a rule NumPy reuses buffers: an operator on large arrays writes into an operand that nothing
+refers to, as in ``g * (1 - result * result)``, unless compiled code calls it.
 """
 
 from __future__ import annotations

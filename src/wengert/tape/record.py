@@ -18,6 +18,7 @@ from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.saving import keeps_aside, stand_in
 from wengert.tape.specialise import lifted_class, node_class, recorder
+from wengert.tape.steps import is_common
 from wengert.tape.views import attach_view
 
 __all__ = ["T", "record", "run"]
@@ -203,10 +204,7 @@ class _Recording:
         prim = TABLE.get(name)
         if prim is None:
             raise AttributeError(f"there is no primitive {name!r}")
-        plain = prim.outputs == 1 and not prim.variadic and bool(prim.args)
-        # with a dtype to choose, the result need not be differentiable
-        plain = plain and "dtype" not in prim.params
-        made = recorder(prim, record) if plain else _general(prim)
+        made = recorder(prim, record) if is_common(prim) else _general(prim)
         setattr(self, name, made)
         return made
 

@@ -18,7 +18,7 @@ from wengert.base import errors
 from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
-from wengert.tape.base import LEAF, Extra, new_tensor
+from wengert.tape.base import LEAF, Extra, OutputEdge, new_tensor
 from wengert.tape.node import (
     Node,
     Unrecorded,
@@ -37,6 +37,7 @@ __all__ = [
     "Step",
     "attach_alias",
     "attach_view",
+    "attach_views",
     "pull",
     "push",
     "refresh_views",
@@ -46,6 +47,9 @@ __all__ = [
     "window",
     "write_refused",
 ]
+
+_new_tuple = tuple.__new__
+_reference = weakref.ref
 
 MADE_UNRECORDED = "no_grad"
 MADE_IN_INFERENCE = "inference"
@@ -59,6 +63,8 @@ class Step(NamedTuple):
     prim: Primitive
     params: dict[str, Any]
     shape: tuple[int, ...]
+    output: int | None = None
+    """Which of several outputs it is."""
 
 
 def attach_view(
@@ -75,28 +81,75 @@ def attach_view(
         vc = source.vc = [0, None]
     out.vc = vc
     ext = out.ext = Extra()
+    # not by the class, whose constructor is written in Python
+    step = _new_tuple(Step, (prim, params, source.payload.shape, index))
     above = source.ext
-    if above is not None and above.base is not None:
-        base, chain = above.base, above.chain
-        ext.no_write = above.no_write
+    if above is None or above.base is None:
+        base = source
+        ext.chain = (step,)
+    else:
+        base = above.base
+        ext.chain = (*above.chain, step)
+        if above.no_write is not None:
+            ext.no_write = above.no_write
         if recording and source.edge.__class__ is Spoiled:
             raise RuntimeError(source.edge.message)
-    else:
-        base, chain = source, ()
     ext.base = base
-    ext.chain = (*chain, single_step(prim, params, index, source.payload.shape))
     if not recording:
         ext.no_write = MADE_UNRECORDED
         if base.edge is not None:
             out.edge = Unrecorded()
     elif index is not None:
         ext.no_write = ONE_OF_SEVERAL
-    views = base.extra().views
+    _known_views(base).append(_reference(out))
+
+
+def attach_views(
+    source: Any,
+    results: tuple[Any, ...],
+    prim: Primitive,
+    params: dict[str, Any],
+    node: Any,
+    recording: bool,
+) -> tuple[Any, ...]:
+    """The results of `prim`, several views, as tensors that `node` recorded, if one did."""
+    above = source.ext
+    if node is None or (above is not None and above.base is not None):
+        outs = []
+        for index, result in enumerate(results):
+            out = new_tensor(result, None if node is None else OutputEdge(node, index))
+            attach_view(source, out, prim, params, index, recording)
+            outs.append(out)
+        return tuple(outs)
+    # the same for a source that owns its memory: all that the outputs share is done once
+    vc = source.vc
+    if vc is None:
+        vc = source.vc = [0, None]
+    shape = source.payload.shape
+    views = _known_views(source)
+    outs = []
+    for index, result in enumerate(results):
+        out = new_tensor(result, OutputEdge(node, index), vc)
+        ext = out.ext = Extra()
+        ext.base = source
+        ext.chain = (_new_tuple(Step, (prim, params, shape, index)),)
+        ext.no_write = ONE_OF_SEVERAL
+        views.append(_reference(out))
+        outs.append(out)
+    return tuple(outs)
+
+
+def _known_views(base: Any) -> list[Any]:
+    """References to the views of `base`, where a new one is to be added."""
+    ext = base.ext
+    if ext is None:
+        ext = base.extra()
+    views: list[Any] | None = ext.views
     if views is None:
-        views = base.ext.views = []
+        views = ext.views = []
     elif len(views) > 8 and len(views) & (len(views) - 1) == 0:
         views[:] = [reference for reference in views if reference() is not None]
-    views.append(weakref.ref(out))
+    return views
 
 
 def window(tensor: Any, steps: Sequence[tuple[str, dict[str, Any]]]) -> Any:
@@ -152,19 +205,27 @@ def single_step(
     return Step(TABLE["slice"], bounds, shape)
 
 
+def _alone(step: Step) -> Step:
+    # made when it is asked for, which is seldom
+    prim, params, shape, index = step
+    return step if index is None else single_step(prim, params, index, shape)
+
+
 def push(F: Any, chain: tuple[Step, ...], value: Any) -> Any:
     """`value`, of the base's shape, seen through a chain of views."""
     for step in chain:
-        value = getattr(F, step.prim.name)(value, **step.params)
+        prim, params, _, _ = _alone(step)
+        value = getattr(F, prim.name)(value, **params)
     return value
 
 
 def pull(F: Any, chain: tuple[Step, ...], g: Any) -> Any:
     """The cotangent of the base from that of a view: the transposes of the chain, backwards."""
     for step in reversed(chain):
-        rule = step.prim.rules[0]
+        prim, params, _, _ = _alone(step)
+        rule = prim.rules[0]
         assert rule is not None
-        known = {"self_shape": step.shape, **step.params}
+        known = {"self_shape": step.shape, **params}
         g = rule.call(F, g, *[known[name] for name in rule.names])
     return g
 

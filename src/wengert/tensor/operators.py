@@ -16,7 +16,7 @@ from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
 from wengert.tape.lift import is_number
 from wengert.tape.record import T, record
-from wengert.tape.specialise import recorder, reflected_recorder
+from wengert.tape.specialise import operator
 
 __all__ = ["TensorOperators", "install_operators"]
 
@@ -114,27 +114,17 @@ def install_operators(cls: type) -> None:
         _install_binary(cls, f"__{symbol}__", name)
         # not `hasattr`, which finds the `__ror__` of classes, too
         if not any(f"__r{symbol}__" in vars(base) for base in cls.__mro__):
-            _install_reflected(cls, f"__r{symbol}__", name)
+            _install_binary(cls, f"__r{symbol}__", name, reflected=True)
     for name in _COMPARISONS:
         _install_binary(cls, f"__{name}__", name)
     for symbol, name in _UNARY.items():
         _install_unary(cls, f"__{symbol}__", name)
 
 
-def _install_binary(cls: type, method: str, name: str) -> None:
+def _install_binary(cls: type, method: str, name: str, reflected: bool = False) -> None:
     def first(self: Any, other: Any) -> Any:
-        made = recorder(TABLE[name], _general, scalars=True)
+        made = operator(TABLE[name], _general, method, reflected)
         made.__name__ = made.__qualname__ = method
-        setattr(cls, method, made)
-        return made(self, other)
-
-    first.__name__ = first.__qualname__ = method
-    setattr(cls, method, first)
-
-
-def _install_reflected(cls: type, method: str, name: str) -> None:
-    def first(self: Any, other: Any) -> Any:
-        made = reflected_recorder(TABLE[name], _general, method)
         setattr(cls, method, made)
         return made(self, other)
 

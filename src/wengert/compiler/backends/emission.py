@@ -9,19 +9,24 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.affine import Counter, Index, Looked, Place, strides_of
-from wengert.compiler.backends.loops import Accumulate, LoopTree, Store
-from wengert.compiler.backends.nodes import Apply, Choice, Literal, Load, Node, Position
+from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store
+from wengert.compiler.backends.nodes import Apply, Choice, Literal, Load, Node, Position, walk
 from wengert.compiler.backends.plan import Call, Check, Plan, Repeat
-from wengert.compiler.backends.storage import Slot, Storage
+from wengert.compiler.backends.storage import Slot, Storage, trees_of
 from wengert.compiler.code import Array, Code, Operand, literal, llvm_type, memory_type
 from wengert.compiler.ir import Value
-from wengert.compiler.scalars import emit
+from wengert.compiler.native_products import multiply
+from wengert.compiler.scalars import cost, emit
 
 __all__ = ["Emission", "Workspace"]
 
 
 # loops that run no more often than this may become straight code
 _UNROLLED = 16
+# in plans of more statements than this, loops of little work are translated as they are
+_MANY = 40
+_SLIGHT = 4096
+_QUICK = 4
 
 
 class Workspace:
@@ -102,6 +107,7 @@ class Emission:
         self._pointers: dict[Value, str] = {}
         self._aliasing: dict[str, str] = {}
         self._once: set[Value] = set()
+        self._plain = False
         self.counters: dict[Counter, str] = {} if outer is None else dict(outer.counters)
 
     # -- memory -----------------------------------------------------------------------------------
@@ -163,10 +169,15 @@ class Emission:
             f"store {memory_type(dtype)} {element}, ptr {pointer}, align {dtype.itemsize}{note}"
         )
 
-    def _element(self, value: Value, place: Place) -> str:
+    def _offset(self, value: Value, place: Place) -> Index:
+        """Where an element stands, counted from the first."""
         total = Index(0)
         for index, stride in zip(place, self.strides(value), strict=True):
             total = total.plus(index.times(stride))
+        return total
+
+    def _element(self, value: Value, place: Place) -> str:
+        total = self._offset(value, place)
         pointer = self.pointer(value)
         if not total.terms and not total.constant:
             return pointer
@@ -190,10 +201,13 @@ class Emission:
         total = str(index.constant) if index.constant else ""
         for variable, factor in index.terms:
             term = self._variable(variable)
+            if not term:
+                # the counter of a loop that is part of the one within it
+                continue
             if factor != 1:
                 term = self.code.let(f"mul nsw i64 {term}, {factor}")
             total = term if not total else self.code.let(f"add nsw i64 {term}, {total}")
-        self.scope.known[index] = total
+        self.scope.known[index] = total = total or "0"
         return total
 
     def _variable(self, variable: Counter | Looked) -> str:
@@ -270,9 +284,11 @@ class Emission:
     def run(self) -> None:
         """Write everything."""
         self._once = _written_once(self.plan)
+        many = sum(item.count for item in trees_of(self.plan.block)) > _MANY
         for at, item in enumerate(self.plan.block):
             if isinstance(item, LoopTree):
                 self._separate(item)
+                self._plain = many and _is_slight(item)
                 self._item(item)
                 self._aliasing = {}
                 # elements of loops are of no use outside of them, and memory changes
@@ -299,18 +315,62 @@ class Emission:
         if isinstance(item, Accumulate):
             self._accumulate(item)
             return
-        tree: LoopTree = item
+        if isinstance(item, Product):
+            self._multiply(item)
+            return
+        self._loop(item)
+
+    def _loop(self, tree: LoopTree) -> None:
         for part in tree.before:
             self._item(part)
-        with self.code.loop(tree.counter.extent, unroll=_turns(tree) <= _UNROLLED) as counter:
-            self.counters[tree.counter] = counter
+        merged = self._merged(tree)
+        inner = merged[-1]
+        extent = math.prod([each.counter.extent for each in merged])
+        unroll = _turns(tree) <= _UNROLLED
+        with self.code.loop(extent, unroll=unroll, plain=self._plain) as counter:
+            for each in merged:
+                self.counters[each.counter] = ""
+            self.counters[inner.counter] = counter
             self.scope = _Scope(self.scope)
-            for part in tree.body:
+            for part in inner.body:
                 self._item(part)
             assert self.scope.outer is not None
             self.scope = self.scope.outer
         for part in tree.after:
             self._item(part)
+
+    def _merged(self, tree: LoopTree) -> list[LoopTree]:
+        """A loop and those within it that together count elements in the order of memory."""
+        merged = [tree]
+        indices: list[Index] | None = None
+        while True:
+            outer = merged[-1]
+            inner = outer.body[0] if len(outer.body) == 1 else None
+            if not isinstance(inner, LoopTree) or inner.before or inner.after:
+                return merged
+            indices = self._indices(inner) if indices is None else indices
+            for index in indices:
+                step = index.factor(inner.counter)
+                if index.factor(outer.counter) != inner.counter.extent * step:
+                    return merged
+            merged.append(inner)
+
+    def _indices(self, tree: LoopTree) -> list[Index]:
+        """Everything that is computed from counters in a loop."""
+        found: list[Index] = []
+        for part in (*tree.before, *tree.body, *tree.after):
+            if isinstance(part, LoopTree):
+                found += self._indices(part)
+                continue
+            found.append(self._offset(part.value, part.place))
+            for node in walk(part.nodes):
+                if isinstance(node, Load):
+                    found.append(self._offset(node.value, node.place))
+                elif isinstance(node, Position):
+                    found.append(node.index)
+                elif isinstance(node, Choice):
+                    found += [index for index, _, _ in node.tests]
+        return found
 
     def _accumulate(self, item: Accumulate) -> None:
         element = self.node(item.node)
@@ -370,11 +430,17 @@ class Emission:
             self.code.workspace.clear()
         self.scope = _Scope()
 
+    def _multiply(self, item: Product) -> None:
+        left = self._view((item.rows, item.inner), item.left)
+        right = self._view((item.inner, item.columns), item.right)
+        out = self._view((item.rows, item.columns), Load(item.value, item.place))
+        multiply(self.code, left, right, out.pointer)
+        if isinstance(self.code.workspace, Workspace):
+            self.code.workspace.clear()
+
     def _view(self, counters: tuple[Counter, ...], load: Load) -> Array:
         """Where the elements of an argument stand."""
-        total = Index(0)
-        for index, stride in zip(load.place, self.strides(load.value), strict=True):
-            total = total.plus(index.times(stride))
+        total = self._offset(load.value, load.place)
         strides = tuple([total.factor(counter) for counter in counters])
         # what is left is a constant, or depends on loops around the call
         own = set(counters)
@@ -449,9 +515,29 @@ class Emission:
         self.scope = _Scope()
 
 
+def _is_slight(tree: LoopTree) -> bool:
+    """Whether a loop's work is so little that making it quick takes longer than it saves."""
+    if _turns(tree) * tree.count > _SLIGHT:
+        return False
+    statements: list[Any] = []
+    pending: list[Any] = [tree]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, LoopTree):
+            pending += [*item.before, *item.body, *item.after]
+        else:
+            statements.append(item)
+    nodes = walk([node for item in statements for node in item.nodes])
+    return all(cost(node.name, node.dtype) <= _QUICK for node in nodes if isinstance(node, Apply))
+
+
 def _turns(tree: LoopTree) -> int:
-    """How often the innermost loops of a tree run."""
-    inner = [_turns(part) for part in tree.body if isinstance(part, LoopTree)]
+    """How often the innermost loops of a tree run; products count as long ones."""
+    inner = [
+        _turns(part) if isinstance(part, LoopTree) else _UNROLLED
+        for part in tree.body
+        if isinstance(part, LoopTree | Product)
+    ]
     return tree.counter.extent * sum(inner or [1])
 
 

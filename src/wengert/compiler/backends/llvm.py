@@ -16,11 +16,12 @@ from wengert.compiler.backends.executable import Description, LoopNest, isolated
 from wengert.compiler.backends.loops import LoopTree
 from wengert.compiler.backends.machine import Machine, State, builtin
 from wengert.compiler.backends.numpy import ordered
-from wengert.compiler.backends.plan import Plan, Repeat
+from wengert.compiler.backends.plan import Call, Plan, Repeat
 from wengert.compiler.backends.segments import segments
 from wengert.compiler.backends.storage import Storage
 from wengert.compiler.backends.wrapper import Function, write_module
 from wengert.compiler.ir import Affine, Loop, Program, Step, Value, apply, substitute
+from wengert.compiler.native_table import NATIVE
 from wengert.interp.eager import K
 
 __all__ = ["LlvmExecutable", "build"]
@@ -210,8 +211,12 @@ def _at(param: Any, i: int) -> Any:
 
 def _describe(storage: Storage, description: Description) -> None:
     for item in storage.plan.block:
-        if isinstance(item, LoopTree):
+        if isinstance(item, Call):
+            description.calls += filter(None, [item.native.describe(item.step)])
+        elif isinstance(item, LoopTree):
             steps = list(_steps(item))
+            called = [NATIVE[s.prim.name].describe(s) for s in steps if s.prim.name in NATIVE]
+            description.calls += filter(None, called)
             read, written = storage.traffic(item)
             description.loops.append(
                 LoopNest(

@@ -18,7 +18,17 @@ from wengert.compiler.backends.affine import Counter, Place, of
 from wengert.compiler.backends.nodes import Load, Node, walk
 from wengert.compiler.ir import Value
 
-__all__ = ["Accumulate", "Block", "LoopTree", "Nest", "Part", "Statement", "Store", "place_nest"]
+__all__ = [
+    "Accumulate",
+    "Block",
+    "LoopTree",
+    "Nest",
+    "Part",
+    "Product",
+    "Statement",
+    "Store",
+    "place_nest",
+]
 
 # a loop's body grows no further than this number of statements
 _LARGEST = 64
@@ -36,6 +46,11 @@ class Store:
         self.place = place
         self.node = node
         self.step = step
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """What is computed for it."""
+        return (self.node,)
 
 
 class Accumulate:
@@ -56,8 +71,47 @@ class Accumulate:
         self.kind = kind
         self.step = step
 
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """What is computed for it."""
+        return (self.node,)
 
-Statement = Store | Accumulate
+
+class Product:
+    """A matrix of a value is computed from matrices of two others.
+
+    Attributes
+    ----------
+    place
+        The place of an element, whose last two indices are `rows` and `columns`.
+    left, right
+        The elements of the factors: their places depend on `rows` and `inner`, and on `inner` and
+        `columns`.
+    """
+
+    __slots__ = ("columns", "inner", "left", "place", "right", "rows", "step", "value")
+
+    def __init__(
+        self,
+        value: Value,
+        place: Place,
+        factors: tuple[Load, Load],
+        counters: tuple[Counter, Counter, Counter],
+        step: Any,
+    ) -> None:
+        self.value = value
+        self.place = place
+        self.left, self.right = factors
+        self.rows, self.inner, self.columns = counters
+        self.step = step
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """What is read for it."""
+        return (self.left, self.right)
+
+
+Statement = Store | Accumulate | Product
 Block = list[Any]
 """What runs one after the other: statements, trees of loops and, outside of all loops, calls."""
 
@@ -142,7 +196,7 @@ class Nest:
             self.writes.setdefault(part.statement.value, []).append(part.statement.place)
         self.reads = [
             node
-            for node in walk([part.statement.node for part in self.parts])
+            for node in walk([node for part in self.parts for node in part.statement.nodes])
             if isinstance(node, Load) and node.value not in self.writes
         ]
         self.inputs = {base(node.value) for node in self.reads}
@@ -160,7 +214,7 @@ class Nest:
         if isinstance(item, LoopTree):
             touched = item.writes
             return not self.inputs.isdisjoint(touched) or not self.writes.keys().isdisjoint(touched)
-        if isinstance(item, Store | Accumulate):
+        if isinstance(item, Statement):
             return item.value in self.inputs or item.value in self.writes
         return False
 

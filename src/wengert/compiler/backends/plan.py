@@ -18,7 +18,15 @@ import numpy as np
 
 from wengert.compiler.backends.affine import ZERO, Counter, Place, of
 from wengert.compiler.backends.kinds import RESHAPES, kind_of, reduction_of, with_values
-from wengert.compiler.backends.loops import Accumulate, Block, Nest, Part, Store, place_nest
+from wengert.compiler.backends.loops import (
+    Accumulate,
+    Block,
+    Nest,
+    Part,
+    Product,
+    Store,
+    place_nest,
+)
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
 from wengert.compiler.backends.pull import PULLS, aligned
 from wengert.compiler.backends.regions import REGIONS, Region
@@ -268,7 +276,11 @@ class Plan:
     def _compute(self, step: Step) -> None:
         kind = kind_of(step)
         if kind == "call":
-            self._call(step)
+            shape = step.outs[0].shape
+            if step.prim.name == "bmm" and shape[:-2] != (1,) * len(shape[:-2]) and 0 not in shape:
+                self._multiply(step)
+            else:
+                self._call(step)
             return
         for index, extent in self._lookups(step):
             self._check(index, extent)
@@ -305,6 +317,23 @@ class Plan:
         self.block.append(Call(step, native, views))
         for out in step.outs:
             self._positions[out] = len(self.block) - 1
+
+    def _multiply(self, step: Step) -> None:
+        """Place a loop over products of matrices, which others may share."""
+        (out,), (a, b) = step.outs, step.args
+        rank = len(out.shape)
+
+        def build(place: Place, loops: Sequence[Counter]) -> list[Part]:
+            sizes = (out.shape[-2], a.shape[-1], out.shape[-1])
+            rows, inner, columns = counters = (*map(Counter, sizes),)
+            lead = place[: rank - 2]
+            left = self.source(a, aligned((*lead, of(rows), of(inner)), a.shape))
+            right = self.source(b, aligned((*lead, of(inner), of(columns)), b.shape))
+            assert isinstance(left, Load) and isinstance(right, Load)
+            at = (*lead, of(rows), of(columns))
+            return [Part(Product(out, at, (left, right), counters, step))]
+
+        self._nest((*out.shape[:-2], 1, 1), build)
 
     def _nest(
         self,

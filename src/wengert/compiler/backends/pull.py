@@ -31,6 +31,7 @@ __all__ = ["PULLS", "Pull", "Source", "aligned", "at_dim", "splits", "whole"]
 
 _PARTS = 3
 _TERMS = 4
+_TINY = 64
 
 Source = Callable[[Value, Place], Node]
 Rule = Callable[[Source, "Step", int, Place, Any], Node]
@@ -464,7 +465,10 @@ def _can_compare(step: Step) -> bool:
 def _is_short(step: Step) -> bool:
     """Whether a product sums so few terms that it is best computed where it is used."""
     a, b = step.args
-    return 0 < a.shape[-1] <= _TERMS and a.dtype == b.dtype and a.dtype.kind in "fi"
+    # tiny ones are calls of one function, which is less for LLVM to work on
+    size = step.outs[0].size
+    few = 0 < a.shape[-1] <= _TERMS and (size >= _TINY or not step.outs[0].shape)
+    return few and a.dtype == b.dtype and a.dtype.kind in "fi"
 
 
 def _product(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:

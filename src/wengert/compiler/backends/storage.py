@@ -128,7 +128,7 @@ class Storage:
             self._repeat(item, at)
         else:
             self._use(item.value, _Use(at, path, item.place))
-            for node in walk([item.node]):
+            for node in walk(item.nodes):
                 if isinstance(node, Load):
                     self._use(node.value, _Use(at, path, node.place))
 

@@ -142,13 +142,13 @@ class Builder:
 
     def constant(self, array: Any) -> Value:
         """The value of a constant, the same for equal ones."""
-        array = np.asarray(array)
+        array = np.asarray(array, order="C")  # the order in which backends read constants
         if array.size > _SMALL:
             return Value(array.dtype, array.shape, array)
         key = constant_key(array)
         value = self._constants.get(key)
         if value is None:
-            array = np.array(array)
+            array = np.array(array, order="C")
             array.flags.writeable = False
             value = self._constants[key] = Value(array.dtype, array.shape, array)
             self._note_uniform(value)

@@ -23,12 +23,15 @@ import numpy as np
 from wengert.compiler.ir import Affine, Loop, Program, Value, uses
 from wengert.compiler.passes.repeats import NUMBERS, POSITIONS, Region
 
-__all__ = ["FEWEST", "FIXED", "GIVEN", "LOCAL", "SLICED", "Shape", "Unrolled"]
+__all__ = ["FIXED", "GIVEN", "LOCAL", "SLICED", "Shape", "Unrolled"]
 
 _BACK = 3
 """How many repetitions back a value may be read."""
-FEWEST = 4
+_FEWEST = 4
 """Repetitions that are left at least, when those that do not fit are left out."""
+_STACKED = 1 << 16
+"""Different values are stacked if they have up to so many elements together."""
+
 FIXED, SLICED, LOCAL, GIVEN = range(4)
 
 
@@ -128,8 +131,34 @@ class Shape:
         size = flat.first[begin + region.period] - flat.first[begin]
         end = flat.first[begin + count * region.period]
         self.columns = columns = flat.read[flat.first[begin] : end].reshape(count, size)
-        if count > FEWEST:
+        if count > _FEWEST:
             self._classify(columns, count, count // 2)
+
+    @property
+    def first(self) -> int:
+        """The first step of the repetitions that fit."""
+        return self.begin + self.low * self.period
+
+    @property
+    def last(self) -> int:
+        """The first step behind them."""
+        return self.begin + self.high * self.period
+
+    def is_loop(self, least: int) -> bool:
+        """Whether enough steps fit."""
+        return self.high - self.low >= _FEWEST and self.last - self.first >= least
+
+    def is_small(self) -> bool:
+        """Whether what would have to be stacked for a loop is small."""
+        return all(
+            self._is_small(column)
+            or self.flat.values[self.columns[self.low, column]].constant is not None
+            for column in np.flatnonzero(self.kinds == GIVEN).tolist()
+        )
+
+    def _is_small(self, column: int) -> bool:
+        value = self.flat.values[self.columns[0, column]]
+        return len(self.columns) * value.size <= _STACKED
 
     def _classify(self, columns: Any, count: int, mid: int) -> None:
         flat, period = self.flat, self.period
@@ -156,6 +185,10 @@ class Shape:
             np.where(is_sliced, from_one, maker < self.begin),
         )
         fits = np.where(is_local, offset == offset[mid], known)
+        # of what a loop stacked, the first or the last repetition may read what was there before
+        for column in np.flatnonzero(is_sliced & ~from_one.all(0)).tolist():
+            if (maker[:, column] < self.begin).all() and self._is_small(column):
+                fits[:, column] = True
         carried = is_local & (self.back > 0)
         numbers = self._numbers(count, mid)
         self.low, self.high = _longest(fits.all(1) & numbers)
@@ -165,6 +198,8 @@ class Shape:
             if early[low : self.low].all() and self._starts(low, maker, fits, carried):
                 self.low = low
                 break
+        pure = from_one[self.low : self.high].all(0)
+        self.kinds[is_sliced & ~pure] = GIVEN
 
     def _starts(self, low: int, maker: Any, fits: Any, carried: Any) -> bool:
         """Whether the loop may begin with repetition `low`."""

@@ -24,8 +24,8 @@ POSITIONS = frozenset({"index", "start", "end"})
 NUMBERS = frozenset({"other", "exponent", "base"})
 """The parameters that may be any float in each repetition."""
 
-_WINDOW = 6
-_CANDIDATES = 16
+_WINDOWS = (1, 6, 32)
+_CANDIDATES = 8
 _REPETITIONS = 8
 
 
@@ -35,6 +35,10 @@ class Region(NamedTuple):
     start: int
     period: int
     repetitions: int
+
+    def several(self, times: int) -> Region:
+        """The same steps with so many repetitions taken as one."""
+        return Region(self.start, self.period * times, self.repetitions // times)
 
     @property
     def end(self) -> int:
@@ -126,7 +130,7 @@ def body_key(body: Program) -> Any:
 
 
 def regions(marks: Any, least: int) -> list[Region]:
-    """The regions that are worth a loop, in order and apart from each other.
+    """Regions that may be loops, those first that would spare most steps; they may overlap.
 
     Parameters
     ----------
@@ -143,19 +147,15 @@ def regions(marks: Any, least: int) -> list[Region]:
             count = (end - start) // period + 1
             if count >= _REPETITIONS and count * period >= least:
                 found.append(Region(start, period, count))
-    # those that spare most steps; of equals the shorter period
+    # of equals the shorter period
     found.sort(key=lambda region: (-(region.repetitions - 1) * region.period, region.period))
-    chosen: list[Region] = []
-    for region in found:
-        if all(region.end <= other.start or other.end <= region.start for other in chosen):
-            chosen.append(region)
-    return sorted(chosen)
+    return found
 
 
 def _periods(marks: Any) -> list[int]:
-    """Distances at which a few steps in a row are often met again."""
-    distances: dict[int, int] = {}
-    for window in (1, _WINDOW):
+    """Distances at which a few steps in a row, or many, are often met again."""
+    often: dict[int, None] = {}
+    for window in _WINDOWS:
         if marks.size <= window:
             break
         hashes = np.zeros(marks.size - window + 1, np.uint64)
@@ -166,7 +166,6 @@ def _periods(marks: Any) -> list[int]:
         ordered = hashes[order]
         gaps = np.diff(order)[ordered[1:] == ordered[:-1]]
         sizes, counts = np.unique(gaps, return_counts=True)
-        for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
-            distances[size] = max(distances.get(size, 0), count)
-    often = sorted(distances, key=lambda size: (-distances[size], size))[:_CANDIDATES]
+        most = np.argsort(-counts, kind="stable")[:_CANDIDATES]
+        often |= dict.fromkeys(sizes[most].tolist())
     return [size for size in often if size < marks.size]

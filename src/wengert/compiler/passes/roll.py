@@ -39,8 +39,8 @@ def roll(program: Program, least: int = _LEAST) -> Program:
     made = program
     for _ in range(_ROUNDS):
         found = regions(labels(made.steps), least) if len(made.steps) >= least else []
-        again = rolled(made, found) if found else made
-        if len(again.steps) == len(made.steps):
+        again = rolled(made, found, least) if found else made
+        if again is made:
             break
         # stacks of what loops stacked are what they stacked
         made = simplify(again)

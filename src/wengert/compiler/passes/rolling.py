@@ -2,37 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from wengert.compiler.ir import Loop, Number, Program, Step, Value, substitute
 from wengert.compiler.passes.builder import live
-from wengert.compiler.passes.looping import (
-    FEWEST,
-    FIXED,
-    GIVEN,
-    LOCAL,
-    SLICED,
-    Shape,
-    Unrolled,
-)
+from wengert.compiler.passes.looping import FIXED, LOCAL, SLICED, Shape, Unrolled
 from wengert.compiler.passes.repeats import Region
 from wengert.prims.record import TABLE
 
 __all__ = ["rolled"]
 
-_GIVEN = 1 << 16
-"""Different values are stacked if they have up to so many elements together."""
+_LAYERS = 8
+"""So many equal layers of one repetition may look like repetitions themselves."""
+_ATTEMPTS = 64
 
 
-def rolled(program: Program, regions: Sequence[Region]) -> Program:
-    """A program with a loop in place of each region that is one."""
+def rolled(program: Program, regions: Iterable[Region], least: int) -> Program:
+    """A program with loops in place of those regions that are some; else the program itself."""
     rolling = _Rolling(program)
+    regions = _chosen(rolling.flat, regions, least)
     for region in regions:
-        rolling.region(region)
-    return rolling.finish()
+        # with what earlier loops have stacked
+        shape = Shape(rolling.flat, region)
+        if shape.is_loop(least) and shape.is_small():
+            rolling.loop(shape)
+    return rolling.finish() if rolling.done else program
+
+
+def _chosen(flat: Unrolled, regions: Iterable[Region], least: int) -> list[Region]:
+    """Regions that may be loops, apart from each other, in the order of the program."""
+    chosen: list[Region] = []
+    for region in islice(regions, _ATTEMPTS):
+        if all(region.end <= other.start or other.end <= region.start for other in chosen):
+            found = _layered(flat, region, least)
+            if found is not None:
+                chosen.append(found)
+    return sorted(chosen)
+
+
+def _layered(flat: Unrolled, region: Region, least: int) -> Region | None:
+    """The region, or that in which several of its repetitions are one, if it may be a loop."""
+    for layers in range(1, _LAYERS + 1):
+        several = region.several(layers)
+        if Shape(flat, several).is_loop(least):
+            return several
+    return None
 
 
 class _Rolling:
@@ -113,24 +131,11 @@ class _Rolling:
                 self.steps.append(step)
         self.done = end
 
-    def region(self, region: Region) -> None:
-        """Make a loop of a region, as far as its repetitions fit."""
-        shape = Shape(self.flat, region)
-        if shape.high - shape.low < FEWEST or not self.is_worth_it(shape):
-            return
-        begin = shape.begin + shape.low * shape.period
-        end = shape.begin + shape.high * shape.period
-        self.plain(begin)
-        _Making(self, shape, begin, end).make()
-        self.done = end
-
-    def is_worth_it(self, shape: Shape) -> bool:
-        """Whether what would be stacked for a loop is small."""
-        for column in np.flatnonzero(shape.kinds == GIVEN).tolist():
-            first = self.flat.values[shape.columns[shape.low, column]]
-            if first.constant is None and (shape.high - shape.low) * first.size > _GIVEN:
-                return False
-        return True
+    def loop(self, shape: Shape) -> None:
+        """Put a loop in place of the steps that it repeats."""
+        self.plain(shape.first)
+        _Making(self, shape).make()
+        self.done = shape.last
 
     def finish(self) -> Program:
         """The new program."""
@@ -156,12 +161,12 @@ def _replaced(step: Step | Loop, values: Sequence[Value], outs: Sequence[Value])
 class _Making:
     """A loop under construction, from the steps of its first repetition."""
 
-    def __init__(self, rolling: _Rolling, shape: Shape, begin: int, end: int) -> None:
+    def __init__(self, rolling: _Rolling, shape: Shape) -> None:
         self.rolling = rolling
         self.flat = rolling.flat
         self.shape = shape
-        self.begin = begin
-        self.end = end
+        self.begin = shape.first
+        self.end = shape.last
         self.count = shape.high - shape.low
         self.fixed: dict[int, tuple[Value, Value]] = {}
         self.sliced: dict[Any, tuple[tuple[Value, int, int], Value]] = {}

@@ -1,0 +1,451 @@
+"""Layer 4 · tape: what recording a primitive, and applying its rules, comes to: its steps as code.
+
+NOTE [generated code]
+A generic recorder that loops over arguments, parameters and saved names costs about twice what the
+same steps cost written out. So the steps are written out, once for each primitive, when it is first
+used. The recorder handles what is common (tensors of one real floating type, in the default mode or
+under `no_grad`) and hands everything else to `wengert.tape.record`; both make nodes that the
+general `apply_rules` understands, and the tests run every primitive both ways.
+
+`Steps` says which steps these are, in Python. A subclass may say some of them in other words:
+native/generate.py does, for Cython, where the attributes of tensors and nodes have types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wengert.prims.record import Primitive
+from wengert.prims.table import TABLE
+from wengert.tape.rules import is_diagonal
+
+__all__ = ["Steps", "applies_directly", "is_common", "number_form", "parts", "saved_slots"]
+
+
+def parts(prim: Primitive) -> bool:
+    """Whether `prim` gives any number of views, all with a gradient."""
+    return prim.view and prim.outputs is None and prim.differentiable is None
+
+
+def joins(prim: Primitive) -> bool:
+    """Whether `prim` takes any number of tensors, and saves none of them."""
+    simple = not prim.saved_args and "result" not in prim.saved and not prim.masks
+    return prim.variadic and prim.outputs == 1 and prim.is_differentiable and simple
+
+
+def is_common(prim: Primitive) -> bool:
+    """Whether the recorder of `prim` is written out: not where a dtype is among its parameters,
+
+    since its result need not be differentiable then, nor where it refuses floating dtypes.
+    """
+    plain = (prim.outputs == 1 and not prim.variadic and bool(prim.args)) or parts(prim)
+    return (plain or joins(prim)) and "dtype" not in prim.params and "f" not in prim.refuses
+
+
+def applies_directly(prim: Primitive) -> bool:
+    """Whether the rules of `prim` are applied by code that is written out."""
+    return (prim.differentiable == 1 and not prim.variadic) or parts(prim) or joins(prim)
+
+
+def saved_slots(prim: Primitive) -> list[str]:
+    """The slots that a node of `prim` has beside those of all nodes."""
+    slots: list[str] = []
+    for name in prim.saved:
+        if name in prim.args:
+            slots.append(f"s_{name}")
+        elif name == "result":
+            slots += ["result", "result_vc", "result_at"]
+        elif name in prim.params:
+            slots.append(f"p_{name}")
+        else:
+            slots.append(name)
+    if prim.broadcasts:
+        slots.append("shapes")
+    if prim.differentiable != 1:
+        slots.append("outputs_meta")
+    return slots
+
+
+def _within(lines: Iterator[str] | list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
+
+
+class Steps:
+    """The steps for one primitive, as lines of Python.
+
+    Names that start with an underscore are no names of arguments or parameters.
+
+    Parameters
+    ----------
+    prim
+        The primitive.
+    tag
+        What the names that depend on the primitive end with, where the steps of two are in one
+        function.
+    """
+
+    def __init__(self, prim: Primitive, tag: str = "") -> None:
+        self.prim = prim
+        self.tag = tag
+        args = prim.args
+        self.arrays = [f"a{i}" for i in range(len(args))]
+        self.typed = [i for i, arg in enumerate(args) if arg not in prim.fixed]
+        self.traced = [i for i, rule in enumerate(prim.rules) if rule is not None]
+        self.keywords = ", ".join(f"{p}={p}" for p in prim.params)
+        self.named = "{" + ", ".join(f"{p!r}: {p}" for p in prim.params) + "}"
+        self.packed = f"tensors, {self.named}"
+        self.signature = ", ".join(["*tensors", *prim.params])
+        if not prim.variadic:
+            self.packed = f"({', '.join(args)},), {self.named}"
+            self.signature = ", ".join([*args, *(["*", *prim.params] if prim.params else [])])
+        self.slow = f"return _slow(_prim{tag}, {self.packed})"
+        self.look = f"_m.anomaly.look(_prim{tag}, {self.packed}, _out)"
+
+    # -- applying rules ----------------------------------------------------------------------------
+
+    def apply(self) -> list[str]:
+        """The body of ``apply(node, g, keep, edges)`` for raw arrays."""
+        prim = self.prim
+        if prim.variadic:
+            return [f"return tuple({self.rule(0, self._values(0))})"]
+        lines = [f"{', '.join(self.edges())}, = edges"]
+        if parts(prim):
+            # zeros in place of what did not arrive
+            lines += ["for _part in g:", "    if _part is None:"]
+            lines += ["        return apply_rules(node, g, keep, edges)"]
+        if prim.masks:
+            lines.append("mark()")
+        for i, name in enumerate(prim.saved_args):
+            lines += self.loaded(name, i)
+        if "result" in prim.saved:
+            lines += ["result = node.result", "if node.result_vc[0] != node.result_at:"]
+            lines += ["    check_result(node)"]
+        return [*lines, *self._released(), *self._results()]
+
+    def apply_recorded(self) -> list[str]:
+        """The body of ``apply_in(node, g, keep, edges)``, for tensors, which is recorded."""
+        prim = self.prim
+        lines = [
+            "if g.__class__ is not Tensor or g.payload.__class__ not in PLAIN or g.level:",
+            "    return apply_rules(node, g, keep, edges)",
+            f"{', '.join(self.edges())}, = edges",
+        ]
+        if prim.masks:
+            lines.append("mark()")
+        for i, name in enumerate(prim.saved_args):
+            position = prim.args.index(name)
+            lines += self.loaded(name, i)
+            lines += [
+                f"if s_{name} is not None:",
+                f"    edge = s_{name}.edge",
+                f"    if (s_{name} if edge is LEAF else edge) is not node.edges[{position}]:",
+                f"        s_{name} = new_tensor(s_{name}.payload, node.edges[{position}], "
+                f"s_{name}.vc)",
+            ]
+        if "result" in prim.saved:
+            lines.append("result = unpack(node, 'result', False)")
+        return [*lines, *self._released(), *self._results(recorded=True)]
+
+    def edges(self) -> list[str]:
+        """The names of the edges to the arguments."""
+        return [f"e{i}" for i in range(len(self.prim.args))]
+
+    def loaded(self, name: str, i: int) -> list[str]:
+        """``s_name``, the saved argument number `i`, which has not been written to since."""
+        return [f"s_{name} = node.s_{name}", *self.checked(name, i)]
+
+    def checked(self, name: str, i: int) -> list[str]:
+        """That a saved argument has not been written to since."""
+        always = all(name in self.prim.rules[j].names for j in self.traced)  # type: ignore[union-attr]
+        saved = "" if always else f"s_{name} is not None and "
+        return [
+            f"if {saved}s_{name}.vc is not None and s_{name}.vc[0] != "
+            f"(0 if node.versions is None else node.versions[{i}]):",
+            f"    check_saved(node, {name!r}, s_{name})",
+        ]
+
+    def _released(self) -> list[str]:
+        freed = [f"node.s_{name} = FREED" for name in self.prim.saved_args]
+        if "result" in self.prim.saved:
+            freed += ["node.result = FREED", "node.result_vc = FREED_CELL"]
+        return ["if not keep:", *_within(freed)] if freed else []
+
+    def _values(self, i: int, recorded: bool = False) -> dict[str, str]:
+        """What rule number `i` is called with, by name."""
+        prim = self.prim
+        values = {"F": "F", "g": "g"}
+        for name in prim.rules[i].names:  # type: ignore[union-attr]
+            if name in prim.args:
+                values[name] = f"s_{name}" if recorded else f"s_{name}.payload"
+            elif name == "result":
+                values[name] = "result"
+            else:
+                values[name] = f"node.p_{name}" if name in prim.params else f"node.{name}"
+        return values
+
+    def rule(self, i: int, values: dict[str, str]) -> str:
+        """Rule number `i` as an expression."""
+        return f"rule{i}({', '.join(values.values())})"
+
+    def _results(self, recorded: bool = False) -> Iterator[str]:
+        prim = self.prim
+        names = ["None" if rule is None else f"g{i}" for i, rule in enumerate(prim.rules)]
+        made = [name for name in names if name != "None"]
+        for i in self.traced:
+            guard = "" if len(names) == 1 else f" if e{i} is not None else None"
+            values = self._values(i, recorded)
+            called = Steps.rule(self, i, values) if recorded else self.rule(i, values)
+            yield f"g{i} = {called}{guard}"
+        if is_diagonal(prim):
+            yield "if INVALID:"
+            yield from (f"    {name} = unmasked(F, g, {name})" for name in made)
+        if prim.broadcasts and made:
+            yield "shapes = node.shapes"
+            yield "if shapes is not None:"
+            for name in made:
+                yield f"    if {name} is not None:"
+                yield f"        {name} = sum_to({name}, shape=shapes[{name[1:]}])"
+        yield f"return {', '.join(names)},"
+
+    # -- recording ---------------------------------------------------------------------------------
+
+    def recorder(self) -> list[str]:
+        """The body of the function that computes the primitive on tensors and records it."""
+        prim, tag = self.prim, self.tag
+        if prim.variadic:
+            return self._joining()
+        computed = [f"_r = {self.computed()}"]
+        if prim.broadcasts:
+            computed = ["try:", *_within(computed), "except ValueError:", f"    {self.slow}"]
+        lines = [*self.opened(), *computed]
+        if parts(prim):
+            return [*lines, *self._parting()]
+        lines += [*self.made(), "_out.payload = _r"]
+        # without one; `attach_view` may set the edge of a view
+        unrecorded = [] if prim.view else self.cut()
+        if prim.view:
+            lines += self.cut()
+            given = f"{self.tensor(0)}, _out, _prim{tag}, {self.named}"
+            lines.append(f"attach_view({given}, None, _m is None or _m.grad)")
+        observe = ["if _m is not None and _m is not NO_GRAD:", f"    {self.look}"]
+        if not self.traced:
+            return [*lines, *unrecorded, *observe, "return _out"]
+        nothing = " and ".join(f"e{i} is None" for i in self.traced)
+        return [
+            *lines,
+            *[f"e{i} = {self.tensor(i)}.edge" for i in self.traced],
+            f"if (_m is not None and not _m.grad) or ({nothing}):",
+            *_within([*unrecorded, *observe]),
+            "    return _out",
+            *self.node(),
+            f"_out.edge = _node{tag}",
+            *self._saving(),
+            "if _m is not None:",
+            f"    _m.anomaly.note(_node{tag})",
+            f"    {self.look}",
+            "return _out",
+        ]
+
+    def tensor(self, i: int) -> str:
+        """Argument number `i`, a tensor."""
+        return self.prim.args[i]
+
+    def opened(self) -> list[str]:
+        """The mode, and the arrays of the arguments; what is not common goes the general way."""
+        load = [f"a{i} = {arg}.payload" for i, arg in enumerate(self.prim.args)]
+        if self.prim.view:
+            load.append(f"if type(a0) is not ndarray: a0 = {self.prim.args[0]}.array()")
+        same = "".join(f" and a{i}.dtype is _dtype" for i in self.typed[1:])
+        # several outputs are looked at in the general way
+        observed = "" if parts(self.prim) else " or _m.observed"
+        return [
+            "_m = _mode()",
+            "try:",
+            *_within(load),
+            f"    _dtype = a{self.typed[0]}.dtype",
+            f"    _plain = (_dtype is F32 or _dtype is F64){same}",
+            f"    _plain = _plain and (_m is None or _m is NO_GRAD{observed})",
+            "except AttributeError:",
+            "    _plain = False",
+            "if not _plain:",
+            f"    {self.slow}",
+        ]
+
+    def computed(self) -> str:
+        """The kernel's result, as an expression."""
+        if self.prim.infix:
+            return self.prim.infix.format(*self.arrays)
+        given = ", ".join([*self.arrays, *([self.keywords] if self.keywords else [])])
+        return f"_kernel{self.tag}({given})"
+
+    def made(self) -> list[str]:
+        """``_out``, a new tensor without a payload and an edge."""
+        return ["_out = _new(Tensor)", "_out.vc = _out.ext = None"]
+
+    def cut(self) -> list[str]:
+        """That ``_out`` has no edge."""
+        return ["_out.edge = None"]
+
+    def created(self) -> list[str]:
+        """``_node``, a new node with nothing in it."""
+        return [f"_node{self.tag} = _new_node{self.tag}(Node{self.tag})"]
+
+    def node(self) -> list[str]:
+        """``_node``, new, with its edges."""
+        targets = [
+            f"{self.tensor(i)} if e{i} is LEAF else e{i}" if i in self.traced else "None"
+            for i in range(len(self.prim.args))
+        ]
+        return [*self.created(), *self._placed(f"({', '.join(targets)},)")]
+
+    def _placed(self, edges: str) -> list[str]:
+        node = f"_node{self.tag}"
+        return [f"{node}.edges = {edges}", f"{node}.seq = next_sequence()", f"{node}.ext = None"]
+
+    def _saving(self, result: bool = True) -> Iterator[str]:
+        prim = self.prim
+        node = f"_node{self.tag}"
+        for name in prim.saved_args:
+            users = [f"e{i}" for i in self.traced if name in prim.rules[i].names]  # type: ignore[union-attr]
+            text = self.tensor(prim.args.index(name))
+            if len(users) < len(self.traced):
+                text += f" if {' or '.join(f'{e} is not None' for e in users)} else None"
+            yield f"{node}.s_{name} = {text}"
+        if prim.saved_args:
+            tensors = [self.tensor(prim.args.index(name)) for name in prim.saved_args]
+            untouched = " and ".join(f"{tensor}.vc is None" for tensor in tensors)
+            versions = ", ".join(f"version_of({tensor})" for tensor in tensors)
+            yield f"{node}.versions = None if {untouched} else ({versions},)"
+        for name in prim.saved:
+            if name == "result":
+                if result:
+                    yield f"{node}.result = _r"
+                    yield f"_out.vc = {node}.result_vc = [0, None]"
+                    yield f"{node}.result_at = 0"
+            elif name in prim.params:
+                yield f"{node}.p_{name} = {name}"
+            elif name not in prim.args:
+                arg, what = name.rsplit("_", 1)
+                yield f"{node}.{name} = a{prim.args.index(arg)}.{what}"
+        if prim.broadcasts:
+            shapes = ", ".join(f"{a}.shape" for a in self.arrays)
+            yield f"{node}.shapes = None if {self.alike()} else ({shapes},)"
+
+    def alike(self) -> str:
+        """Whether all arrays are of one shape, as an expression."""
+        return " == ".join(f"{a}.shape" for a in self.arrays)
+
+    def _parting(self) -> list[str]:
+        """The rest of a recorder for several outputs, which are views."""
+        node = f"_node{self.tag}"
+        given = f"{self.tensor(0)}, _r, _prim{self.tag}, {self.named}"
+        return [
+            f"e0 = {self.tensor(0)}.edge",
+            "if _m is not None or e0 is None:",
+            f"    return attach_views({given}, None, _m is None)",
+            *self.node(),
+            *self._saving(),
+            f"{node}.outputs_meta = tuple([(_part.shape, _part.dtype) for _part in _r])",
+            f"return attach_views({given}, {node}, True)",
+        ]
+
+    def _joining(self) -> list[str]:
+        """The recorder for any number of arguments."""
+        prim, node = self.prim, f"_node{self.tag}"
+        listed = "(e if (e := t.edge) is not LEAF else t) for t in tensors"
+        shapes = [
+            f"{node}.{name} = tuple([a.{name.rsplit('_', 1)[1]} for a in _arrays])"
+            if name not in prim.params
+            else f"{node}.p_{name} = {name}"
+            for name in prim.saved
+        ]
+        return [
+            "_m = _mode()",
+            "try:",
+            "    _arrays = [t.payload for t in tensors]",
+            "    _dtype = _arrays[0].dtype",
+            "    _plain = (_dtype is F32 or _dtype is F64) and (_m is None or _m is NO_GRAD)",
+            "    for a in _arrays:",
+            "        if a.dtype is not _dtype:",
+            "            _plain = False",
+            "except (AttributeError, IndexError):",
+            "    _plain = False",
+            "if not _plain:",
+            f"    {self.slow}",
+            f"_r = _kernel(*_arrays, {self.keywords})",
+            *self.made(),
+            *self.cut(),
+            "_out.payload = _r",
+            "if _m is not None:",
+            "    return _out",
+            f"_edges = tuple([{listed}])",
+            "for _edge in _edges:",
+            "    if _edge is not None:",
+            "        break",
+            "else:",
+            "    return _out",
+            *self.created(),
+            *self._placed("_edges"),
+            f"{node}.versions = None",
+            *shapes,
+            f"_out.edge = {node}",
+            "return _out",
+        ]
+
+    # -- operators and writing ---------------------------------------------------------------------
+
+    def operator(self, form: Steps | None) -> list[str]:
+        """The body of an operator: a number to the right goes to its `form` for numbers."""
+        prim = self.prim
+        if form is not None:
+            return [*form.for_number(*prim.args), *self.recorder()]
+        if prim.infix is None or prim.is_differentiable or len(prim.args) != 2:
+            return self.recorder()
+        self_, other = prim.args
+        return [
+            f"if type({other}) is float or type({other}) is int:",
+            "    _m = _mode()",
+            f"    a0 = {self_}.payload",
+            "    if (_m is None or _m is NO_GRAD) and type(a0) is ndarray and a0.dtype in SAME:",
+            *_within(_within([*self.made(), *self.cut()])),
+            f"        _out.payload = {prim.infix.format('a0', other)}",
+            "        return _out",
+            *self.recorder(),
+        ]
+
+    def reflected(self, form: Steps) -> list[str]:
+        """The body of an operator whose tensor is to the right: a number goes to its `form`."""
+        return [
+            *form.for_number("self", "other"),
+            f"return _slow(_prim{self.tag}, (other, self), {{}})",
+        ]
+
+    def for_number(self, tensor: str, other: str) -> list[str]:
+        """The steps of a form for numbers, where the argument `other` is one."""
+        names = ((self.prim.args[0], tensor), (self.prim.params[0], other))
+        renamed = [f"{name} = {given}" for name, given in names if name != given]
+        return [
+            f"if type({other}) is float or type({other}) is int:",
+            *_within([*renamed, *self.recorder()]),
+        ]
+
+    def noter(self) -> list[str]:
+        """The body of the function that makes a node for values that are written elsewhere."""
+        args = self.prim.args
+        same = "".join(f" or a{i}.dtype is not _dtype" for i in self.typed[1:])
+        return [
+            *[f"a{i} = {arg}.payload" for i, arg in enumerate(args)],
+            f"_dtype = a{self.typed[0]}.dtype",
+            f"if (_dtype is not F32 and _dtype is not F64){same}:",
+            "    return None",
+            *[f"e{i} = {args[i]}.edge" for i in self.traced],
+            *self.node(),
+            *self._saving(result=False),
+            "return _node",
+        ]
+
+
+def number_form(prim: Primitive, reflected: bool) -> Primitive | None:
+    """The form of a binary primitive with a number to the right, or `reflected` to the left."""
+    name = prim.rscalar if reflected else prim.scalar
+    return None if name is None else TABLE[name]
