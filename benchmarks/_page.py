@@ -144,7 +144,7 @@ def _programs(options: Any) -> str:
     for words in filter(None, options.programs.split(",")):
         name, *own = words.split()
         command = [sys.executable, str(HERE / f"{name}.py"), "--json", *options.switches, *own]
-        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         tables += [_program(made) for made in _objects(text)]
     return "\n".join(tables)
 

@@ -260,7 +260,11 @@ def _jit_style(lib: Any, function: Function, arrays: Sequence[Any], g: Any, item
         return lib.vjp(partial(function, *given), *values)[1](seed)
 
     both = lib.jit(gradients)
-    second = lib.jit(lambda *values: lib.vjp(partial(gradients, seed), *values)[1](ones))
+
+    @lib.jit
+    def second(seed: Any, ones: Any, *values: Any) -> Any:
+        # what is no argument would be computed while it is compiled
+        return lib.vjp(partial(gradients, seed), *values)[1](ones)
 
     def step() -> tuple[float, float, list[Any]]:
         start = clock()
@@ -268,7 +272,7 @@ def _jit_style(lib: Any, function: Function, arrays: Sequence[Any], g: Any, item
         return 0.0, clock() - start, list(grads)
 
     def double() -> list[Any]:
-        return list(lib.block_until_ready(second(*values)))
+        return list(lib.block_until_ready(second(seed, ones, *values)))
 
     return Passes(step, lambda: forward(*values).block_until_ready(), double, is_split=False)
 

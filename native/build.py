@@ -1,8 +1,8 @@
 """Compile what every operation goes through: ``python native/build.py``.
 
 The modules of the tape are made by Cython from the package's own files, whose types the ``.pxd``
-beside them adds. The functions of large arrays are C. All are put into ``src/wengert/native``, where
-their packages find them first.
+beside them adds. The functions of large arrays are C. All are put into ``src/wengert/native``,
+where their packages find them first.
 """
 
 from __future__ import annotations

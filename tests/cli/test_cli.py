@@ -23,6 +23,10 @@ def scaled(x, by):
     return x.exp() * by
 
 
+def of_single(x):
+    return x.sum() if x.dtype is wg.float32 else x.sum().detach()
+
+
 def constant(x):
     return x.detach() * 2
 
@@ -125,6 +129,13 @@ def test_graph_prints_a_tree_where_no_file_is_named(monkeypatch, capsys):
     assert main(["graph", "test_cli:right", "--shape", "3"]) == 0
     out = capsys.readouterr().out
     assert "mul" in out and "sin" in out and "x" in out
+
+
+def test_graph_takes_its_inputs_from_a_file_as_they_are(monkeypatch, capsys, tmp_path):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    np.savez(tmp_path / "inputs.npz", x=np.ones(2, np.float32))
+    assert main(["graph", "test_cli:of_single", "--inputs", str(tmp_path / "inputs.npz")]) == 0
+    assert "sum" in capsys.readouterr().out
 
 
 def test_graph_of_what_records_nothing_says_so(monkeypatch, capsys):

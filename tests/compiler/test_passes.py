@@ -301,6 +301,54 @@ def test_the_transpose_of_a_product_is_the_product_of_transposes():
     assert names(simplified(build, np.ones((3, 4)), np.ones((3, 5)))) == ["t", "mm"]
 
 
+def test_the_transpose_of_a_product_of_no_transposes_stays():
+    def build(w, x, y):
+        return w.t(w.mm(x, y)), w.permute(
+            w.bmm(w.stack(x, x, dim=0), w.stack(y, y, dim=0)), dims=(0, 2, 1)
+        )
+
+    made = names(simplified(build, np.ones((3, 4)), np.ones((4, 5))))
+    assert [name for name in made if name in ("mm", "t", "bmm", "permute")] == [
+        *("mm", "t", "bmm", "permute")
+    ]
+
+
+def test_joins_of_joins_are_one():
+    def build(w, x):
+        return w.cat(w.cat(x, w.exp(x), dim=0), w.cat(w.sin(x), x, dim=0), dim=0)
+
+    assert names(simplified(build, X)) == ["exp", "sin", "cat"]
+
+
+def test_the_derivative_of_a_sum_of_exponentials_uses_them_again():
+    def build(w, x):
+        top = w.amax(x, dim=(1,), keepdim=True)
+        below = w.sub(x, top)
+        rest = w.sub(below, w.log(w.sum_dim(w.exp(below), dim=(1,), keepdim=True)))
+        return rest, w.exp(rest)
+
+    assert names(simplified(build, X)).count("exp") == 1
+    awkward = np.array([[0.0, -math.inf, 1e300], [-math.inf] * 3, [math.nan, 0.0, 1.0]])
+    assert names(simplified(build, awkward)).count("exp") == 1
+
+
+def test_what_is_at_the_place_of_the_least_is_the_least():
+    def build(w, x):
+        place = w.argmin(x, dim=1, keepdim=False)
+        return w.gather(x, w.unsqueeze(place, dim=1), dim=1)
+
+    assert names(simplified(build, X)) == ["amin"]
+    assert names(simplified(build, np.where(X > 1, math.nan, X))) == ["amin"]
+
+
+def test_a_sum_is_computed_once_whether_it_keeps_its_dimensions_or_not():
+    def build(w, x):
+        kept = w.sum_dim(x, dim=(1,), keepdim=True)
+        return w.mul(x, kept), w.sum_dim(x, dim=(1,), keepdim=False)
+
+    assert names(simplified(build, X)) == ["sum_dim", "mul", "view"]
+
+
 def test_what_is_added_to_zeros_where_an_index_points_is_added_to_what_is_there():
     index = np.array([2, 0, 2])
 

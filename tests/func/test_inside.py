@@ -389,6 +389,13 @@ def test_a_rule_of_another_structure_is_refused():
 
 def test_an_index_without_dimensions_may_differ_within_the_batch():
     rows, at = wg.arange(6.0).reshape(2, 3), wg.tensor([2, 0])
-    assert vmap(lambda row, i: row[i])(rows, at).tolist() == [2.0, 3.0]
+    assert func.vmap(lambda row, i: row[i])(rows, at).tolist() == [2.0, 3.0]
     shared = wg.arange(3.0)
-    assert vmap(lambda i: shared[i])(at).tolist() == [2.0, 0.0]
+    assert func.vmap(lambda i: shared[i])(at).tolist() == [2.0, 0.0]
+
+
+@pytest.mark.parametrize("dtype", [wg.bool, wg.uint8])
+def test_a_mask_may_not_differ_within_the_batch(dtype):
+    masks = wg.tensor([[1, 0, 1], [0, 1, 0]]).to(dtype)
+    with pytest.raises(RuntimeError, match=r"indexing with a mask that differs .* wengert\.where"):
+        func.vmap(lambda row, mask: row[mask])(ROWS, masks)

@@ -138,3 +138,14 @@ def test_a_node_has_a_place_for_notes(x):
 def test_the_graph_of_a_gradient(x):
     (g,) = wg.autograd.grad(x.exp().sum(), x, create_graph=True)
     assert g.grad_fn.name() == "MulBackward0"
+
+
+def test_a_node_lists_what_it_saved_of_pytorchs_names_and_nothing_else(x, w):
+    def listed(y):
+        return [name for name in dir(y.grad_fn) if name.startswith("_saved")]
+
+    assert listed(x.exp()) == ["_saved_result"]
+    assert listed(x * w) == ["_saved_other", "_saved_self"]
+    assert listed(x.sum()) == []
+    assert listed(x.pow(2.0)) == ["_saved_exponent", "_saved_self"]
+    assert "next_functions" in dir(x.exp().grad_fn)

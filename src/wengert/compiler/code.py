@@ -32,7 +32,7 @@ __all__ = [
     "memory_type",
 ]
 
-_TYPES = {
+_TYPES: dict[np.dtype[Any], str] = {
     np.dtype(np.float64): "double",
     np.dtype(np.float32): "float",
     np.dtype(np.bool_): "i1",
@@ -96,14 +96,11 @@ class Module:
     ----------
     flags
         The fast-math flags of an instruction, with a blank behind them, or nothing.
-    inlined
-        How many functions of mathematics have been written out.
     """
 
     def __init__(self, fast: bool = False) -> None:
         self.fast = fast
         self.flags = "fast " if fast else ""
-        self.inlined = 0
         self._declared: dict[str, str] = {}
         self._kept: dict[str, None] = {}
         self._notes: list[str] = []
@@ -116,10 +113,6 @@ class Module:
     def keep(self, symbol: str) -> None:
         """Keep a declared function that no instruction names (yet)."""
         self._kept[symbol] = None
-
-    def has(self, symbol: str) -> bool:
-        """Whether a symbol is there."""
-        return symbol in self._declared
 
     def unique(self, hint: str) -> str:
         """A symbol that no other call gives."""

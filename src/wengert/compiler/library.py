@@ -1,12 +1,9 @@
-"""Layer 8 · compiler: what native code calls: functions of C, their vector forms, BLAS and LAPACK.
+"""Layer 8 · compiler: what native code calls: functions of C, BLAS and LAPACK.
 
-NOTE [vector functions]
-glibc comes with libmvec, which has most functions of mathematics for 2, 4 or 8 doubles at a time.
-A declaration of ``exp`` names them in its attribute ``vector-function-abi-variant``, and LLVM's
-loop vectoriser then calls ``_ZGVdN4v_exp`` where the loop calls ``exp``: the letter says which
-instructions it uses (b: SSE, d: AVX2, e: AVX-512, n: NEON), the number how many elements it takes,
-each v one argument. Which of them exist is asked of the library that is there. They are accurate to
-4 units in the last place. On systems without libmvec each element is a call to the C library.
+NOTE [routines]
+SciPy's modules for Cython hold the addresses of all routines of the BLAS and LAPACK that it uses,
+in capsules. Native code calls them by Fortran's conventions: everything by address, matrices column
+by column, integers of 32 bits. Without SciPy there are none.
 """
 
 from __future__ import annotations
@@ -26,10 +23,11 @@ import numpy as np
 
 from wengert.base.extras import scipy_module
 from wengert.compiler.code import Code, literal
+from wengert.compiler.vectors import provide, vector_forms
 
-__all__ = ["call_function", "call_routine", "fuses", "has_routine", "setup", "vector_forms"]
+__all__ = ["call_function", "call_routine", "has_routine", "setup"]
 
-# the functions with their numbers of arguments; libmvec has all but the last line
+# the functions with their numbers of arguments
 FUNCTIONS = {
     **dict.fromkeys(("exp", "exp2", "expm1", "log", "log2", "log10", "log1p"), 1),
     **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"), 1),
@@ -38,22 +36,6 @@ FUNCTIONS = {
     "lgamma": 1,
     "fmod": 2,
 }
-# letters of the vector ABI by the processor's feature, with the bytes of their registers
-_X86 = (("sse2", "b", 16), ("avx2", "d", 32), ("avx512f", "e", 64))
-_NEON = (("neon", "n", 16),)
-
-
-@cache
-def _vector_library() -> Any:
-    """libmvec, loaded where LLVM finds its functions, or None."""
-    if not sys.platform.startswith("linux"):
-        return None
-    try:
-        library = ctypes.CDLL("libmvec.so.1")
-        llvm.load_library_permanently("libmvec.so.1")
-    except (OSError, RuntimeError):
-        return None
-    return library
 
 
 @cache
@@ -65,67 +47,30 @@ def _c_library() -> Any:
 
 
 @cache
-def _features() -> tuple[tuple[str, str, int], ...]:
-    """The forms of vector functions that this processor can run."""
-    features = llvm.get_host_cpu_features()
-    known = _NEON if llvm.get_process_triple().startswith(("aarch64", "arm64")) else _X86
-    return tuple([form for form in known if features.get(form[0], form[1] == "n")])
-
-
-@cache
-def fuses() -> bool:
-    """Whether this processor rounds a product and a sum once."""
-    if llvm.get_process_triple().startswith(("aarch64", "arm64")):
-        return True
-    return bool(llvm.get_host_cpu_features().get("fma", False))
-
-
-@cache
-def vector_forms(name: str, element: str) -> tuple[tuple[int, str], ...]:
-    """The vector forms of a C function: numbers of elements, and symbols.
-
-    Parameters
-    ----------
-    name
-        The function of doubles: ``"exp"``.
-    element
-        ``"double"`` or ``"float"``.
-    """
-    library = _vector_library()
-    if library is None:
-        return ()
-    arguments, size = FUNCTIONS[name], 8 if element == "double" else 4
-    suffix = name if element == "double" else f"{name}f"
-    forms = []
-    for _, letter, width in _features():
-        symbol = f"_ZGV{letter}N{width // size}{'v' * arguments}_{suffix}"
-        if hasattr(library, symbol):
-            forms.append((width // size, symbol))
-    return tuple(forms)
-
-
-@cache
 def _declarations(name: str, element: str) -> tuple[tuple[str, str], ...]:
+    """The symbols of a function and of its vector forms, with their declarations."""
     arguments = FUNCTIONS[name]
     symbol = name if element == "double" else f"{name}f"
-    forms = vector_forms(name, element)
-    variants = ",".join([form for _, form in forms])
-    convention = "aarch64_vector_pcs " if variants.startswith("_ZGVn") else ""
-    attributes = "nounwind willreturn memory(none)"
-    if forms:
-        attributes += f' "vector-function-abi-variant"="{variants}"'
+    forms = vector_forms(name, element, arguments)
+    pure = "nounwind willreturn memory(none)"
+    variants = ",".join([form.variant for form in forms])
+    attribute = f' "vector-function-abi-variant"="{variants}"' if forms else ""
     given = ", ".join([element] * arguments)
-    lines = [(symbol, f"declare {element} @{symbol}({given}) {attributes}")]
-    for count, form in forms:
-        vector = f"<{count} x {element}>"
+    lines = [(symbol, f"declare {element} @{symbol}({given}) {pure}{attribute}")]
+    for form in forms:
+        provide(form)
+        convention = "aarch64_vector_pcs " if form.variant.startswith("_ZGVn") else ""
+        vector = f"<{form.length} x {element}>"
         given = ", ".join([vector] * arguments)
-        text = f"declare {convention}{vector} @{form}({given}) nounwind willreturn memory(none)"
-        lines.append((form, text))
+        lines.append((form.symbol, f"declare {convention}{vector} @{form.symbol}({given}) {pure}"))
     return tuple(lines)
 
 
 def call_function(code: Code, name: str, element: str, operands: Sequence[str]) -> str:
-    """Emit the call of a C function of `FUNCTIONS` for one element, and declare it."""
+    """Emit the call of a C function of `FUNCTIONS` for one element.
+
+    It is declared with its vector forms (NOTE [vector functions] in `wengert.compiler.vectors`).
+    """
     setup()
     symbol = name if element == "double" else f"{name}f"
     for declared, text in _declarations(name, element):
@@ -140,7 +85,6 @@ def call_function(code: Code, name: str, element: str, operands: Sequence[str]) 
 @cache
 def setup() -> None:
     """Make every function that native code may call known to LLVM."""
-    _vector_library()
     library = _c_library()
     for name in FUNCTIONS:
         for symbol in (name, f"{name}f"):

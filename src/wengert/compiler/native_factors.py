@@ -17,7 +17,7 @@ import numpy as np
 
 from wengert.compiler.code import Array, Code, literal
 from wengert.compiler.ir import Step
-from wengert.compiler.library import call_routine, has_routine
+from wengert.compiler.library import call_function, call_routine, has_routine
 from wengert.compiler.native import Native, nest, outlined
 from wengert.compiler.scalars_lane import Lane
 
@@ -270,7 +270,7 @@ def _logarithm(
         kept = code.let(f"xor i1 {stays}, {lane.compare('lt', value, lane.number(0))}")
         last = code.let(f"load {lane.type}, ptr {sign}")
         code.do(f"store {lane.type} {lane.select(kept, last, lane.neg(last))}, ptr {sign}")
-        grown = lane.function("log", lane.size(value))
+        grown = call_function(code, "log", lane.type, [lane.size(value)])
         last = code.let(f"load {lane.type}, ptr {total}")
         code.do(f"store {lane.type} {lane.add(last, grown)}, ptr {total}")
     return code.let(f"load {lane.type}, ptr {sign}"), code.let(f"load {lane.type}, ptr {total}")
@@ -304,7 +304,9 @@ def _det(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) ->
     def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
         sign, logarithm = _determinant(inner, dtype, n, pointers[0], rooms)
         lane = Lane(inner, dtype)
-        inner.store(lane.mul(sign, lane.function("exp", logarithm)), pointers[1], dtype)
+        inner.store(
+            lane.mul(sign, call_function(inner, "exp", lane.type, [logarithm])), pointers[1], dtype
+        )
 
     _each(code, "det", [*ins, *outs], [2, 0], _rooms(code, dtype, n), body)
 

@@ -74,7 +74,14 @@ class Scalar:
     def __reduce__(self) -> Any:
         return type(self.number), (self.exact(),)
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        # where the trace has ended, or never saw the array: a number like others
+        plain = [arg.exact() if type(arg) is Scalar else arg for arg in args]
+        return getattr(ufunc, method)(*plain, **kwargs)
+
     def __getattr__(self, name: str) -> Any:
+        if not hasattr(self.number, name):
+            raise AttributeError(f"{type(self.number).__name__!r} object has no attribute {name!r}")
         # what else a float has: hex, is_integer, as_integer_ratio
         return getattr(self.exact(), name)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.compiler.library import call_function
 from wengert.compiler.scalars_lane import Lane
 
 __all__ = [
@@ -79,7 +80,7 @@ def _sign(m: Lane, a: str) -> str:
 
 def _power_scalar(m: Lane, a: str, exponent: Any) -> str:
     if not is_number(exponent):
-        return m.function("pow", a, m.value(exponent))
+        return call_function(m.code, "pow", m.type, (a, m.value(exponent)))
     if exponent == int(exponent) and 0 <= exponent <= (64 if m.kind in "iu" else 4):
         return _whole_power(m, a, int(exponent))
     one = m.number(1)
@@ -91,7 +92,7 @@ def _power_scalar(m: Lane, a: str, exponent: Any) -> str:
         return m.intrinsic("sqrt", a)
     if exponent == -0.5:
         return m.div(one, m.intrinsic("sqrt", a))
-    return m.function("pow", a, m.number(exponent))
+    return call_function(m.code, "pow", m.type, (a, m.number(exponent)))
 
 
 def _whole_power(m: Lane, a: str, exponent: int) -> str:

@@ -1,9 +1,8 @@
-"""Layer 8 · compiler: exponentials and logarithms in instructions that vectors have, too.
+"""Layer 8 · compiler: exponentials, logarithms, sines and cosines as instructions of vectors.
 
 NOTE [formulas]
-Where there is no vector library these take the place of calls, and on x86 also of those of its
-functions that are slower. Each is a small function of the module, without branches, which LLVM puts
-into the loops that call it.
+Each formula is without branches and serves vectors of any length; `wengert.compiler.vectors` makes
+functions of them.
 
 Exponentials reduce x to k ln 2 + r with a whole k (W. J. Cody and W. Waite, "Software manual for
 the elementary functions", 1980, chapter 6), with ln 2 in two parts of which the first has few
@@ -19,7 +18,7 @@ NOTE [angles]
 Sines and cosines subtract k quarter turns in three parts (Cody and Waite, chapter 8), of 53 bits
 each: where the processor rounds a product and a sum once, the first difference is exact, and the
 third part ends 2 ** -108 k below the point, so that the rest has all its digits up to very large
-angles. Angles beyond 2 ** 45 are left to NumPy, as trouble. The polynomials interpolate at
+angles. Beyond 2 ** 45 (`LARGEST`) the formulas do not hold. The polynomials interpolate at
 Chebyshev points for angles up to 0.8.
 """
 
@@ -29,11 +28,9 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from wengert.compiler.code import Code
-from wengert.compiler.library import fuses, vector_forms
 from wengert.compiler.scalars_lane import Lane
 
-__all__ = ["FORMULAS", "evaluate"]
+__all__ = ["FORMULAS", "LARGEST"]
 
 
 class _Format(NamedTuple):
@@ -128,8 +125,8 @@ def _reduced(m: Lane, x: str) -> tuple[str, str]:
 def _power_of_two(m: Lane, bits: str, more: str) -> str:
     """2 to the power of k and more."""
     of = _format(m)
-    raised = m.code.let(f"add i{m.bits} {bits}, {more}")
-    return m.from_bits(m.code.let(f"shl i{m.bits} {raised}, {of.mantissa}"))
+    raised = m.on_bits("add", bits, more)
+    return m.from_bits(m.on_bits("shl", raised, m.whole(of.mantissa)))
 
 
 def _exp(m: Lane, x: str) -> str:
@@ -138,7 +135,8 @@ def _exp(m: Lane, x: str) -> str:
     bits, rest = _reduced(m, x)
     # results that may be no normal numbers are scaled at the end
     tiny = m.compare("lt", x, m.number(of.normal))
-    more = m.code.let(f"select i1 {tiny}, i{m.bits} {of.bias + 63}, i{m.bits} {of.bias - 1}")
+    more, usual = (f"{m.integer} {m.whole(of.bias + by)}" for by in (63, -1))
+    more = m.code.let(f"select {m.flag} {tiny}, {more}, {usual}")
     scale = _power_of_two(m, bits, more)
     final = m.select(tiny, m.number(2.0**-63), m.number(2))
     return m.mul(m.fma(scale, rest, scale), final)
@@ -149,7 +147,7 @@ def _expm1(m: Lane, x: str) -> str:
     bounded = m.at_most(m.at_least(x, m.number(-2.5 * of.flat)), m.number(of.most))
     bits, rest = _reduced(m, bounded)
     # half of it, for 2 ** k alone may be too large
-    half = _power_of_two(m, bits, str(of.bias - 1))
+    half = _power_of_two(m, bits, m.whole(of.bias - 1))
     result = m.mul(m.fma(half, rest, m.sub(half, m.number(0.5))), m.number(2))
     return m.select(m.compare("eq", x, m.number(0)), x, result)
 
@@ -158,7 +156,7 @@ def _tanh(m: Lane, x: str) -> str:
     of = _format(m)
     size = m.at_most(m.size(x), m.number(of.flat))
     bits, rest = _reduced(m, m.add(size, size))
-    scale = _power_of_two(m, bits, str(of.bias))
+    scale = _power_of_two(m, bits, m.whole(of.bias))
     grown = m.fma(scale, rest, m.sub(scale, m.number(1)))
     return m.intrinsic("copysign", m.div(grown, m.add(grown, m.number(2))), x)
 
@@ -170,13 +168,12 @@ def _parted(m: Lane, x: str) -> tuple[str, str]:
     """k and f of a normal number."""
     of = _format(m)
     bits = m.to_bits(x)
-    root = m.bits_of(math.sqrt(0.5))
-    above = m.code.let(f"sub i{m.bits} {bits}, {root}")
-    k = m.code.let(f"ashr i{m.bits} {above}, {of.mantissa}")
-    exponent = m.code.let(f"shl i{m.bits} {k}, {of.mantissa}")
-    f = m.sub(m.from_bits(m.code.let(f"sub i{m.bits} {bits}, {exponent}")), m.number(1))
+    above = m.on_bits("sub", bits, m.whole(m.bits_of(math.sqrt(0.5))))
+    k = m.on_bits("ashr", above, m.whole(of.mantissa))
+    exponent = m.on_bits("shl", k, m.whole(of.mantissa))
+    f = m.sub(m.from_bits(m.on_bits("sub", bits, exponent)), m.number(1))
     # a whole number in the last bits of the shifter, as vectors have no conversion of 64 bits
-    moved = m.code.let(f"add i{m.bits} {k}, {m.bits_of(of.shifter)}")
+    moved = m.on_bits("add", k, m.whole(m.bits_of(of.shifter)))
     return m.sub(m.from_bits(moved), m.number(of.shifter)), f
 
 
@@ -223,7 +220,7 @@ def _log1p(m: Lane, x: str) -> str:
 
 # -- angles ---------------------------------------------------------------------------------------
 
-_LARGEST = 2.0**45
+LARGEST = 2.0**45
 _QUARTER = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
 _SINE = (
     -7.584436884170301e-13,
@@ -246,8 +243,6 @@ _COSINE = (
 
 def _turned(m: Lane, x: str, quarters: int) -> str:
     """The sine of a positive angle and so many quarter turns."""
-    far = m.compare("gt", x, m.number(_LARGEST))
-    m.code.trouble(m.both(far, m.compare("lt", x, m.number(math.inf))))
     shifted = m.fma(x, m.number(2.0 / math.pi), m.number(_DOUBLE.shifter))
     k = m.sub(shifted, m.number(_DOUBLE.shifter))
     r = x
@@ -262,18 +257,18 @@ def _turned(m: Lane, x: str, quarters: int) -> str:
     lost = m.sub(m.sub(one, near), half)
     cosine = m.fma(m.mul(square, square), m.polynomial(square, _COSINE), lost)
     cosine = m.add(near, cosine)
-    turns = m.code.let(f"add i64 {m.to_bits(shifted)}, {quarters}")
-    odd = m.code.let(f"icmp ne i64 {m.code.let(f'and i64 {turns}, 1')}, 0")
+    turns = m.on_bits("add", m.to_bits(shifted), m.whole(quarters))
+    last = m.on_bits("and", turns, m.whole(1))
+    odd = m.code.let(f"icmp ne {m.integer} {last}, {m.whole(0)}")
     # the second last bit says whether the sign is another: it becomes the bit of the sign
-    sign = m.code.let(f"shl i64 {m.code.let(f'and i64 {turns}, 2')}, 62")
-    found = m.to_bits(m.select(odd, cosine, sine))
-    return m.from_bits(m.code.let(f"xor i64 {found}, {sign}"))
+    sign = m.on_bits("shl", m.on_bits("and", turns, m.whole(2)), m.whole(62))
+    return m.from_bits(m.on_bits("xor", m.to_bits(m.select(odd, cosine, sine)), sign))
 
 
 def _sin(m: Lane, x: str) -> str:
-    result = _turned(m, m.size(x), 0)
-    negative = m.code.let(f"and i64 {m.to_bits(x)}, {-(2**63)}")
-    return m.from_bits(m.code.let(f"xor i64 {m.to_bits(result)}, {negative}"))
+    result = m.to_bits(_turned(m, m.size(x), 0))
+    sign = m.on_bits("and", m.to_bits(x), m.whole(-(2**63)))
+    return m.from_bits(m.on_bits("xor", result, sign))
 
 
 def _cos(m: Lane, x: str) -> str:
@@ -289,39 +284,3 @@ FORMULAS: dict[str, Callable[[Lane, str], str]] = {
     "sin": _sin,
     "cos": _cos,
 }
-
-# those that are at least as quick as the functions of libmvec, and have no slow path for infinities
-# and small or negative numbers; each costs some milliseconds to compile, so only the first ones of
-# a module are written out
-_QUICKER = frozenset(
-    (
-        *((name, "double") for name in ("exp", "expm1", "tanh", "log", "log1p", "sin", "cos")),
-        *((name, "float") for name in ("exp", "expm1", "tanh", "log1p")),
-    )
-)
-_MANY = 12
-
-
-def _by_formula(m: Lane, name: str) -> bool:
-    if name not in FORMULAS:
-        return False
-    if name in ("sin", "cos") and not (m.bits == 64 and fuses()):
-        return False
-    if not vector_forms(name, m.type):
-        return True
-    return (name, m.type) in _QUICKER and m.code.module.inlined < _MANY
-
-
-def evaluate(m: Lane, name: str, *operands: str) -> str:
-    """Emit a function of C by its formula, if that is quicker, or by a call."""
-    if not _by_formula(m, name):
-        return m.function(name, *operands)
-    module = m.code.module
-    module.inlined += 1
-    symbol = f"wengert.{name}.{m.type}"
-    if not module.has(symbol):
-        inner = Code(module)
-        result = FORMULAS[name](Lane(inner, m.dtype, exact=True), "%x")
-        head = f"internal {m.type} @{symbol}({m.type} %x, ptr %trouble) alwaysinline nounwind"
-        module.declare(symbol, inner.function(head, f"{m.type} {result}"))
-    return m.code.let(f"call {m.type} @{symbol}({m.type} {operands[0]}, ptr %trouble)")

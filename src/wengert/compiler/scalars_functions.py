@@ -1,7 +1,7 @@
 """Layer 8 · compiler: elements of exponentials, logarithms, angles and special functions.
 
 The functions of the C library are called (see NOTE [vector functions] in
-`wengert.compiler.library`); the others are composed of them as their kernels are. All agree with
+`wengert.compiler.vectors`); the others are composed of them as their kernels are. All agree with
 the kernels to a few units in the last place: the vector forms are accurate to 4, and what is
 composed of them to twice as many.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wengert.compiler.scalars_formulas import evaluate
+from wengert.compiler.library import call_function
 from wengert.compiler.scalars_lane import Lane
 
 __all__ = ["FUNCTIONS"]
@@ -19,8 +19,12 @@ __all__ = ["FUNCTIONS"]
 _LN2 = math.log(2.0)
 
 
+def _call(m: Lane, name: str, *operands: str) -> str:
+    return call_function(m.code, name, m.type, operands)
+
+
 def _called(name: str) -> Any:
-    return lambda m, *operands: evaluate(m, name, *operands)
+    return lambda m, *operands: _call(m, name, *operands)
 
 
 # -- of exponentials and logarithms ---------------------------------------------------------------
@@ -28,13 +32,13 @@ def _called(name: str) -> Any:
 
 def _sigmoid(m: Lane, a: str) -> str:
     one = m.number(1)
-    return m.div(one, m.add(one, evaluate(m, "exp", m.neg(a))))
+    return m.div(one, m.add(one, _call(m, "exp", m.neg(a))))
 
 
 def _rpow_scalar(m: Lane, a: str, base: Any) -> str:
     if base == 2:
-        return m.function("exp2", a)
-    return m.function("pow", m.value(base), a)
+        return _call(m, "exp2", a)
+    return _call(m, "pow", m.value(base), a)
 
 
 def _vanishing(name: str, root: float) -> Any:
@@ -43,7 +47,7 @@ def _vanishing(name: str, root: float) -> Any:
     def rule(m: Lane, a: str, b: str) -> str:
         zero = m.compare("eq", a, m.number(0))
         kept = m.select(zero, m.select(m.is_nan(b), b, m.number(root)), b)
-        return m.mul(a, evaluate(m, name, kept))
+        return m.mul(a, _call(m, name, kept))
 
     return rule
 
@@ -54,13 +58,13 @@ def _entr(m: Lane, a: str) -> str:
     size = m.select(inside, a, m.number(1))
     below = m.select(m.is_nan(a), a, zero)
     below = m.select(m.compare("lt", a, zero), m.number(-math.inf), below)
-    return m.select(inside, m.mul(size, m.neg(evaluate(m, "log", size))), below)
+    return m.select(inside, m.mul(size, m.neg(_call(m, "log", size))), below)
 
 
 def _logit(m: Lane, a: str, eps: float | None) -> str:
     if eps is not None:
         a = m.minimum(m.maximum(a, m.number(eps)), m.number(1 - eps))
-    return evaluate(m, "log", m.div(a, m.sub(m.number(1), a)))
+    return _call(m, "log", m.div(a, m.sub(m.number(1), a)))
 
 
 def _logarithm_of_sum(scale: float) -> Any:
@@ -68,8 +72,8 @@ def _logarithm_of_sum(scale: float) -> Any:
 
     def rule(m: Lane, a: str, b: str) -> str:
         gap = m.size(m.sub(a, b))
-        grown = evaluate(m, "exp", m.mul(gap, m.number(-scale)))
-        added = evaluate(m, "log1p", grown)
+        grown = _call(m, "exp", m.mul(gap, m.number(-scale)))
+        added = _call(m, "log1p", grown)
         added = m.mul(added, m.number(1.0 / scale)) if scale != 1 else added
         # two equal infinities have no difference
         added = m.select(m.compare("eq", a, b), m.number(_LN2 / scale), added)
@@ -81,7 +85,7 @@ def _logarithm_of_sum(scale: float) -> Any:
 def _lgamma(m: Lane, a: str) -> str:
     # the kernel's value at minus infinity is not the C library's
     far = m.number(-math.inf)
-    return m.select(m.compare("eq", a, far), far, m.function("lgamma", a))
+    return m.select(m.compare("eq", a, far), far, _call(m, "lgamma", a))
 
 
 FUNCTIONS = {
@@ -116,7 +120,7 @@ FUNCTIONS = {
     },
     "sigmoid": _sigmoid,
     "rpow_scalar": _rpow_scalar,
-    "ldexp": lambda m, a, b: m.mul(a, m.function("exp2", b)),
+    "ldexp": lambda m, a, b: m.mul(a, _call(m, "exp2", b)),
     "xlogy": _vanishing("log", 1),
     "special_xlog1py": _vanishing("log1p", 0),
     "special_entr": _entr,

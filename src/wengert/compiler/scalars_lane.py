@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.code import Code, Operand, literal, llvm_type
-from wengert.compiler.library import call_function
 
 __all__ = ["Lane", "cast"]
 
@@ -71,23 +70,47 @@ def _whole(code: Code, value: str, old: str, target: np.dtype[Any]) -> str:
 class Lane:
     """Instructions on elements of one dtype, appended to an emitter.
 
-    Operands and results are SSA names or literals; conditions are of type ``i1``. With `exact`, the
-    module's fast-math flags do not hold.
+    Operands and results are SSA names or literals.
+
+    Parameters
+    ----------
+    exact
+        Whether the module's fast-math flags do not hold.
+    count
+        How many elements there are in a register: more than one for vectors of floats, on which
+        not everything here is defined.
+
+    Attributes
+    ----------
+    type, flag, integer
+        The types of numbers, of conditions, and of the bits of numbers.
     """
 
-    __slots__ = ("bits", "code", "dtype", "flags", "kind", "type")
+    __slots__ = ("bits", "code", "count", "dtype", "flag", "flags", "integer", "kind", "type")
 
-    def __init__(self, code: Code, dtype: np.dtype[Any], exact: bool = False) -> None:
+    def __init__(
+        self, code: Code, dtype: np.dtype[Any], exact: bool = False, count: int = 1
+    ) -> None:
         self.code = code
         self.flags = "" if exact else code.module.flags
         self.dtype = dtype
         self.kind = dtype.kind
-        self.type = llvm_type(dtype)
         self.bits = 1 if dtype.kind == "b" else 8 * dtype.itemsize
+        self.count = count
+        self.type, self.flag, self.integer = (
+            element if count == 1 else f"<{count} x {element}>"
+            for element in (llvm_type(dtype), "i1", f"i{self.bits}")
+        )
 
     def number(self, value: Any) -> str:
         """A constant."""
-        return literal(value, self.dtype)
+        return self._spread(literal(value, self.dtype), llvm_type(self.dtype))
+
+    def _spread(self, value: str, kind: str) -> str:
+        """A constant of each element."""
+        if self.count == 1:
+            return value
+        return f"<{', '.join([f'{kind} {value}'] * self.count)}>"
 
     def value(self, param: Any) -> str:
         """A number among the parameters: known now, or an operand known when it runs."""
@@ -146,7 +169,7 @@ class Lane:
 
     def select(self, condition: str, a: str, b: str) -> str:
         """a where the condition holds, else b."""
-        return self.code.let(f"select i1 {condition}, {self.type} {a}, {self.type} {b}")
+        return self.code.let(f"select {self.flag} {condition}, {self.type} {a}, {self.type} {b}")
 
     def is_nan(self, a: str) -> str:
         """Whether a float is NaN."""
@@ -154,11 +177,11 @@ class Lane:
 
     def both(self, a: str, b: str) -> str:
         """Whether two conditions hold."""
-        return self.code.let(f"and i1 {a}, {b}")
+        return self.code.let(f"and {self.flag} {a}, {b}")
 
     def either(self, a: str, b: str) -> str:
         """Whether one of two conditions holds."""
-        return self.code.let(f"or i1 {a}, {b}")
+        return self.code.let(f"or {self.flag} {a}, {b}")
 
     def maximum(self, a: str, b: str) -> str:
         """The larger of two, NaN if either is."""
@@ -187,7 +210,7 @@ class Lane:
 
     def intrinsic(self, name: str, *operands: str) -> str:
         """A function that LLVM itself knows, of floats."""
-        suffix = "f64" if self.type == "double" else "f32"
+        suffix = f"v{self.count}f{self.bits}" if self.count > 1 else f"f{self.bits}"
         types = ", ".join([self.type] * len(operands))
         symbol = f"llvm.{name}.{suffix}"
         self.code.module.declare(symbol, f"declare {self.type} @{symbol}({types})")
@@ -207,11 +230,19 @@ class Lane:
 
     def to_bits(self, a: str) -> str:
         """The bits of a float, as an integer."""
-        return self.code.let(f"bitcast {self.type} {a} to i{self.bits}")
+        return self.code.let(f"bitcast {self.type} {a} to {self.integer}")
 
     def from_bits(self, a: str) -> str:
         """The float of some bits."""
-        return self.code.let(f"bitcast i{self.bits} {a} to {self.type}")
+        return self.code.let(f"bitcast {self.integer} {a} to {self.type}")
+
+    def whole(self, value: int) -> str:
+        """A constant integer of as many bits as a number."""
+        return self._spread(str(value), f"i{self.bits}")
+
+    def on_bits(self, operation: str, a: str, b: str) -> str:
+        """An instruction on integers of as many bits as a number."""
+        return self.code.let(f"{operation} {self.integer} {a}, {b}")
 
     def bits_of(self, value: float) -> int:
         """The bits of a constant."""
@@ -224,7 +255,3 @@ class Lane:
         if self.kind == "u":
             return a
         return self.select(self.compare("lt", a, "0"), self.neg(a), a)
-
-    def function(self, name: str, *operands: str) -> str:
-        """A function of the C library, of floats, for which there may be a vector form."""
-        return call_function(self.code, name, self.type, operands)

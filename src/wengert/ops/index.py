@@ -195,7 +195,7 @@ def _item(item: Any) -> Any:
     kind = item.dtype.kind
     if isinstance(item, Lifted) and item.dtype == np.uint8 and item.traced:
         return item.astype(bool)
-    if isinstance(item, Lifted) and kind in "iu":
+    if isinstance(item, Lifted) and kind in "iu" and item.dtype != np.uint8:
         # without dimensions, too, it cannot be a number
         return item.astype(np.intp)
     if isinstance(item, Lifted) and item.traced and kind == "b":

@@ -36,7 +36,8 @@ FUNCTIONS: tuple[Any, ...] = (
 
 def signature_of(prim: Primitive) -> tuple[Any, ...]:
     """What compiled code depends on, to know code that was made from another record."""
-    return (prim.args, prim.params, prim.saved, prim.infix, prim.view, prim.broadcasts, prim.masks)
+    steps = (prim.args, prim.params, prim.saved, prim.infix, prim.view, prim.broadcasts, prim.masks)
+    return (*steps, prim.fixed, prim.outputs, prim.variadic, prim.scalar, prim.rscalar)
 
 
 def _is_current(prim: Primitive) -> bool:

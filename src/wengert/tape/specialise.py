@@ -203,7 +203,8 @@ def operator(prim: Primitive, slow: Callable[..., Any], name: str, reflected: bo
         return lambda self, other: slow(prim, (self, other), {})
     maker = compiled_maker(prim, "reflected" if reflected else "operator")
     scope = _scope(prim, slow, form)
-    if maker is not None:
+    # the steps of the form are among those of the operator
+    if maker is not None and (form is None or compiled_maker(form) is not None):
         return maker(scope)
     written = None if form is None else Steps(form, "_form")
     steps = Steps(prim)

@@ -126,7 +126,7 @@ def attach_views(
     if vc is None:
         vc = source.vc = [0, None]
     shape = source.payload.shape
-    views = _known_views(source)
+    views = _known_views(source, len(results))
     outs = []
     for index, result in enumerate(results):
         out = new_tensor(result, OutputEdge(node, index), vc)
@@ -139,16 +139,19 @@ def attach_views(
     return tuple(outs)
 
 
-def _known_views(base: Any) -> list[Any]:
-    """References to the views of `base`, where a new one is to be added."""
+def _known_views(base: Any, count: int = 1) -> list[Any]:
+    """References to the views of `base`, where `count` new ones are to be added."""
     ext = base.ext
     if ext is None:
         ext = base.extra()
     views: list[Any] | None = ext.views
     if views is None:
         views = ext.views = []
-    elif len(views) > 8 and len(views) & (len(views) - 1) == 0:
-        views[:] = [reference for reference in views if reference() is not None]
+    else:
+        known = len(views)
+        # each time their number has doubled, those that are gone are left out
+        if known > 8 and (known - 1).bit_length() != (known + count - 1).bit_length():
+            views[:] = [reference for reference in views if reference() is not None]
     return views
 
 

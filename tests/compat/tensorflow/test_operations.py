@@ -100,6 +100,11 @@ def test_steps_give_no_gradient():
     assert gradient(tf.sign, 1.5) == [0.0]
 
 
+def test_a_floor_division_rounds_the_quotient_before_it_cuts():
+    # one tenth in single precision is a little more than that: ten of them do not fit
+    assert tf.math.floordiv(1.0, 0.1).numpy() == 10.0 == (tf.constant(1.0) // 0.1).numpy()
+
+
 def test_at_ties_the_gradient_goes_where_tensorflow_sends_it():
     assert gradient(tf.maximum, 1.5, 1.5) == [1.0, 0.0]
     assert gradient(tf.minimum, 1.5, 1.5) == [1.0, 0.0]

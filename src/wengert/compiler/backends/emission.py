@@ -12,63 +12,25 @@ from wengert.compiler.backends.affine import Counter, Index, Looked, Place, stri
 from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store
 from wengert.compiler.backends.nodes import Apply, Choice, Literal, Load, Node, Position, walk
 from wengert.compiler.backends.plan import Call, Check, Plan, Repeat
-from wengert.compiler.backends.storage import Slot, Storage, trees_of
+from wengert.compiler.backends.scope import Scope, Workspace
+from wengert.compiler.backends.storage import Slot, Storage
+from wengert.compiler.backends.trees import (
+    UNROLLED,
+    is_slight,
+    trees_of,
+    turns,
+    written_once,
+)
 from wengert.compiler.code import Array, Code, Operand, literal, llvm_type, memory_type
 from wengert.compiler.ir import Value
 from wengert.compiler.native_products import multiply
-from wengert.compiler.scalars import cost, emit
+from wengert.compiler.scalars import emit
 
-__all__ = ["Emission", "Workspace"]
+__all__ = ["Emission"]
 
 
-# loops that run no more often than this may become straight code
-_UNROLLED = 16
 # in plans of more statements than this, loops of little work are translated as they are
 _MANY = 40
-_SLIGHT = 4096
-_QUICK = 4
-
-
-class Workspace:
-    """Memory behind the arena, for calls to use while they run: all use the same."""
-
-    def __init__(self, code: Code, start: int) -> None:
-        self.code = code
-        self.start = start
-        self.end = start
-        self._next = start
-
-    def __call__(self, size: int) -> str:
-        """The address of so many bytes."""
-        at = self._next
-        self._next += -(-size // 64) * 64
-        self.end = max(self.end, self._next)
-        name = self.code.fresh("work")
-        self.code.allocations.append(f"  {name} = getelementptr inbounds i8, ptr %arena, i64 {at}")
-        return name
-
-    def clear(self) -> None:
-        """What has been given out is free again."""
-        self._next = self.start
-
-
-class _Scope:
-    """What has been computed where instructions are being written, and around it."""
-
-    __slots__ = ("known", "outer")
-
-    def __init__(self, outer: _Scope | None = None) -> None:
-        self.outer = outer
-        self.known: dict[Any, str] = {}
-
-    def find(self, key: Any) -> str | None:
-        scope: _Scope | None = self
-        while scope is not None:
-            name = scope.known.get(key)
-            if name is not None:
-                return name
-            scope = scope.outer
-        return None
 
 
 class Emission:
@@ -103,7 +65,7 @@ class Emission:
         self.outputs = outputs
         self.arena = arena
         self.constants = constants
-        self.scope = _Scope()
+        self.scope = Scope()
         self._pointers: dict[Value, str] = {}
         self._aliasing: dict[str, str] = {}
         self._once: set[Value] = set()
@@ -270,7 +232,7 @@ class Emission:
         edges = []
         for label, part in ((then, node.inside), (other, node.outside)):
             code.label(label)
-            self.scope = _Scope(self.scope)
+            self.scope = Scope(self.scope)
             found = self.node(part)
             assert self.scope.outer is not None
             self.scope = self.scope.outer
@@ -283,16 +245,16 @@ class Emission:
 
     def run(self) -> None:
         """Write everything."""
-        self._once = _written_once(self.plan)
+        self._once = written_once(self.plan)
         many = sum(item.count for item in trees_of(self.plan.block)) > _MANY
         for at, item in enumerate(self.plan.block):
             if isinstance(item, LoopTree):
                 self._separate(item)
-                self._plain = many and _is_slight(item)
+                self._plain = many and is_slight(item)
                 self._item(item)
                 self._aliasing = {}
                 # elements of loops are of no use outside of them, and memory changes
-                self.scope = _Scope()
+                self.scope = Scope()
             elif isinstance(item, Call):
                 self._call(item)
             elif isinstance(item, Check):
@@ -326,12 +288,12 @@ class Emission:
         merged = self._merged(tree)
         inner = merged[-1]
         extent = math.prod([each.counter.extent for each in merged])
-        unroll = _turns(tree) <= _UNROLLED
+        unroll = turns(tree) <= UNROLLED
         with self.code.loop(extent, unroll=unroll, plain=self._plain) as counter:
             for each in merged:
                 self.counters[each.counter] = ""
             self.counters[inner.counter] = counter
-            self.scope = _Scope(self.scope)
+            self.scope = Scope(self.scope)
             for part in inner.body:
                 self._item(part)
             assert self.scope.outer is not None
@@ -428,7 +390,7 @@ class Emission:
         call.native.emit(self.code, call.step, ins, outs)
         if isinstance(self.code.workspace, Workspace):
             self.code.workspace.clear()
-        self.scope = _Scope()
+        self.scope = Scope()
 
     def _multiply(self, item: Product) -> None:
         left = self._view((item.rows, item.inner), item.left)
@@ -512,49 +474,4 @@ class Emission:
             inner.run()
             for target, source, size in zip(current, following, sizes, strict=True):
                 self._copy(target, source, size)
-        self.scope = _Scope()
-
-
-def _is_slight(tree: LoopTree) -> bool:
-    """Whether a loop's work is so little that making it quick takes longer than it saves."""
-    if _turns(tree) * tree.count > _SLIGHT:
-        return False
-    statements: list[Any] = []
-    pending: list[Any] = [tree]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, LoopTree):
-            pending += [*item.before, *item.body, *item.after]
-        else:
-            statements.append(item)
-    nodes = walk([node for item in statements for node in item.nodes])
-    return all(cost(node.name, node.dtype) <= _QUICK for node in nodes if isinstance(node, Apply))
-
-
-def _turns(tree: LoopTree) -> int:
-    """How often the innermost loops of a tree run; products count as long ones."""
-    inner = [
-        _turns(part) if isinstance(part, LoopTree) else _UNROLLED
-        for part in tree.body
-        if isinstance(part, LoopTree | Product)
-    ]
-    return tree.counter.extent * sum(inner or [1])
-
-
-def _written_once(plan: Plan) -> set[Value]:
-    """The values whose elements are written by one statement, or not at all in this plan."""
-    counts: dict[Value, int] = {}
-
-    def count(item: Any) -> None:
-        if isinstance(item, LoopTree):
-            for part in (*item.before, *item.body, *item.after):
-                count(part)
-        elif isinstance(item, Store):
-            counts[item.value] = counts.get(item.value, 0) + 1
-        elif isinstance(item, Accumulate):
-            counts[item.value] = 2
-
-    for item in plan.block:
-        count(item)
-    known = {value for value, n in counts.items() if n == 1}
-    return known | set(plan.program.inputs) | {v for v in plan.stored if v not in counts}
+        self.scope = Scope()

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.compiler.backends.pull import PULLS
+from wengert.compiler.backends.pulls import PULLS
 from wengert.compiler.code import is_native
 from wengert.compiler.ir import Affine, Loop, Number, Program, Step, Value, uses
 from wengert.compiler.native_table import NATIVE

@@ -19,6 +19,7 @@ from wengert.compiler.backends.numpy import ordered
 from wengert.compiler.backends.plan import Call, Plan, Repeat
 from wengert.compiler.backends.segments import segments
 from wengert.compiler.backends.storage import Storage
+from wengert.compiler.backends.trees import extents_of, steps_of
 from wengert.compiler.backends.wrapper import Function, write_module
 from wengert.compiler.ir import Affine, Loop, Program, Step, Value, apply, substitute
 from wengert.compiler.native_table import NATIVE
@@ -214,13 +215,13 @@ def _describe(storage: Storage, description: Description) -> None:
         if isinstance(item, Call):
             description.calls += filter(None, [item.native.describe(item.step)])
         elif isinstance(item, LoopTree):
-            steps = list(_steps(item))
+            steps = list(steps_of(item))
             called = [NATIVE[s.prim.name].describe(s) for s in steps if s.prim.name in NATIVE]
             description.calls += filter(None, called)
             read, written = storage.traffic(item)
             description.loops.append(
                 LoopNest(
-                    list(_extents(item)),
+                    list(extents_of(item)),
                     [step.prim.name for step in steps],
                     [step.site for step in steps],
                     read,
@@ -230,28 +231,3 @@ def _describe(storage: Storage, description: Description) -> None:
     for item in storage.plan.block:
         if isinstance(item, Repeat):
             _describe(Storage(item.body), description)
-
-
-def _steps(item: Any) -> list[Step]:
-    """The steps that a tree of loops computes, once each."""
-    found: dict[int, Step] = {}
-
-    def visit(part: Any) -> None:
-        if isinstance(part, LoopTree):
-            for inner in (*part.before, *part.body, *part.after):
-                visit(inner)
-        elif part.step is not None:
-            found[id(part.step)] = part.step
-
-    visit(item)
-    return list(found.values())
-
-
-def _extents(tree: LoopTree) -> list[int]:
-    """How often the loops of a tree run, following the first loop of each body."""
-    extents = []
-    inner: LoopTree | None = tree
-    while inner is not None:
-        extents.append(inner.counter.extent)
-        inner = next((part for part in inner.body if isinstance(part, LoopTree)), None)
-    return extents

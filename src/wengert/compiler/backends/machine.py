@@ -9,7 +9,6 @@ of its results by NumPy's own C functions, and so costs about what any built-in 
 from __future__ import annotations
 
 import ctypes
-import sys
 import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -18,7 +17,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
-__all__ = ["DATA", "Machine", "State", "builtin", "register", "symbol_of"]
+__all__ = ["DATA", "Machine", "State", "builtin", "function_attributes", "register"]
 
 DATA = object.__basicsize__
 """Where in an array object the address of its elements stands."""
@@ -34,6 +33,8 @@ _PYTHON = (
     "Py_DecRef",
     "Py_IncRef",
 )
+# characters of text
+_LONG = 80_000
 # the positions of NumPy's functions in the table that it exports
 _NUMPY = {"PyArray_Type": 2, "PyArray_New": 93}
 
@@ -93,10 +94,10 @@ def _host() -> tuple[Any, str, str, bool]:
     return target, llvm.get_host_cpu_name(), features.flatten(), bool(features.get("avx512f"))
 
 
-def _target() -> Any:
+def _target(effort: int) -> Any:
     # a new one for each module, since the engine that runs the module takes it over
     target, name, features, _ = _host()
-    return target.create_target_machine(cpu=name, features=features, opt=2, jit=True)
+    return target.create_target_machine(cpu=name, features=features, opt=effort, jit=True)
 
 
 def function_attributes() -> str:
@@ -117,15 +118,16 @@ class Machine:
     __slots__ = ("_engine", "_module", "ir")
 
     def __init__(self, text: str) -> None:
-        machine = _target()
+        # what LLVM's last efforts gain is little next to the time that they take on long functions
+        effort = 2 if len(text) < _LONG else 1
+        machine = _target(effort)
         self.ir = text
         module = llvm.parse_assembly(text)
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
-        options = llvm.create_pipeline_tuning_options(speed_level=2)
-        options.loop_vectorization = True
-        options.slp_vectorization = True
-        options.loop_interleaving = True
+        options = llvm.create_pipeline_tuning_options(speed_level=effort)
+        options.loop_vectorization = options.loop_interleaving = True
+        options.slp_vectorization = options.loop_unrolling = effort > 1
         builder = llvm.create_pass_builder(machine, options)
         builder.getModulePassManager().run(module, builder)
         self._module = module
@@ -142,7 +144,7 @@ class Machine:
 
     def assembly(self) -> str:
         """The machine code in words."""
-        return str(_target().emit_assembly(self._module))
+        return str(_target(2).emit_assembly(self._module))
 
 
 class _MethodDef(ctypes.Structure):
@@ -165,14 +167,4 @@ def builtin(address: int, name: str, state: State) -> Callable[..., Any]:
     make.argtypes = [ctypes.POINTER(_MethodDef), ctypes.py_object, ctypes.c_void_p]
     # the function refers to its definition, and holds `state`
     state.owner = (state.owner, definition)
-    return make(ctypes.byref(definition), state, None)  # type: ignore[no-any-return]
-
-
-def symbol_of(name: str) -> int | None:
-    """The address that LLVM knows for a symbol."""
-    return llvm.address_of_symbol(name)  # type: ignore[no-any-return]
-
-
-def is_supported() -> bool:
-    """Whether functions can be called in this way here: by CPython, with a lock."""
-    return sys.implementation.name == "cpython"
+    return make(ctypes.byref(definition), state, None)

@@ -106,7 +106,7 @@ class Choice:
         self.tests = tuple(tests)
         self.inside = inside
         self.outside = outside
-        self.dtype = inside.dtype
+        self.dtype: np.dtype[Any] = inside.dtype
 
 
 Node = Load | Literal | Position | Apply | Choice

@@ -160,7 +160,7 @@ class _Writer:
 
     def step(self, step: Step, indent: str, i: str, out: Value | None) -> None:
         given = [self.value(arg) for arg in step.args]
-        kernel = _UFUNCS.get(step.prim.name)
+        kernel: Any = _UFUNCS.get(step.prim.name)
         if out is not None and kernel is not None:
             given += [self.param(param, i) for param in step.params.values()]
         else:

@@ -28,7 +28,8 @@ from wengert.compiler.backends.loops import (
     place_nest,
 )
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
-from wengert.compiler.backends.pull import PULLS, aligned
+from wengert.compiler.backends.pull import aligned
+from wengert.compiler.backends.pulls import PULLS
 from wengert.compiler.backends.regions import REGIONS, Region
 from wengert.compiler.code import is_native
 from wengert.compiler.ir import Loop, Number, Program, Step, Value, uses
@@ -220,7 +221,8 @@ class Plan:
             self._store(index)
         grows = step.args and step.outs[0].size > step.args[0].size
         for arg in step.args:
-            if self._cost(arg) > (2 if grows or pull.piecewise else 2 * _CHEAP):
+            again = pull.inline(step) and (grows or pull.piecewise)
+            if again and self._cost(arg) > 2:
                 self._store(arg)
             elif self._cost(arg) > 1 and name in ("mm", "bmm", "mv"):
                 # each element is read for a whole row, or column
@@ -256,6 +258,7 @@ class Plan:
         step, k = self.definitions[value]
         pull = PULLS.get(step.prim.name)
         if pull is not None and kind_of(step) == "pull":
+            assert pull.node is not None
             return pull.node(self.source, step, k, place, self.counter)
         numbers = {
             name: self.source(param.value, (ZERO,) * len(param.value.shape))
@@ -325,13 +328,13 @@ class Plan:
 
         def build(place: Place, loops: Sequence[Counter]) -> list[Part]:
             sizes = (out.shape[-2], a.shape[-1], out.shape[-1])
-            rows, inner, columns = counters = (*map(Counter, sizes),)
+            rows, inner, columns = map(Counter, sizes)
             lead = place[: rank - 2]
             left = self.source(a, aligned((*lead, of(rows), of(inner)), a.shape))
             right = self.source(b, aligned((*lead, of(inner), of(columns)), b.shape))
             assert isinstance(left, Load) and isinstance(right, Load)
             at = (*lead, of(rows), of(columns))
-            return [Part(Product(out, at, (left, right), counters, step))]
+            return [Part(Product(out, at, (left, right), (rows, inner, columns), step))]
 
         self._nest((*out.shape[:-2], 1, 1), build)
 

@@ -11,11 +11,11 @@ that are never needed at the same time share their places.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from wengert.compiler.backends.affine import Counter, Place, strides_of
-from wengert.compiler.backends.loops import Block, LoopTree
+from wengert.compiler.backends.loops import LoopTree
 from wengert.compiler.backends.nodes import Load, walk
 from wengert.compiler.backends.plan import Call, Check, Plan, Repeat
 from wengert.compiler.ir import Value, uses
@@ -231,8 +231,3 @@ def _contracted(value: Value, uses_of: Sequence[_Use]) -> tuple[tuple[int, ...],
         0 if size == 1 else stride for size, stride in zip(sizes, strides_of(sizes), strict=True)
     ]
     return tuple(strides), math.prod(sizes)
-
-
-def trees_of(block: Block) -> Iterator[LoopTree]:
-    """The outermost loops of a block."""
-    return (item for item in block if isinstance(item, LoopTree))

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.compiler.backends.emission import Emission, Workspace
+from wengert.compiler.backends.emission import Emission
 from wengert.compiler.backends.machine import DATA, function_attributes
 from wengert.compiler.backends.plan import Plan
+from wengert.compiler.backends.scope import Workspace
 from wengert.compiler.backends.storage import Storage
 from wengert.compiler.code import Code, Module
 from wengert.compiler.ir import Value
@@ -138,7 +139,7 @@ def _call(k: int, plan: Plan, storage: Storage) -> str:
     for i in range(len(program.inputs)):
         at = code.let(f"getelementptr inbounds ptr, ptr %args, i64 {i}")
         _point(code, code.let(f"load ptr, ptr {at}"), inputs, i)
-    made = []
+    made: list[str] = []
     for i, value in enumerate(program.outputs):
         shape = ", ".join(f"i64 {size}" for size in value.shape)
         name = f"@shape{k}.{i}"

@@ -281,6 +281,14 @@ def _float_number(b: Builder, name: str, args: Values, params: Params, out: Valu
     return b.emit(name, args, {"other": number}, out)
 
 
+@_rule("div")
+def _fast_quotient(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    if not b.fastmath or not _is_float(out, args) or args[1].size * 2 > out.size:
+        return None
+    share = b.emit("reciprocal", (args[1],), {}, args[1])
+    return b.emit("mul", (args[0], share), {}, out)
+
+
 @_rule("mul", on=("exp", "zeros"))
 def _fast_product(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     if not b.fastmath or not _is_float(out, args):
@@ -360,6 +368,58 @@ def _small_power(b: Builder, name: str, args: Values, params: Params, out: Value
     else:
         return None
     return power if exponent > 0 else b.emit("reciprocal", (power,), {}, out)
+
+
+def _unshaped(b: Builder, value: Value) -> Value:
+    """A value before its shape was changed."""
+    step = b.maker(value, "view")
+    return value if step is None else step.args[0]
+
+
+def _exponentials(b: Builder, logarithm: Value) -> tuple[Value, Value, Value] | None:
+    """Of the logarithm of a sum of exponentials: their exponents, they themselves, and the sum."""
+    log = b.maker(logarithm, "log")
+    total = log and b.maker(_unshaped(b, log.args[0]), "sum_dim")
+    powers = total and b.maker(total.args[0], "exp")
+    if log is None or total is None or powers is None:
+        return None
+    return powers.args[0], total.args[0], log.args[0]
+
+
+@_rule("exp", on=("sub",))
+def _share_of_a_sum(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    """``exp(x - log(sum(exp(x))))``, of exponents below 0, is an exponential over the sum."""
+    step = b.maker(args[0], "sub")
+    if step is None or not _is_float(out, step.args):
+        return None
+    x, far = step.args[0], _unshaped(b, step.args[1])
+    found = _exponentials(b, far)
+    plus = b.maker(far, "add")
+    if found is not None:
+        below = b.maker(x, "sub")
+        if found[0] is not x or below is None or not _is_greatest(b, below.args[1]):
+            return None
+    elif plus is not None:
+        # the logarithm, and what was taken from all exponents before
+        for log, top in (plus.args, plus.args[::-1]):
+            found = _exponentials(b, _unshaped(b, log))
+            below = b.maker(found[0], "sub") if found is not None else None
+            if below is not None and below.args[0] is x and _is_greatest(b, below.args[1]):
+                if _unshaped(b, below.args[1]) is _unshaped(b, top):
+                    break
+                found = None
+    if found is None or found[1].shape != out.shape:
+        return None
+    total = b.shaped(found[2], step.args[1].shape)
+    share = b.emit("reciprocal", (total,), {}, total)
+    return b.emit("mul", (found[1], share), {}, out)
+
+
+def _is_greatest(b: Builder, value: Value) -> bool:
+    """Whether a value is the greatest element, or 0 in place of one that is infinite."""
+    value = _unshaped(b, value)
+    choice = b.maker(value, "where")
+    return b.maker(value if choice is None else _unshaped(b, choice.args[1]), "amax") is not None
 
 
 _INVERSES = {"exp": "log", "log": "exp", "reciprocal": "reciprocal"}

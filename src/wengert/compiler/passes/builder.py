@@ -126,6 +126,11 @@ class Builder:
         step = self._makers.get(value)
         return step if step is not None and step.prim.name in names else None
 
+    def known(self, name: str, args: tuple[Value, ...], params: Mapping[str, Any]) -> Value | None:
+        """The result of a step, if it is there already."""
+        found = self._known.get((name, args, params_key(params)) if params else (name, args))
+        return None if found is None else found[0]
+
     def uniform(self, value: Value) -> Any:
         """The number that all elements of `value` are, as NumPy's scalar, or None."""
         return self._uniforms.get(value)

@@ -40,6 +40,13 @@ def _of_single_elements(b: Builder, name: str, args: Values, params: Params, out
     return b.shaped(x, out.shape)
 
 
+@_rule("sum_dim", "prod_dim", "amax", "amin", "any", "all")
+def _kept_or_not(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    # the same, but for dimensions of size 1
+    known = b.known(name, args, {**params, "keepdim": not params["keepdim"]})
+    return None if known is None else b.shaped(known, out.shape)
+
+
 def _summed(b: Builder, x: Value, dim: Shape, out: Value) -> Value:
     """The sum along dimensions in the shape of `out`."""
     shape = tuple([n for d, n in enumerate(x.shape) if d not in dim])
@@ -138,6 +145,20 @@ def _extreme_of_copies(b: Builder, name: str, args: Values, params: Params, out:
     return None if number is None or not out.size else b.filled(number, out.dtype, out.shape)
 
 
+@_rule("gather", on=("argmax", "argmin", "view"))
+def _found(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    """What is at the place of the extreme is the extreme."""
+    x, index = args
+    dim = params["dim"]
+    inner = b.maker(index, "view")
+    step = b.maker(index if inner is None else inner.args[0], "argmax", "argmin")
+    kept = (*x.shape[:dim], 1, *x.shape[dim + 1 :])
+    if step is None or step.args[0] is not x or index.shape != kept or step.params["dim"] != dim:
+        return None
+    extreme = "amax" if step.prim.name == "argmax" else "amin"
+    return b.emit(extreme, (x,), {"dim": (dim,), "keepdim": True}, out)
+
+
 # -- values added where indices point -------------------------------------------------------------
 
 
@@ -216,6 +237,11 @@ def _bmm(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
     if args[0].shape[2] == 1:
         return b.emit("mul", args, {}, out)
     if out.shape[0] != 1:
-        return None
+        turns = [b.maker(arg, "permute") for arg in args]
+        if not all(turn is not None and turn.params["dims"] == (0, 2, 1) for turn in turns):
+            return None
+        like = Value(out.dtype, (out.shape[0], out.shape[2], out.shape[1]))
+        product = b.emit("bmm", [turn.args[0] for turn in turns[::-1] if turn], {}, like)
+        return b.emit("permute", (product,), {"dims": (0, 2, 1)}, out)
     matrices = [b.shaped(arg, arg.shape[1:]) for arg in args]
     return b.shaped(b.emit("mm", matrices, {}, Value(out.dtype, out.shape[1:])), out.shape)

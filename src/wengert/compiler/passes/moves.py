@@ -76,11 +76,23 @@ def _order(b: Builder, name: str, args: Values, params: Params, out: Value) -> A
         return b.shaped(x, out.shape)
     if name != ("t" if len(dims) == 2 else "permute"):
         return _permuted(b, x, dims)
-    product = b.maker(x, "mm") if name == "t" and b.once(x) else None
-    if product is not None:
-        first, second = product.args
-        return b.emit("mm", (_permuted(b, second, (1, 0)), _permuted(b, first, (1, 0))), {}, out)
-    return None
+    return _turned_product(b, x, dims, out) if b.once(x) else None
+
+
+def _turned_product(b: Builder, x: Value, dims: Shape, out: Value) -> Value | None:
+    """The transpose of a product that has a transpose as an argument: this one goes."""
+    product = b.maker(x, "mm", "bmm")
+    if product is None or dims not in ((1, 0), (0, 2, 1)):
+        return None
+    if not any(_is_turned(b, arg, dims) for arg in product.args):
+        return None
+    turned = [_permuted(b, arg, dims) for arg in product.args[::-1]]
+    return b.emit(product.prim.name, turned, {}, out)
+
+
+def _is_turned(b: Builder, x: Value, dims: Shape) -> bool:
+    step = b.maker(x, "t", "permute")
+    return step is not None and _dims(step.prim.name, step.params, len(dims)) == dims
 
 
 def _dims(name: str, params: Params, ndim: int) -> Shape:
@@ -371,6 +383,11 @@ def _cat(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
     parts = [arg for arg in args if arg.shape[dim]]
     if len(parts) == 1:
         return parts[0]
+    for i, part in enumerate(parts):
+        inner = b.maker(part, "cat")
+        if inner is not None and inner.params["dim"] == dim and b.once(part):
+            parts[i : i + 1] = inner.args
+            return b.emit("cat", parts, params, out)
     if parts and len(parts) < len(args):
         return b.emit("cat", parts, params, out)
     run = _run(b, args, dim)

@@ -1,0 +1,52 @@
+"""Layer 8 · compiler: what the writer of a function keeps in mind: names, and room to work in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.compiler.code import Code
+
+__all__ = ["Scope", "Workspace"]
+
+
+class Workspace:
+    """Memory behind the arena, for calls to use while they run: all use the same."""
+
+    def __init__(self, code: Code, start: int) -> None:
+        self.code = code
+        self.start = start
+        self.end = start
+        self._next = start
+
+    def __call__(self, size: int) -> str:
+        """The address of so many bytes."""
+        at = self._next
+        self._next += -(-size // 64) * 64
+        self.end = max(self.end, self._next)
+        name = self.code.fresh("work")
+        self.code.allocations.append(f"  {name} = getelementptr inbounds i8, ptr %arena, i64 {at}")
+        return name
+
+    def clear(self) -> None:
+        """What has been given out is free again."""
+        self._next = self.start
+
+
+class Scope:
+    """What has been computed where instructions are being written, and around it."""
+
+    __slots__ = ("known", "outer")
+
+    def __init__(self, outer: Scope | None = None) -> None:
+        self.outer = outer
+        self.known: dict[Any, str] = {}
+
+    def find(self, key: Any) -> str | None:
+        """The register of something, if it has been computed."""
+        scope: Scope | None = self
+        while scope is not None:
+            name = scope.known.get(key)
+            if name is not None:
+                return name
+            scope = scope.outer
+        return None

@@ -1,0 +1,177 @@
+"""Layer 8 · compiler: functions of mathematics for several numbers at a time, in native code.
+
+NOTE [vector functions]
+A declaration of ``exp`` may name in its attribute ``vector-function-abi-variant`` functions that do
+the same for vectors, and LLVM's loop vectoriser then calls these where a loop calls ``exp``; what
+is left over at a loop's end, and what is no loop, calls ``exp`` of the C library. Such functions
+are in libmvec, which glibc has: ``_ZGVdN4v_exp`` takes 4 doubles in the registers of AVX2 (b: SSE,
+d: AVX2, e: AVX-512, n: NEON), each v one argument; which of them exist is asked of the library that
+is there. They are accurate to 4 units in the last place. Some are our own, compiled from formulas
+when a program first needs them, for each length of vectors: all that have a formula where there is
+no libmvec, and everywhere those that are quicker than its (tanh) or whose arguments often are ones
+that libmvec takes one at a time (exp where it vanishes, in mixtures and attention), and the
+logarithm of floats, of which libmvec loses more digits near 1. What neither has is a call of the C
+library for each element.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import cache
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from wengert.compiler.code import Code, Module
+from wengert.compiler.scalars_formulas import FORMULAS, LARGEST
+from wengert.compiler.scalars_lane import Lane
+
+__all__ = ["VectorForm", "provide", "vector_forms"]
+
+# letters of the vector ABI by the processor's feature, with the bytes of their registers
+_X86 = (("sse2", "b", 16), ("avx2", "d", 32), ("avx512f", "e", 64))
+_NEON = (("neon", "n", 16),)
+_DTYPES: dict[str, np.dtype[Any]] = {"double": np.dtype(np.float64), "float": np.dtype(np.float32)}
+_OWN = frozenset(
+    (
+        *((name, element) for name in ("exp", "expm1", "tanh") for element in _DTYPES),
+        ("log", "float"),
+    )
+)
+# engines hold the code of their functions as long as they live
+_ENGINES: list[Any] = []
+
+
+class VectorForm(NamedTuple):
+    """A function for so many numbers: its symbol, and its name in the vector ABI."""
+
+    length: int
+    symbol: str
+    variant: str
+
+
+def _is_arm() -> bool:
+    return bool(llvm.get_process_triple().startswith(("aarch64", "arm64")))
+
+
+@cache
+def _registers() -> tuple[tuple[str, int], ...]:
+    """The letters of the processor's kinds of vectors, and their bytes."""
+    features = llvm.get_host_cpu_features()
+    known = _NEON if _is_arm() else _X86
+    return tuple([(letter, size) for feature, letter, size in known if features.get(feature, True)])
+
+
+@cache
+def _fuses() -> bool:
+    """Whether this processor rounds a product and a sum once."""
+    return _is_arm() or bool(llvm.get_host_cpu_features().get("fma", False))
+
+
+@cache
+def _libmvec() -> Any:
+    """The vector library of glibc, loaded where LLVM finds its functions, or None."""
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        library = ctypes.CDLL("libmvec.so.1")
+        llvm.load_library_permanently("libmvec.so.1")
+    except (OSError, RuntimeError):
+        return None
+    return library
+
+
+@cache
+def vector_forms(name: str, element: str, arguments: int = 1) -> tuple[VectorForm, ...]:
+    """The vector forms of a function of the C library.
+
+    Parameters
+    ----------
+    name
+        The function of doubles: ``"exp"``.
+    element
+        ``"double"`` or ``"float"``.
+    arguments
+        How many it has.
+    """
+    own = _own_forms(name, element)
+    return (
+        own if (name, element) in _OWN and own else _library_forms(name, element, arguments) or own
+    )
+
+
+def _library_forms(name: str, element: str, arguments: int) -> tuple[VectorForm, ...]:
+    library, scalar = _libmvec(), name if element == "double" else f"{name}f"
+    forms = []
+    for letter, width in _registers() if library is not None else ():
+        count = width // _DTYPES[element].itemsize
+        symbol = f"_ZGV{letter}N{count}{'v' * arguments}_{scalar}"
+        if hasattr(library, symbol):
+            forms.append(VectorForm(count, symbol, symbol))
+    return tuple(forms)
+
+
+def _own_forms(name: str, element: str) -> tuple[VectorForm, ...]:
+    if name not in FORMULAS or (name in ("sin", "cos") and not (element == "double" and _fuses())):
+        return ()
+    scalar, forms = name if element == "double" else f"{name}f", []
+    for _, width in _registers():
+        count = width // _DTYPES[element].itemsize
+        symbol = f"wengert_{name}_{element}_{count}"
+        forms.append(VectorForm(count, symbol, f"_ZGV_LLVM_N{count}v_{scalar}({symbol})"))
+    return tuple(forms)
+
+
+def provide(form: VectorForm) -> None:
+    """Make a form of our own known to LLVM, if it is one."""
+    if form.symbol.startswith("wengert_"):
+        _compile(form.symbol, form.length)
+
+
+# -- functions made of formulas -------------------------------------------------------------------
+
+
+@cache
+def _compile(symbol: str, count: int) -> None:
+    """Compile a function, and make it known to LLVM."""
+    _, name, element, _ = symbol.split("_")
+    module = Module()
+    code = Code(module)
+    m = Lane(code, _DTYPES[element], exact=True, count=count)
+    result = FORMULAS[name](m, "%x")
+    if name in ("sin", "cos"):
+        result = _unless_far(m, name, result)
+    text = code.function(f"{m.type} @{symbol}({m.type} %x)", f"{m.type} {result}")
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=2,
+        jit=True,
+    )
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(module.text() + text), machine)
+    engine.finalize_object()
+    _ENGINES.append(engine)
+    llvm.add_symbol(symbol, engine.get_function_address(symbol))
+
+
+def _unless_far(m: Lane, name: str, result: str) -> str:
+    """The result, or what the C library makes of each angle if one is too large for the formula."""
+    code, cell = m.code, m.code.cell(m.type)
+    code.do(f"store {m.type} {result}, ptr {cell}")
+    far = m.compare("gt", m.size("%x"), m.number(LARGEST))
+    mask = code.let(f"bitcast {m.flag} {far} to i{m.count}")
+    slow, done = code.fresh("slow"), code.fresh("done")
+    code.branch(code.let(f"icmp ne i{m.count} {mask}, 0"), slow, done)
+    code.label(slow)
+    code.module.declare(name, f"declare double @{name}(double)")
+    for i in range(m.count):
+        angle = code.let(f"extractelement {m.type} %x, i64 {i}")
+        value = code.let(f"call double @{name}(double {angle})")
+        code.do(f"store double {value}, ptr {code.at(cell, m.dtype, i)}")
+    code.jump(done)
+    code.label(done)
+    return code.let(f"load {m.type}, ptr {cell}")
