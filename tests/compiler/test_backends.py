@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from programs import Writer, programs, results
 
+import wengert
 from wengert.compiler.backends import numpy as numpy_backend
 from wengert.compiler.ir import Affine, Loop, Number, Program, Step, Value
 from wengert.prims.whole import TABLE
@@ -16,7 +17,7 @@ from wengert.testing.samples import samples
 
 pytest.importorskip("llvmlite.binding")
 
-from wengert.compiler.backends import llvm
+from wengert.compiler.backends import llvm, sharing  # noqa: E402  (after the check)
 from wengert.compiler.backends.kinds import kind_of, with_values
 
 BACKENDS = pytest.mark.parametrize("backend", [numpy_backend, llvm], ids=["numpy", "llvm"])
@@ -309,6 +310,42 @@ def test_several_threads_may_run_one_executable(backend):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_the_number_of_threads_changes_no_result(count):
+    w = Writer(np.random.default_rng(5).normal(size=(900, 500)), np.ones(500))
+    x, y = w.inputs
+    z = w.exp(w.mul(w.sin(x), y))
+    rows = w.sum_dim(z, dim=(1,), keepdim=True)
+    index = w.value(np.arange(900)[::-1])
+    outputs = w.div(z, rows), w.index_select(w.cos(w.exp(x)), index, dim=0)
+    program = w.program(*outputs)
+    (alone,) = [llvm.build(program, threads=1)(w.arrays)]
+    executable = llvm.build(program, threads=4)
+    assert "wengert.share" in executable.machine.ir
+    before = wengert.get_num_threads()
+    wengert.set_num_threads(count)
+    try:
+        shared = executable(w.arrays)
+    finally:
+        wengert.set_num_threads(before)
+    for a, b in zip(alone, shared, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_an_interrupt_of_a_shared_loop_is_raised(monkeypatch):
+    w = Writer(np.random.default_rng(6).normal(size=200_000))
+    executable = llvm.build(w.program(w.exp(w.sin(w.inputs[0]))), threads=2)
+
+    def interrupted(work, size, step):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sharing, "share", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            executable(w.arrays)
+    np.testing.assert_allclose(executable(w.arrays)[0], np.exp(np.sin(w.arrays[0])), 1e-13)
 
 
 def test_native_code_lives_as_long_as_the_function_that_calls_it():

@@ -16,6 +16,7 @@ SCRIPTS = (
     "train",
     "lstm",
     "chain",
+    "science",
     "memory",
     "transforms",
     "startup",

@@ -304,10 +304,10 @@ def compile(
     >>> for _ in range(2):
     ...     value = rosenbrock(x)
     >>> value
-    tensor(164.0000, grad_fn=<CompiledBackward>)
+    tensor(163., grad_fn=<CompiledBackward>)
     >>> value.backward()
     >>> x.grad
-    tensor([-251., -100.,   50.])
+    tensor([-251.,  101.,   50.])
     """
     unknown = sorted(set(options or {}) - {"measure"})
     if unknown:

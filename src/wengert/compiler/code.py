@@ -201,6 +201,13 @@ class Code:
         self.allocations.append(f"  {name} = alloca {kind}")
         return name
 
+    def entry(self, table: str, k: int) -> str:
+        """The address at a position of a table, read at the beginning of the function."""
+        at, name = self.fresh("at"), self.fresh("given")
+        self.allocations.append(f"  {at} = getelementptr inbounds ptr, ptr {table}, i64 {k}")
+        self.allocations.append(f"  {name} = load ptr, ptr {at}")
+        return name
+
     def function(self, head: str, result: str = "void") -> str:
         """The whole text of a function, of which `head` says all but its body."""
         body = "\n".join([*self.allocations, *self.lines])

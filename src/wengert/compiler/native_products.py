@@ -143,46 +143,63 @@ def _rest(n: int, width: int) -> list[tuple[int, int]]:
     return tiles
 
 
+Columns = Sequence[tuple[str, int]]
+"""Where groups of columns begin, and how many there are in each."""
+
+
 def _tiled(code: Code, a: Array, b: Array, c: Array) -> None:
     """The product of matrices, of which the second is contiguous row by row."""
     m, n = a.shape[0], b.shape[1]
     # as many accumulators for few rows as for many
     width = _BYTES // a.dtype.itemsize * (4 if m == 1 else 2 if m < _ROWS else 1)
-    if n >= width:
-        with code.loop(n - n % width, step=width, unroll=False) as start:
-            _column_tiles(code, a, b, c, start, width)
-    for first, count in _rest(n, width):
-        _column_tiles(code, a, b, c, str(first), count)
+    rest = [(str(start), count) for start, count in _rest(n, width)]
+    whole = n - n % width
+    if n > width and 0 < n % width <= width // 2:
+        # with the last whole tile, which takes the same numbers of the first matrix
+        whole -= width
+        rest = [(str(whole), width), *rest]
+    if whole:
+        with code.loop(whole, step=width, unroll=False) as start:
+            _column_tiles(code, a, b, c, [(start, width)])
+    if rest:
+        _column_tiles(code, a, b, c, rest)
 
 
-def _column_tiles(code: Code, a: Array, b: Array, c: Array, start: str, count: int) -> None:
-    m, vector = a.shape[0], _Vector(code, a.dtype, count)
+def _column_tiles(code: Code, a: Array, b: Array, c: Array, columns: Columns) -> None:
+    m = a.shape[0]
     if m >= _ROWS:
         with code.loop(m - m % _ROWS, step=_ROWS, unroll=False) as first:
-            _tile(code, vector, a, b, c, first, _ROWS, start)
+            _tile(code, a, b, c, first, _ROWS, columns)
     if m % _ROWS:
-        _tile(code, vector, a, b, c, str(m - m % _ROWS), m % _ROWS, start)
+        _tile(code, a, b, c, str(m - m % _ROWS), m % _ROWS, columns)
 
 
 def _tile(
-    code: Code, vector: _Vector, a: Array, b: Array, c: Array, first: str, rows: int, start: str
+    code: Code, a: Array, b: Array, c: Array, first: str, rows: int, columns: Columns
 ) -> None:
-    """So many rows of the result from `first` on, in columns from `start` on."""
-    sums = [code.cell(vector.type) for _ in range(rows)]
-    for cell in sums:
-        code.do(f"store {vector.type} zeroinitializer, ptr {cell}")
+    """So many rows of the result from `first` on, in groups of columns."""
+    vectors = [_Vector(code, a.dtype, count) for _, count in columns]
+    sums = [[code.cell(vector.type) for vector in vectors] for _ in range(rows)]
+    for cells in sums:
+        for vector, cell in zip(vectors, cells, strict=True):
+            code.do(f"store {vector.type} zeroinitializer, ptr {cell}")
     places, heads = _rows(code, a, first, rows)
     with code.loop(a.shape[1], unroll=False) as k:
-        row = vector.load(code.element(b, [k, start]))
+        parts = [
+            vector.load(code.element(b, [k, start]))
+            for vector, (start, _) in zip(vectors, columns, strict=True)
+        ]
         at = code.offset((a.strides[1],), [k])
-        for head, cell in zip(heads, sums, strict=True):
-            factor = vector.spread(code.load(code.at(head, a.dtype, at), a.dtype))
+        for head, cells in zip(heads, sums, strict=True):
+            factor = code.load(code.at(head, a.dtype, at), a.dtype)
+            for vector, part, cell in zip(vectors, parts, cells, strict=True):
+                total = code.let(f"load {vector.type}, ptr {cell}")
+                total = vector.multiply_add(vector.spread(factor), part, total)
+                code.do(f"store {vector.type} {total}, ptr {cell}")
+    for place, cells in zip(places, sums, strict=True):
+        for vector, (start, _), cell in zip(vectors, columns, cells, strict=True):
             total = code.let(f"load {vector.type}, ptr {cell}")
-            total = vector.multiply_add(factor, row, total)
-            code.do(f"store {vector.type} {total}, ptr {cell}")
-    for place, cell in zip(places, sums, strict=True):
-        total = code.let(f"load {vector.type}, ptr {cell}")
-        vector.store(total, code.element(c, [place, start]))
+            vector.store(total, code.element(c, [place, start]))
 
 
 def _dots(code: Code, a: Array, b: Array, c: Array) -> None:

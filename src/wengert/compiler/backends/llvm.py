@@ -18,6 +18,7 @@ from wengert.compiler.backends.machine import Machine, State, builtin
 from wengert.compiler.backends.numpy import ordered
 from wengert.compiler.backends.plan import Call, Plan, Repeat
 from wengert.compiler.backends.segments import segments
+from wengert.compiler.backends.sharing import interruption
 from wengert.compiler.backends.storage import Storage
 from wengert.compiler.backends.trees import extents_of, steps_of
 from wengert.compiler.backends.wrapper import Function, write_module
@@ -44,14 +45,16 @@ class LlvmExecutable:
 
     __slots__ = ("_functions", "_pieces", "_program", "call", "machine")
 
-    def __init__(self, program: Program, *, fastmath: bool) -> None:
+    def __init__(self, program: Program, *, threads: int, fastmath: bool) -> None:
         self._program = program
         self._pieces = _Pieces(program, repeated=False)
         plans = self._pieces.plans()
         self.machine: Machine | None = None
         self._functions: list[Function] = []
         if plans:
-            text, self._functions = write_module([plan for _, plan in plans], fastmath=fastmath)
+            text, self._functions = write_module(
+                [plan for _, plan in plans], fastmath=fastmath, wide=threads > 1
+            )
             self.machine = Machine(text)
             for (piece, _), function in zip(plans, self._functions, strict=True):
                 state = State.of(function.constants, self.machine)
@@ -74,6 +77,9 @@ class LlvmExecutable:
 
     def _again(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
         """The same by NumPy, which raises what native code has met (NOTE [trouble] in `code`)."""
+        error = interruption()
+        if error is not None:
+            raise error
         return isolated(apply(self._program, K, arrays), arrays)
 
     def describe(self) -> Description:
@@ -95,7 +101,7 @@ def build(program: Program, *, threads: int = 1, fastmath: bool = False) -> Llvm
     program
         What is to be run.
     threads
-        How many threads large loops may use.
+        More than 1: long loops are shared among as many threads as `wengert.get_num_threads` says.
     fastmath
         Whether floats may be computed by rules that hold for real numbers only.
 
@@ -103,7 +109,7 @@ def build(program: Program, *, threads: int = 1, fastmath: bool = False) -> Llvm
     -------
     LlvmExecutable
     """
-    return LlvmExecutable(program, fastmath=fastmath)
+    return LlvmExecutable(program, threads=threads, fastmath=fastmath)
 
 
 class _Native:

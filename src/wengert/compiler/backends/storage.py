@@ -67,6 +67,8 @@ class Storage:
     inner
         The storage of each repeated body, with where in the arena it begins, and where the second
         buffers of its carried values are.
+    private
+        The values that nobody needs outside of the loops that compute them.
     arena
         Bytes of the arena.
     constants
@@ -79,6 +81,7 @@ class Storage:
         self.copies: list[tuple[int, Value]] = []
         self.inner: dict[int, tuple[Storage, int, list[Slot]]] = {}
         self.constants: dict[Value, int] = {}
+        self.private: set[Value] = set()
         self._uses: dict[Value, list[_Use]] = {}
         self._pinned: set[Value] = set()
         self._wanted: list[tuple[int, int, int, Any]] = []
@@ -173,6 +176,7 @@ class Storage:
         size = value.size
         limit = _SMALL
         if first == last and value not in self._pinned:
+            self.private.add(value)
             strides, size = _contracted(value, uses_of)
             limit = _SMALL_WITHIN
         size *= value.dtype.itemsize

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from wengert.compiler.backends.loops import Accumulate, Block, LoopTree, Product, Store
+from wengert.compiler.backends.loops import Accumulate, Block, LoopTree, Product, Statement, Store
 from wengert.compiler.backends.nodes import Apply, walk
 from wengert.compiler.backends.plan import Plan
 from wengert.compiler.ir import Step, Value
 from wengert.compiler.scalars import cost
 
-__all__ = ["UNROLLED", "extents_of", "is_slight", "steps_of", "trees_of", "turns", "written_once"]
+__all__ = [
+    "UNROLLED",
+    "extents_of",
+    "is_slight",
+    "statements_of",
+    "steps_of",
+    "trees_of",
+    "turns",
+    "written_once",
+]
 
 # loops that run no more often than this may become straight code
 UNROLLED = 16
@@ -25,10 +34,8 @@ def trees_of(block: Block) -> Iterator[LoopTree]:
     return (item for item in block if isinstance(item, LoopTree))
 
 
-def is_slight(tree: LoopTree) -> bool:
-    """Whether a loop's work is so little that making it quick takes longer than it saves."""
-    if turns(tree) * tree.count > _SLIGHT:
-        return False
+def statements_of(tree: LoopTree) -> list[Statement]:
+    """Everything that a tree of loops computes."""
     statements: list[Any] = []
     pending: list[Any] = [tree]
     while pending:
@@ -37,7 +44,14 @@ def is_slight(tree: LoopTree) -> bool:
             pending += [*item.before, *item.body, *item.after]
         else:
             statements.append(item)
-    nodes = walk([node for item in statements for node in item.nodes])
+    return statements
+
+
+def is_slight(tree: LoopTree) -> bool:
+    """Whether a loop's work is so little that making it quick takes longer than it saves."""
+    if turns(tree) * tree.count > _SLIGHT:
+        return False
+    nodes = walk([node for item in statements_of(tree) for node in item.nodes])
     return all(cost(node.name, node.dtype) <= _QUICK for node in nodes if isinstance(node, Apply))
 
 

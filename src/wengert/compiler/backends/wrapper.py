@@ -61,7 +61,9 @@ class Function(NamedTuple):
     storage: Storage
 
 
-def write_module(plans: Sequence[Plan], *, fastmath: bool) -> tuple[str, list[Function]]:
+def write_module(
+    plans: Sequence[Plan], *, fastmath: bool, wide: bool = False
+) -> tuple[str, list[Function]]:
     """The text of a module that runs some plans, and what its functions are."""
     module = Module(fastmath)
     texts: list[str] = []
@@ -69,7 +71,7 @@ def write_module(plans: Sequence[Plan], *, fastmath: bool) -> tuple[str, list[Fu
     for k, plan in enumerate(plans):
         storage = Storage(plan)
         constants = list(_constants(storage).values())
-        texts.append(_run(k, module, storage, constants))
+        texts.append(_run(k, module, storage, constants, wide))
         texts.append(_call(k, plan, storage))
         functions.append(Function(f"call{k}", constants, storage))
     body = "\n".join(texts)
@@ -94,6 +96,7 @@ def _run(
     module: Module,
     storage: Storage,
     constants: list[np.ndarray[Any, Any]],
+    wide: bool,
 ) -> str:
     """The function that computes: addresses of inputs and outputs in, whether all went well out."""
     code = Code(module)
@@ -104,7 +107,7 @@ def _run(
         ("outputs", len(program.outputs)),
         ("constants", len(constants)),
     ):
-        given[table] = [_entry(code, f"%{table}", i) for i in range(count)]
+        given[table] = [code.entry(f"%{table}", i) for i in range(count)]
     code.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
     addresses = {id(array): name for array, name in zip(constants, given["constants"], strict=True)}
     emission = Emission(code, storage, given["inputs"], given["outputs"], "%arena", addresses)
@@ -118,13 +121,6 @@ def _run(
         f"define internal i8 @run{k}(ptr %inputs, ptr %outputs, ptr %arena, ptr %constants) "
         f"{function_attributes()} {{\nentry:\n{body}\n}}"
     )
-
-
-def _entry(code: Code, table: str, k: int) -> str:
-    at, name = code.fresh("at"), code.fresh("given")
-    code.allocations.append(f"  {at} = getelementptr inbounds ptr, ptr {table}, i64 {k}")
-    code.allocations.append(f"  {name} = load ptr, ptr {at}")
-    return name
 
 
 def _call(k: int, plan: Plan, storage: Storage) -> str:

@@ -1,0 +1,97 @@
+"""Layer 8 · compiler: loops of native code that several threads share.
+
+NOTE [shared loops]
+A long loop whose repetitions write to different places is a function of its own, of an environment
+(a table of addresses), a start and a stop. Native code asks the library's threads (NOTE [threads]
+in `wengert.base.threads`) to run it in pieces, by a call back into Python: some microseconds, so
+that only loops of much work are shared. Sums over all repetitions stay with one thread, hence no
+result depends on the number of threads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from _thread import get_ident
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from wengert.base.threads import share
+from wengert.compiler.backends.loops import LoopTree, Product
+from wengert.compiler.backends.nodes import Apply, walk
+from wengert.compiler.backends.storage import Storage
+from wengert.compiler.backends.trees import statements_of, turns
+from wengert.compiler.scalars import cost
+
+__all__ = ["SHARE", "addresses_of", "interruption", "is_wide", "piece_of", "register_sharing"]
+
+SHARE = "wengert.share"
+"""The symbol of the function that native code calls: function, environment, size, piece."""
+
+# rough cycles of a loop that is worth it, and of a piece
+_WIDE = 1_000_000
+_PIECE = 200_000
+
+_Work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+_Share = ctypes.CFUNCTYPE(
+    ctypes.c_uint8, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
+)
+_interrupted: dict[int, BaseException] = {}
+
+
+def _shared(function: int, environment: int, size: int, piece: int) -> int:
+    work = _Work(function)
+    try:
+        share(lambda start, stop: work(environment, start, stop), size, piece)
+    except BaseException as error:
+        # an interrupt, which cannot pass through native code
+        _interrupted[get_ident()] = error
+        return 1
+    return 0
+
+
+_callback = _Share(_shared)
+
+
+@cache
+def register_sharing() -> None:
+    """Make the function known to LLVM."""
+    llvm.add_symbol(SHARE, ctypes.cast(_callback, ctypes.c_void_p).value)
+
+
+def interruption() -> BaseException | None:
+    """What has broken off the last shared loop of this thread, if anything has."""
+    return _interrupted.pop(get_ident(), None)
+
+
+def _work(tree: LoopTree) -> int:
+    """Rough cycles of a loop."""
+    nodes = walk([node for item in statements_of(tree) for node in item.nodes])
+    each = sum(cost(node.name, node.dtype) for node in nodes if isinstance(node, Apply))
+    return turns(tree) * max(1, each // 4)
+
+
+def piece_of(tree: LoopTree, extent: int) -> int:
+    """How many of so many repetitions are a piece."""
+    return max(1, extent * _PIECE // _work(tree))
+
+
+def is_wide(tree: LoopTree, storage: Storage) -> bool:
+    """Whether a loop is worth sharing, and its repetitions write to places of their own."""
+    if tree.before or tree.after or _work(tree) < _WIDE:
+        return False
+    for item in statements_of(tree):
+        if isinstance(item, Product) or not any(i.is_counter(tree.counter) for i in item.place):
+            return False
+        slot = storage.slots[item.value]
+        if item.value in storage.private and slot.kind != "stack":
+            # each thread would need it for itself
+            return False
+    return True
+
+
+def addresses_of(tree: LoopTree, storage: Storage) -> list[Any]:
+    """The values that a loop finds in memory, but for those that are its own."""
+    values = dict.fromkeys([*tree.writes, *map(storage.plan.base, tree.inputs)])
+    return [value for value in values if value not in storage.private]
