@@ -17,7 +17,7 @@ from wengert.testing.samples import samples
 
 pytest.importorskip("llvmlite.binding")
 
-from wengert.compiler.backends import llvm, sharing  # noqa: E402  (after the check)
+from wengert.compiler.backends import llvm, sharing
 from wengert.compiler.backends.kinds import kind_of, with_values
 
 BACKENDS = pytest.mark.parametrize("backend", [numpy_backend, llvm], ids=["numpy", "llvm"])

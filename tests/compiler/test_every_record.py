@@ -57,7 +57,7 @@ def check(name: str, backend: str, dtype: Any, most: int | None = None) -> None:
         ]
         function = function_of(prim, sample)
         expected = flat(function(*tensors))
-        compiled = wg.compile(function, backend=backend, options={"measure": False})
+        compiled = wg.compile(function, backend=backend, options={"measure": False, "forgiving": False})
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".* is not compiled, but runs as it is")
             for _ in range(3):

@@ -221,6 +221,15 @@ def test_rows_are_added_at_positions_of_a_dimension(alpha):
         )
 
 
+def test_rows_of_a_table_are_added_up():
+    for dtype in (f8, f4):
+        g, index = drawn(2, 6, 3, dtype=dtype), np.array([[0, 3, 3, 1, 3, 0], [2, 2, 0, 3, 1, 1]])
+        for padding in (-1, 2):
+            params = {"num_weights": 5, "padding_idx": padding, "scale_grad_by_freq": False}
+            there = agrees("embedding_backward", g, index, tolerance=1e-5, optional=True, **params)
+            assert there == (padding < 0)
+
+
 @pytest.mark.parametrize(
     ("name", "arrays", "params"),
     [

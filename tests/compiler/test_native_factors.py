@@ -82,7 +82,7 @@ def test_linear_systems():
     agrees("linalg_solve", *single, tolerance=1e-3, left=True, vector=False)
 
 
-@pytest.mark.parametrize("name", ["linalg_inv", "linalg_det", "linalg_slogdet"])
+@pytest.mark.parametrize("name", ["linalg_inv", "linalg_det", "linalg_slogdet", "cofactor"])
 def test_inverses_and_determinants(name):
     for shape in SQUARES:
         agrees(name, drawn(*shape))
@@ -106,6 +106,7 @@ def test_a_determinant_that_is_too_large_is_infinite():
     [
         ("linalg_cholesky", [-np.eye(3)], {"upper": False, "what": ""}),
         ("linalg_inv", [np.ones((2, 2))], {}),
+        ("cofactor", [np.ones((2, 2))], {}),
         ("linalg_solve", [np.ones((2, 2)), np.ones((2, 2))], {"left": True, "vector": False}),
     ],
 )

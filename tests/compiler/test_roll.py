@@ -227,6 +227,29 @@ def test_values_of_all_repetitions_that_are_read_behind_the_loop_are_stacked():
     assert size_of(made) <= 8
 
 
+def test_parts_of_what_a_repetition_computes_may_be_read_behind_the_loop():
+    w = Writer(np.ones((2, 3)))
+    x = w.inputs[0]
+    parts = []
+    for _ in range(40):
+        x = w.tanh(w.mul_scalar(w.exp(x), other=0.5))
+        parts.append(w.select(x, dim=0, index=1))
+    program = w.program(w.exp(parts[3]), w.exp(parts[30]), parts[-1])
+    made = roll(program, least=40)
+    agree(program, made, w.arrays)
+    assert len(loops_of(made)) == 1
+
+
+def test_steps_that_look_like_layers_at_the_end_of_a_program_are_no_loop():
+    w = Writer(*[RNG.standard_normal(300) for _ in range(9)])
+    x = w.inputs[0]
+    for i in range(9):
+        x = w.tanh(w.add(x, w.inputs[(i * i) % 9]))
+    program = w.program(x)
+    assert roll(program, least=8) is not None
+    agree(program, roll(program, least=8), w.arrays)
+
+
 def test_what_was_computed_two_repetitions_ago_is_carried():
     w = Writer(np.array(0.5), np.array(0.25))
     before, now = w.inputs

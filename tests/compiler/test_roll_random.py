@@ -83,6 +83,78 @@ def loops(draw):
     return w.program(*outputs), w.arrays
 
 
+MATRIX_OPERATIONS = ("mm", "row", "column", "put", "add", "table", "across", "sum", "bmm")
+
+
+def changed(w, operation, known, table, columns, i):
+    """What one operation of a repetition makes of the matrices that are known."""
+    name, first, k = operation
+    y, z = known[first % len(known)], known[-1]
+    if name == "mm":
+        return w.mm(y, w.t(z))
+    if name == "row":
+        return w.add(z, w.select(y, dim=0, index=k))
+    if name == "column":
+        return w.add(z, w.unsqueeze(w.select(y, dim=1, index=k), dim=1))
+    if name == "put":
+        return w.select_scatter(z, w.select(y, dim=0, index=first), dim=k % 2, index=k)
+    if name == "table":
+        return w.mul(y, w.select(w.select(table, dim=0, index=i + 1), dim=0, index=k))
+    if name == "across":
+        return w.add(z, w.select(columns, dim=1, index=i + k))
+    if name == "sum":
+        return w.sub(z, w.sum_dim(y, dim=(k % 2,), keepdim=True))
+    if name == "bmm":
+        pair = w.bmm(w.stack(y, z, dim=0), w.stack(z, y, dim=0))
+        return w.select(pair, dim=0, index=k % 2)
+    return w.add(y, z)
+
+
+@st.composite
+def matrix_loops(draw):
+    """A loop over matrices, parts of which are read behind it, and perhaps one that goes back."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    count = draw(st.integers(8, 13))
+    w = Writer(
+        0.3 * rng.standard_normal((3, 3)),
+        rng.standard_normal((count + 1, 3, 3)),
+        rng.standard_normal((3, count + 2)),
+    )
+    start, table, columns = w.inputs
+    small = st.integers(0, 2)
+    operation = st.tuples(st.sampled_from(MATRIX_OPERATIONS), small, small)
+    operations = draw(st.lists(operation, min_size=2, max_size=6))
+    x, total, rows, lists = start, None, [], []
+    for i in range(count):
+        known = [x, w.select(table, dim=0, index=i), start]
+        for one in operations:
+            known.append(w.tanh(changed(w, one, known, table, columns, i)))
+        x = known[-1]
+        term = w.sum_dim(x, dim=(0, 1), keepdim=False)
+        total = term if total is None else w.add(total, term)
+        lists.append(known)
+        rows.append(w.select(x, dim=0, index=1))
+    outputs = [total, x, *rows[:: draw(st.sampled_from((1, 3)))]]
+    if draw(st.booleans()):
+        g, place, slopes = start, draw(st.integers(2, 3)), None
+        for i in reversed(range(count)):
+            before = lists[i - 1][-1] if i else start
+            g = w.tanh(w.add(w.mm(g, w.t(lists[i][place])), before))
+            row = w.select(g, dim=0, index=0)
+            slope = w.select_backward(row, shape=(count + 1, 3), dim=0, index=i)
+            slopes = slope if slopes is None else w.add(slopes, slope)
+        outputs += [g, slopes]
+    return w.program(*outputs), w.arrays
+
+
+@settings(max_examples=40, deadline=None)
+@given(matrix_loops())
+def test_rolled_loops_over_matrices_compute_what_they_did(drawn):
+    program, arrays = drawn
+    agree(program, roll(program, least=16), arrays, 1e-7)
+    agree(program, roll(simplify(program), least=16), arrays, 1e-7)
+
+
 @settings(max_examples=60, deadline=None)
 @given(loops())
 def test_rolled_programs_compute_what_they_did(drawn):

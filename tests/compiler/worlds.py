@@ -40,7 +40,7 @@ def run(world: Callable[[], World], backend: str | None) -> tuple[list[list[Any]
     function, calls, state = world()
     used: Any = function
     if backend is not None:
-        used = wg.compile(function, backend=backend, options={"measure": False})
+        used = wg.compile(function, backend=backend, options={"measure": False, "forgiving": False})
     story = []
     for args in calls():
         try:

@@ -272,6 +272,8 @@ def compile(
     options : dict, optional
         ``{"measure": False}`` goes on with compiled code also where it turns out to be slower; by
         default the first calls run by turns compiled and not, and the quicker way is taken.
+        ``{"forgiving": False}`` raises where no native code can be made for a program; by default
+        NumPy runs it.
     dynamic, mode
         Accepted for PyTorch's sake, without effect: each shape has traces of its own.
 
@@ -309,9 +311,11 @@ def compile(
     >>> x.grad
     tensor([-251.,  101.,   50.])
     """
-    unknown = sorted(set(options or {}) - {"measure"})
-    if unknown:
-        raise ValueError(f"compile(): options has the key {unknown[0]!r}; known is 'measure'")
+    asked = {"measure": True, "forgiving": True, **(options or {})}
+    if len(asked) > 2:
+        raise ValueError(
+            f"compile(): options has the key {list(asked)[2]!r}; known are 'measure', 'forgiving'"
+        )
     settings: dict[str, Any] = {
         "fullgraph": fullgraph,
         "options": options,
@@ -325,6 +329,5 @@ def compile(
     if disable:
         return model
     prepare_sites()
-    measure = bool((options or {}).get("measure", True))
-    chosen = Options(_backend(backend), fastmath, fullgraph, measure, threads, limit)
+    chosen = Options(_backend(backend), fastmath, fullgraph, **asked, threads=threads, limit=limit)
     return Compiled(model, chosen, settings)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.containers import flatten
+from wengert.base.threads import get_num_threads
+from wengert.compiler.backends import numpy
 from wengert.compiler.capture import Captured
 from wengert.compiler.environment import Environment
 from wengert.compiler.exit import Exit
@@ -22,9 +24,23 @@ __all__ = ["Entry", "Options"]
 
 
 class Options:
-    """How functions are compiled."""
+    """How functions are compiled, as the arguments of `compile` say.
 
-    __slots__ = ("backend", "fastmath", "fullgraph", "limit", "measure", "threads")
+    Attributes
+    ----------
+    forgiving
+        Whether NumPy runs what native code cannot be made for.
+    """
+
+    __slots__ = (
+        "backend",
+        "fastmath",
+        "forgiving",
+        "fullgraph",
+        "limit",
+        "measure",
+        "threads",
+    )
 
     def __init__(
         self,
@@ -32,6 +48,7 @@ class Options:
         fastmath: bool,
         fullgraph: bool,
         measure: bool,
+        forgiving: bool,
         threads: int | None,
         limit: int,
     ) -> None:
@@ -39,13 +56,21 @@ class Options:
         self.fastmath = fastmath
         self.fullgraph = fullgraph
         self.measure = measure
+        self.forgiving = forgiving
         self.threads = threads
         self.limit = limit
 
     def finish(self, program: Program) -> tuple[Program, Any]:
         """A program made simpler, and what runs it."""
         simple = roll(simplify(program, fastmath=self.fastmath))
-        return simple, self.backend.build(simple, threads=self.threads or 1, fastmath=self.fastmath)
+        settings = {"threads": self.threads or get_num_threads(), "fastmath": self.fastmath}
+        try:
+            return simple, self.backend.build(simple, **settings)
+        except Exception:
+            if not self.forgiving:
+                raise
+            # a program that native code cannot be made for is no reason not to compute it
+            return simple, numpy.build(simple, **settings)
 
 
 class Trial:

@@ -254,6 +254,28 @@ def _inv(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) ->
     _each(code, "inv", [*ins, *outs], [2, 2], rooms, body)
 
 
+def _cofactor(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
+    dtype, n = step.args[0].dtype, step.args[0].shape[-1]
+
+    def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
+        matrix, result = pointers
+        # column by column the inverse is its transposed, which is asked for
+        singular = _inverse(inner, dtype, n, matrix, rooms, result)
+        lane = Lane(inner, dtype)
+
+        def scale() -> None:
+            sign, logarithm = _logarithm(inner, dtype, n, rooms[0], rooms[1])
+            size = call_function(inner, "exp", lane.type, [logarithm])
+            factor = lane.mul(sign, size)
+            with inner.loop(n * n) as i:
+                place = inner.at(result, dtype, i)
+                inner.store(lane.mul(inner.load(place, dtype), factor), place, dtype)
+
+        _unless(inner, singular, scale)
+
+    _each(code, "cofactor", [*ins, *outs], [2, 2], _rooms(code, dtype, n), body)
+
+
 def _logarithm(
     code: Code, dtype: np.dtype[Any], n: int, factors: str, pivots: str
 ) -> tuple[str, str]:
@@ -335,4 +357,5 @@ FACTORS = {
     "linalg_inv": _native("getrf", _inv),
     "linalg_det": _native("getrf", _det),
     "linalg_slogdet": _native("getrf", _slogdet),
+    "cofactor": _native("getrf", _cofactor),
 }

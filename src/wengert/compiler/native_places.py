@@ -208,31 +208,62 @@ def _accepts_along(step: Step) -> bool:
     return plain and (factor == 1 or self.dtype.kind == "f") and self.dtype != _BOOL
 
 
-def _index_add(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
-    dim, alpha = step.params["dim"], step.params["alpha"]
-    shape = step.args[2].shape
+def _added_along(
+    code: Code,
+    out: Array,
+    index: tuple[Value, Array],
+    source: Array,
+    dim: int,
+    alpha: float,
+) -> None:
+    """Add the positions of a dimension of `source`, times `alpha`, to those that `index` names."""
+    shape, size = source.shape, out.shape[dim]
+    steps, own = _strides(out.shape), _strides(shape)
 
+    def add() -> None:
+        outer = nest(code, shape[:dim], steps[:dim], own[:dim])
+        with outer as (before, read), code.loop(shape[dim]) as i:
+            place = wrapped(code, index[1], i, size)
+            place = _sum(code, before, code.offset((steps[dim],), [place]))
+            first = _sum(code, read, code.offset((own[dim],), [i]))
+            rest = (shape[dim + 1 :], steps[dim + 1 :], own[dim + 1 :])
+            with nest(code, *rest, start=(place, first)) as (to, at):
+                value = code.load(code.at(source.pointer, out.dtype, at), out.dtype)
+                if alpha != 1:
+                    scaled = f"{llvm_type(out.dtype)} {value}, {literal(alpha, out.dtype)}"
+                    value = code.let(f"fmul {code.module.flags}{scaled}")
+                _write(code, out, to, value, True)
+
+    _guarded(code, [(*index, size)], add)
+
+
+def _index_add(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
     def write(inner: Code, arrays: list[Array]) -> None:
         out, index, source = arrays
-        steps, own = _strides(out.shape), _strides(shape)
-
-        def add() -> None:
-            outer = nest(inner, shape[:dim], steps[:dim], own[:dim])
-            with outer as (before, read), inner.loop(shape[dim]) as i:
-                place = wrapped(inner, index, i, out.shape[dim])
-                place = _sum(inner, before, inner.offset((steps[dim],), [place]))
-                first = _sum(inner, read, inner.offset((own[dim],), [i]))
-                rest = (shape[dim + 1 :], steps[dim + 1 :], own[dim + 1 :])
-                with nest(inner, *rest, start=(place, first)) as (to, at):
-                    value = inner.load(inner.at(source.pointer, out.dtype, at), out.dtype)
-                    if alpha != 1:
-                        scaled = f"{llvm_type(out.dtype)} {value}, {literal(alpha, out.dtype)}"
-                        value = inner.let(f"fmul {inner.module.flags}{scaled}")
-                    _write(inner, out, to, value, True)
-
-        _guarded(inner, [(step.args[1], index, out.shape[dim])], add)
+        dim, alpha = step.params["dim"], step.params["alpha"]
+        _added_along(inner, out, (step.args[1], index), source, dim, alpha)
 
     outlined(code, "index_add", [*outs, *ins[1:]], write)
+
+
+def _accepts_embedding_backward(step: Step) -> bool:
+    self, indices = step.args
+    if step.params["padding_idx"] >= 0 or step.params["scale_grad_by_freq"]:
+        return False
+    return self.dtype.kind == "f" and is_native(self.dtype) and indices.dtype.kind in "iu"
+
+
+def _embedding_backward(
+    code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]
+) -> None:
+    def write(inner: Code, arrays: list[Array]) -> None:
+        out, source, index = arrays
+        fill_zeros(inner, out.pointer, step.outs[0].size * out.dtype.itemsize)
+        rows = source._replace(shape=(step.args[1].size, out.shape[1]))
+        if 0 not in (*rows.shape, *out.shape):
+            _added_along(inner, out, (step.args[1], index), rows, 0, 1)
+
+    outlined(code, "embedding_backward", [*outs, *ins], write)
 
 
 def _sum(code: Code, a: str, b: str) -> str:
@@ -328,6 +359,7 @@ PLACES = {
     "index_backward": Native(_accepts_index_backward, _index_backward, _cost),
     "index_put": Native(_accepts_index_put, _index_put, _cost, into=0),
     "index_add": Native(_accepts_index_add, _index_add, _cost, into=0),
+    "embedding_backward": Native(_accepts_embedding_backward, _embedding_backward, _cost),
     "scatter_add": Native(_accepts_scatter, _scatter(True), _cost, into=0),
     "scatter": Native(_accepts_scatter, _scatter(False), _cost, into=0),
     "scatter_value": Native(_accepts_scatter, _scatter(False), _cost, into=0),

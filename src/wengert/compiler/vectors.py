@@ -61,7 +61,9 @@ def _registers() -> tuple[tuple[str, int], ...]:
     """The letters of the processor's kinds of vectors, and their bytes."""
     features = llvm.get_host_cpu_features()
     known = _NEON if _is_arm() else _X86
-    return tuple([(letter, size) for feature, letter, size in known if features.get(feature, True)])
+    # what every processor of the kind has may not be listed
+    usual = ("sse2", "neon")
+    return tuple([(letter, n) for name, letter, n in known if features.get(name, name in usual)])
 
 
 @cache
@@ -117,7 +119,8 @@ def _own_forms(name: str, element: str) -> tuple[VectorForm, ...]:
     if name not in FORMULAS or (name in ("sin", "cos") and not (element == "double" and _fuses())):
         return ()
     scalar, forms = name if element == "double" else f"{name}f", []
-    for _, width in _registers():
+    # each takes some milliseconds to compile: none for the shortest of several kinds of vectors
+    for _, width in _registers()[-2:] if len(_registers()) > 2 else _registers()[-1:]:
         count = width // _DTYPES[element].itemsize
         symbol = f"wengert_{name}_{element}_{count}"
         forms.append(VectorForm(count, symbol, f"_ZGV_LLVM_N{count}v_{scalar}({symbol})"))
@@ -150,6 +153,9 @@ def _compile(symbol: str, count: int) -> None:
         cpu=llvm.get_host_cpu_name(),
         features=llvm.get_host_cpu_features().flatten(),
         opt=2,
+        # constants next to the code, which has far fewer instructions then
+        reloc="pic",
+        codemodel="small",
         jit=True,
     )
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(module.text() + text), machine)

@@ -28,6 +28,7 @@ from wengert.compiler.backends.loops import (
     place_nest,
 )
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
+from wengert.compiler.backends.order import ordered_steps
 from wengert.compiler.backends.pull import aligned
 from wengert.compiler.backends.pulls import PULLS
 from wengert.compiler.backends.regions import REGIONS, Region
@@ -54,8 +55,29 @@ _STARTS: dict[str, Callable[[np.dtype[Any]], Any]] = {
 }
 
 
+# products of no more terms, whose second factor and result have no more and no fewer bytes
+_FEW = 16
+_NEAR = 2**14
+_FAR = 2**19
 # what takes the positions along a dimension from its second argument
 _LOOKED = frozenset(("gather", "index_select", "max_dim", "min_dim", "embedding", "take"))
+
+
+def _is_batched(step: Step) -> bool:
+    """Whether a step is several products of matrices."""
+    shape = step.outs[0].shape
+    return step.prim.name == "bmm" and shape[:-2] != (1,) * len(shape[:-2]) and 0 not in shape
+
+
+def _is_tall(step: Step) -> bool:
+    """Whether a product of matrices is so large, and its rows so easily made, that what uses them
+    had better do so row by row, while they are in cache."""
+    if step.prim.name != "mm":
+        return False
+    a, b = step.args
+    out = step.outs[0]
+    few = 0 < a.shape[1] <= _FEW and b.size * b.dtype.itemsize <= _NEAR
+    return few and out.shape[1] > 1 and out.size * out.dtype.itemsize >= _FAR
 
 
 class Call:
@@ -129,7 +151,7 @@ class Plan:
         self._checks: dict[tuple[Value, int], int] = {}
         self._nodes: dict[tuple[Value, Place], Node] = {}
         self.steps = [
-            step if isinstance(step, Loop) else with_values(step) for step in program.steps
+            step if isinstance(step, Loop) else with_values(step) for step in ordered_steps(program)
         ]
         self._decide()
         for step in self.steps:
@@ -279,8 +301,7 @@ class Plan:
     def _compute(self, step: Step) -> None:
         kind = kind_of(step)
         if kind == "call":
-            shape = step.outs[0].shape
-            if step.prim.name == "bmm" and shape[:-2] != (1,) * len(shape[:-2]) and 0 not in shape:
+            if _is_batched(step) or _is_tall(step):
                 self._multiply(step)
             else:
                 self._call(step)
@@ -322,21 +343,23 @@ class Plan:
             self._positions[out] = len(self.block) - 1
 
     def _multiply(self, step: Step) -> None:
-        """Place a loop over products of matrices, which others may share."""
+        """Place a loop over products of matrices, or of rows, which others may share."""
         (out,), (a, b) = step.outs, step.args
         rank = len(out.shape)
+        tall = rank == 2
 
         def build(place: Place, loops: Sequence[Counter]) -> list[Part]:
-            sizes = (out.shape[-2], a.shape[-1], out.shape[-1])
+            sizes = (1 if tall else out.shape[-2], a.shape[-1], out.shape[-1])
             rows, inner, columns = map(Counter, sizes)
             lead = place[: rank - 2]
-            left = self.source(a, aligned((*lead, of(rows), of(inner)), a.shape))
+            row = place[0] if tall else of(rows)
+            left = self.source(a, aligned((*lead, row, of(inner)), a.shape))
             right = self.source(b, aligned((*lead, of(inner), of(columns)), b.shape))
             assert isinstance(left, Load) and isinstance(right, Load)
-            at = (*lead, of(rows), of(columns))
+            at = (*lead, row, of(columns))
             return [Part(Product(out, at, (left, right), (rows, inner, columns), step))]
 
-        self._nest((*out.shape[:-2], 1, 1), build)
+        self._nest((out.shape[0], 1) if tall else (*out.shape[:-2], 1, 1), build)
 
     def _nest(
         self,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.compiler.backends.affine import Index, Place
+from wengert.compiler.backends.affine import ZERO, Index, Place
 from wengert.compiler.backends.nodes import Choice, Literal, Node
 from wengert.compiler.backends.pull import (
     Pull,
@@ -36,8 +36,13 @@ def _within(
             return outside
         if low < 0 or high >= size:
             tests.append((place[dim], 0, size))
-    inside = source(value, place)
+    inside = source(value, _only(value, place))
     return Choice(tests, inside, outside) if tests else inside
+
+
+def _only(value: Value, place: Place) -> Place:
+    """A place that lies in a value: along dimensions of size 1 it is the only one."""
+    return tuple([ZERO if n == 1 else at for n, at in zip(value.shape, place, strict=True)])
 
 
 def _joined(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
@@ -53,8 +58,8 @@ def _joined(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
         if node is None:
             low, _ = part[dim].bounds()
             # whatever lies behind all others is in the last
-            node = source(value, part) if low >= 0 else None
-            node = node or Choice([(part[dim], 0, size)], source(value, part), zero(step))
+            inside = source(value, _only(value, part))
+            node = inside if low >= 0 else Choice([(part[dim], 0, size)], inside, zero(step))
         else:
             node = _within(source, value, part, {dim: size}, node)
     return node or zero(step)

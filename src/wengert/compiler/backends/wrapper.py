@@ -110,7 +110,9 @@ def _run(
         given[table] = [code.entry(f"%{table}", i) for i in range(count)]
     code.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
     addresses = {id(array): name for array, name in zip(constants, given["constants"], strict=True)}
-    emission = Emission(code, storage, given["inputs"], given["outputs"], "%arena", addresses)
+    emission = Emission(
+        code, storage, given["inputs"], given["outputs"], "%arena", addresses, wide=wide
+    )
     workspace = code.workspace = Workspace(code, storage.arena)
     emission.run()
     storage.arena = workspace.end

@@ -23,11 +23,11 @@ import numpy as np
 from wengert.compiler.ir import Affine, Loop, Program, Value, uses
 from wengert.compiler.passes.repeats import NUMBERS, POSITIONS, Region
 
-__all__ = ["FIXED", "GIVEN", "LOCAL", "SLICED", "Shape", "Unrolled"]
+__all__ = ["FEWEST", "FIXED", "GIVEN", "LOCAL", "SLICED", "Shape", "Unrolled"]
 
 _BACK = 3
 """How many repetitions back a value may be read."""
-_FEWEST = 4
+FEWEST = 4
 """Repetitions that are left at least, when those that do not fit are left out."""
 _STACKED = 1 << 16
 """Different values are stacked if they have up to so many elements together."""
@@ -131,7 +131,7 @@ class Shape:
         size = flat.first[begin + region.period] - flat.first[begin]
         end = flat.first[begin + count * region.period]
         self.columns = columns = flat.read[flat.first[begin] : end].reshape(count, size)
-        if count > _FEWEST:
+        if count > FEWEST:
             self._classify(columns, count, count // 2)
 
     @property
@@ -146,7 +146,7 @@ class Shape:
 
     def is_loop(self, least: int) -> bool:
         """Whether enough steps fit."""
-        return self.high - self.low >= _FEWEST and self.last - self.first >= least
+        return self.high - self.low >= FEWEST and self.last - self.first >= least
 
     def is_small(self) -> bool:
         """Whether what would have to be stacked for a loop is small."""

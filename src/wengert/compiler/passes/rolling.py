@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.compiler.ir import Loop, Number, Program, Step, Value, substitute
 from wengert.compiler.passes.builder import live
-from wengert.compiler.passes.looping import FIXED, LOCAL, SLICED, Shape, Unrolled
+from wengert.compiler.passes.looping import FEWEST, FIXED, LOCAL, SLICED, Shape, Unrolled
 from wengert.compiler.passes.repeats import Region
 from wengert.prims.record import TABLE
 
@@ -48,6 +48,8 @@ def _layered(flat: Unrolled, region: Region, least: int) -> Region | None:
     """The region, or that in which several of its repetitions are one, if it may be a loop."""
     for layers in range(1, _LAYERS + 1):
         several = region.several(layers)
+        if several.repetitions <= FEWEST:
+            break
         if Shape(flat, several).is_loop(least):
             return several
     return None
@@ -77,6 +79,7 @@ class _Rolling:
             return value
         # one repetition's value of what a loop stacked, or slices
         whole, position = int(flat.whole[number]), int(flat.position[number])
+        assert whole >= 0, "a loop has not kept a value that is read behind it"
         made = self.now[number] = self.row(self.value(whole), position)
         return made
 
@@ -285,8 +288,9 @@ class _Making:
         numbers = numbers[(maker >= self.begin) & (maker < self.end)]
         found: dict[tuple[int, int], list[int]] = {}
         for number in numbers.tolist():
-            # what is a slice of something is sliced again
-            if flat.whole[number] < 0:
+            # what is a slice of something from outside is sliced again
+            whole = flat.whole[number]
+            if whole < 0 or flat.maker[whole] >= self.begin:
                 k = int(flat.maker[number] - self.begin) % self.shape.period
                 found.setdefault((k, int(flat.port[number])), []).append(number)
         return found

@@ -3,7 +3,9 @@
 What is left out: steps that nothing depends on, steps that are there already, what is known when
 the program is made, and what identities of arithmetic, of shapes and of sums make unnecessary (see
 NOTE [rewriting], NOTE [identities], NOTE [canonical views], NOTE [sums of parts]). Results are kept
-to the last bit, except that sums may be added up in another order.
+to the last bit, infinities and NaN included, but for three things: sums may be added up in another
+order, powers to small numbers are products and roots, and the exponentials that a sum was made of
+are used again for its derivative.
 """
 
 from __future__ import annotations
