@@ -17,6 +17,7 @@ from wengert.tape.node import is_leaf_edge
 from wengert.tape.record import run
 from wengert.testing.samples import differentiable_args, draw, samples, supports
 
+STRICT = {"measure": False, "forgiving": False}
 LLVM = importlib.util.find_spec("llvmlite") is not None
 
 
@@ -57,7 +58,7 @@ def check(name: str, backend: str, dtype: Any, most: int | None = None) -> None:
         ]
         function = function_of(prim, sample)
         expected = flat(function(*tensors))
-        compiled = wg.compile(function, backend=backend, options={"measure": False, "forgiving": False})
+        compiled = wg.compile(function, backend=backend, options=STRICT)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".* is not compiled, but runs as it is")
             for _ in range(3):

@@ -531,10 +531,7 @@ def a_loop_with_a_decision_inside() -> World:
     def f(x: Any) -> Any:
         steps = wg.zeros((), dtype=wg.float64)
         while x.norm() < 100:
-            if x[0] > 0:
-                x = x * 1.5 + w @ x.sin()
-            else:
-                x = 2 * x - x.detach() * 0.25
+            x = x * 1.5 + w @ x.sin() if x[0] > 0 else 2 * x - x.detach() * 0.25
             steps = steps + 1
         return x, steps
 

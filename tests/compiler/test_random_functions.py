@@ -18,6 +18,7 @@ import wengert as wg
 hypothesis = pytest.importorskip("hypothesis")
 st = hypothesis.strategies
 
+STRICT = {"measure": False, "forgiving": False}
 COUNT = os.environ.get("WENGERT_PROGRAMS")
 BACKENDS = ["numpy", "llvm"] if importlib.util.find_spec("llvmlite") else ["numpy"]
 LINES = [
@@ -144,7 +145,7 @@ def test_random_functions_compute_what_they_compute_uncompiled(backend: str) -> 
     def check(shapes: Any, steps: Any, seed: int, within: bool) -> None:
         rng = np.random.default_rng(seed)
         function = inside(steps) if within else lambda *inputs: body(steps, *inputs)
-        compiled = wg.compile(function, backend=backend, options={"measure": False, "forgiving": False})
+        compiled = wg.compile(function, backend=backend, options=STRICT)
         for _ in range(3):
             arrays = [rng.standard_normal(shape) for shape in shapes]
             inputs = [wg.tensor(a, requires_grad=True) for a in arrays]

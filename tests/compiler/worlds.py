@@ -12,6 +12,7 @@ import wengert as wg
 from wengert.base.containers import flatten
 from wengert.compiler import Compiled
 
+STRICT = {"measure": False, "forgiving": False}
 World = tuple[Callable[..., Any], Callable[[], Iterable[tuple[Any, ...]]], Any]
 """A function, what it is called with, one call after the other, and what else it may change."""
 
@@ -40,7 +41,7 @@ def run(world: Callable[[], World], backend: str | None) -> tuple[list[list[Any]
     function, calls, state = world()
     used: Any = function
     if backend is not None:
-        used = wg.compile(function, backend=backend, options={"measure": False, "forgiving": False})
+        used = wg.compile(function, backend=backend, options=STRICT)
     story = []
     for args in calls():
         try:

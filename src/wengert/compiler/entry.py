@@ -63,7 +63,10 @@ class Options:
     def finish(self, program: Program) -> tuple[Program, Any]:
         """A program made simpler, and what runs it."""
         simple = roll(simplify(program, fastmath=self.fastmath))
-        settings = {"threads": self.threads or get_num_threads(), "fastmath": self.fastmath}
+        settings: dict[str, Any] = {
+            "threads": self.threads or get_num_threads(),
+            "fastmath": self.fastmath,
+        }
         try:
             return simple, self.backend.build(simple, **settings)
         except Exception:

@@ -307,7 +307,7 @@ def apply(program: Program, F: Any, arrays: Iterable[Any], i: int = 0) -> list[A
 
     for step in program.steps:
         if isinstance(step, Loop):
-            results = _repeated(step, F, value_of)
+            results: Any = _repeated(step, F, value_of)
         else:
             params = {n: _at(substitute(p, value_of), i) for n, p in step.params.items()}
             results = getattr(F, step.prim.name)(*[value_of(v) for v in step.args], **params)

@@ -362,7 +362,8 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     trace = _trace_of((*args, *params.values()))
     if trace is None and not prim.args:
         # zeros that a rule asks for: a step like any other, not an array from outside
-        trace = current_mode().tracing
+        mode = current_mode()
+        trace = None if mode is None else mode.tracing
         trace = trace if trace is not None and trace.active else None
     if trace is None:
         return prim.kernel(*map(real, args), **{n: real(p) for n, p in params.items()})

@@ -1,12 +1,4 @@
-"""Layer 8 · compiler: which values of a program lie in memory, and the loops that compute them.
-
-NOTE [stored values]
-Most values of a program never exist in memory: they are nodes in the bodies of loops that want
-something else. Stored are those that somebody outside of loops reads (outputs, calls, repeated
-bodies), the results of reductions, and those that would otherwise be computed several times at some
-cost. Whether a stored value really needs memory is seen when all loops are known: what is used only
-in the repetition that computed it becomes a register (NOTE [storage] in `storage`).
-"""
+"""Layer 8 · compiler: the loops and calls that compute the stored values of a program."""
 
 from __future__ import annotations
 
@@ -17,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.affine import ZERO, Counter, Place, of
-from wengert.compiler.backends.kinds import RESHAPES, kind_of, reduction_of, with_values
+from wengert.compiler.backends.kinds import kind_of, reduction_of
 from wengert.compiler.backends.loops import (
     Accumulate,
     Block,
@@ -28,22 +20,15 @@ from wengert.compiler.backends.loops import (
     place_nest,
 )
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
-from wengert.compiler.backends.order import ordered_steps
 from wengert.compiler.backends.pull import aligned
-from wengert.compiler.backends.pulls import PULLS
 from wengert.compiler.backends.regions import REGIONS, Region
-from wengert.compiler.code import is_native
-from wengert.compiler.ir import Loop, Number, Program, Step, Value, uses
+from wengert.compiler.backends.stored import Elementwise, lookups
+from wengert.compiler.ir import Loop, Program, Step, Value, uses
 from wengert.compiler.native import Native
 from wengert.compiler.native_table import NATIVE
 from wengert.compiler.scalars import cost
 
 __all__ = ["Call", "Check", "Plan", "Repeat"]
-
-# computing again what costs no more than this is cheaper than memory
-_CHEAP = 6
-# expressions grow no deeper than this
-_DEEPEST = 40
 
 _STARTS: dict[str, Callable[[np.dtype[Any]], Any]] = {
     "sum": lambda dtype: 0,
@@ -59,8 +44,6 @@ _STARTS: dict[str, Callable[[np.dtype[Any]], Any]] = {
 _FEW = 16
 _NEAR = 2**14
 _FAR = 2**19
-# what takes the positions along a dimension from its second argument
-_LOOKED = frozenset(("gather", "index_select", "max_dim", "min_dim", "embedding", "take"))
 
 
 def _is_batched(step: Step) -> bool:
@@ -120,181 +103,25 @@ class Repeat:
         self.body = body
 
 
-class Plan:
+class Plan(Elementwise):
     """The loops and calls that compute a program.
-
-    Parameters
-    ----------
-    program
-        A program of native steps.
-    counter
-        The counter of the loop whose body this is, if it is one.
 
     Attributes
     ----------
     block
         What runs, in order.
-    aliases
-        Values that are others' memory in another shape.
     """
 
     def __init__(self, program: Program, counter: Counter | None = None) -> None:
-        self.program = program
-        self.counter = counter
+        super().__init__(program, counter)
         self.block: Block = []
-        self.aliases: dict[Value, Value] = {}
-        self.definitions: dict[Value, tuple[Step, int]] = {}
-        self.stored: set[Value] = set(program.inputs)
-        self._costs: dict[Value, int] = dict.fromkeys(program.inputs, 1)
-        self._depths: dict[Value, int] = {}
         self._positions: dict[Value, int] = {}
         self._checks: dict[tuple[Value, int], int] = {}
-        self._nodes: dict[tuple[Value, Place], Node] = {}
-        self.steps = [
-            step if isinstance(step, Loop) else with_values(step) for step in ordered_steps(program)
-        ]
-        self._decide()
         for step in self.steps:
             if isinstance(step, Loop):
                 self._repeat(step)
             else:
                 self._compute(step)
-
-    # -- which values are stored ------------------------------------------------------------------
-
-    def _decide(self) -> None:
-        counts: dict[Value, int] = dict.fromkeys(self.program.outputs, 1)
-        for step in self.steps:
-            for value in uses(step):
-                counts[value] = counts.get(value, 0) + 1
-        for step in self.steps:
-            if isinstance(step, Loop):
-                for value in (*step.carried, *(v for v, _, _ in step.sliced), *step.fixed):
-                    self._store(value)
-                for value in step.outs:
-                    self._costs[value] = 1
-                    self.stored.add(value)
-                continue
-            for k, out in enumerate(step.outs):
-                self.definitions[out] = step, k
-            self._decide_step(step, kind_of(step), counts)
-        for value in self.program.outputs:
-            self._store(value)
-
-    def _decide_step(self, step: Step, kind: str, counts: dict[Value, int]) -> None:
-        name = step.prim.name
-        if kind == "reduce":
-            out = step.outs[0]
-            self.stored.add(out)
-            self._costs[out] = 1
-            return
-        if kind == "call":
-            self._decide_call(step)
-            return
-        if kind == "pull":
-            own = self._decide_pull(step)
-        else:
-            own = cost(name, step.outs[0].dtype)
-            for arg in step.args:
-                # what is broadcast would be computed once for each element of the result
-                if arg.size < step.outs[0].size and self._cost(arg) > 2:
-                    self._store(arg)
-        for out in step.outs:
-            total = own + sum(map(self._cost, dict.fromkeys(uses(step))))
-            depth = 1 + max((self._depths.get(arg, 0) for arg in uses(step)), default=0)
-            self._costs[out] = total
-            self._depths[out] = depth
-            often = counts.get(out, 0) > 1
-            if (often and total > (1 if out.size == 1 else _CHEAP)) or depth > _DEEPEST:
-                self._store(out)
-
-    def _decide_call(self, step: Step) -> None:
-        native = NATIVE[step.prim.name]
-        strided = native.strided(step)
-        for k, value in enumerate(uses(step)):
-            if k < len(strided) and strided[k]:
-                self._store(self._viewed(value))
-            else:
-                self._store(value)
-        for out in step.outs:
-            self.stored.add(out)
-            self._costs[out] = 1
-
-    def _viewed(self, value: Value) -> Value:
-        """What a value is a view of, at places that strides can say."""
-        while value in self.definitions and value not in self.stored and value not in self.aliases:
-            step, _ = self.definitions[value]
-            pull = PULLS.get(step.prim.name)
-            if pull is None or not pull.view or kind_of(step) != "pull":
-                break
-            value = step.args[0]
-        return value
-
-    def _decide_pull(self, step: Step) -> int:
-        """Store what a movement should not compute anew; its own cost."""
-        name = step.prim.name
-        pull = PULLS[name]
-        if name in RESHAPES and not pull.accepts(step):
-            source = step.args[0]
-            self._store(source)
-            self.aliases[step.outs[0]] = source
-            return 0
-        for index, _ in self._lookups(step):
-            self._store(index)
-        grows = step.args and step.outs[0].size > step.args[0].size
-        for arg in step.args:
-            again = pull.inline(step) and (grows or pull.piecewise)
-            if again and self._cost(arg) > 2:
-                self._store(arg)
-            elif self._cost(arg) > 1 and name in ("mm", "bmm", "mv"):
-                # each element is read for a whole row, or column
-                self._store(arg)
-        if not pull.inline(step):
-            self._store(step.outs[0])
-        return pull.cost(step)
-
-    def _cost(self, value: Value) -> int:
-        return 1 if value in self.stored else self._costs.get(value, 0)
-
-    def _store(self, value: Value) -> None:
-        if value.constant is None and value not in self.aliases:
-            self.stored.add(value)
-            self._depths[value] = 0
-
-    # -- the elements of values -------------------------------------------------------------------
-
-    def source(self, value: Value, place: Place) -> Node:
-        """The element of a value at a place."""
-        if value.constant is not None and value.size == 1 and is_native(value.dtype):
-            return Literal(value.constant.item(), value.dtype)
-        key = value, place
-        node = self._nodes.get(key)
-        if node is None:
-            held = value in self.stored or value in self.aliases or value.constant is not None
-            node = Load(value, place) if held else self.element(value, place)
-            self._nodes[key] = node
-        return node
-
-    def element(self, value: Value, place: Place) -> Node:
-        """The element of a value at a place, computed by its step."""
-        step, k = self.definitions[value]
-        pull = PULLS.get(step.prim.name)
-        if pull is not None and kind_of(step) == "pull":
-            assert pull.node is not None
-            return pull.node(self.source, step, k, place, self.counter)
-        numbers = {
-            name: self.source(param.value, (ZERO,) * len(param.value.shape))
-            for name, param in step.params.items()
-            if isinstance(param, Number)
-        }
-        operands = [self.source(arg, aligned(place, arg.shape)) for arg in step.args]
-        return Apply(step.prim.name, operands, value.dtype, step.params, numbers, step)
-
-    def base(self, value: Value) -> Value:
-        """The value whose memory a value shares, or the value itself."""
-        while value in self.aliases:
-            value = self.aliases[value]
-        return value
 
     # -- the loops of steps -----------------------------------------------------------------------
 
@@ -306,7 +133,7 @@ class Plan:
             else:
                 self._call(step)
             return
-        for index, extent in self._lookups(step):
+        for index, extent in lookups(step):
             self._check(index, extent)
         for out in step.outs:
             if out not in self.stored:
@@ -496,17 +323,6 @@ class Plan:
         return [item for item in self.block if isinstance(item, Repeat) and item.loop is loop]
 
     # -- index arrays -----------------------------------------------------------------------------
-
-    def _lookups(self, step: Step) -> list[tuple[Value, int]]:
-        """The index arrays of a step, with the sizes of what they index."""
-        name = step.prim.name
-        if name == "index":
-            shape = step.args[0].shape
-            pairs = zip(step.params["indices"], shape, strict=False)
-            return [(index, size) for index, size in pairs if index is not None]
-        if name in _LOOKED and step.args[0].shape:
-            return [(step.args[1], step.args[0].shape[step.params.get("dim", 0)])]
-        return []
 
     def _check(self, index: Value, extent: int) -> None:
         if (index, extent) in self._checks or not index.size:

@@ -375,11 +375,11 @@ WITHOUT_VALUES = frozenset(
 
 def read(step: Step | Loop) -> Sequence[Value]:
     """Every value that a step reads."""
-    if isinstance(step, Loop):
-        return list(uses(step))
-    if step.params and not step.params.keys() <= WITHOUT_VALUES:
-        return list(uses(step))
-    return step.args
+    if step.__class__ is Step:
+        params = step.params
+        if not params or params.keys() <= WITHOUT_VALUES:
+            return step.args
+    return list(uses(step))
 
 
 _PLAIN = frozenset({int, float, bool, complex, str, type(None)})
@@ -425,11 +425,13 @@ def live(
     for value in outputs:
         counts[value] = counts.get(value, 0) + 1
     kept: list[Step | Loop] = []
+    known = counts.get
     for step in reversed(steps):
         outs = step.outs
-        if outs[0] in counts if len(outs) == 1 else not counts.keys().isdisjoint(outs):
-            kept.append(step)
-            for value in read(step):
-                counts[value] = counts.get(value, 0) + 1
+        if outs[0] not in counts and (len(outs) == 1 or counts.keys().isdisjoint(outs)):
+            continue
+        kept.append(step)
+        for value in read(step):
+            counts[value] = known(value, 0) + 1
     kept.reverse()
     return kept, counts
