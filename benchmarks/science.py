@@ -88,6 +88,10 @@ class Contestant(NamedTuple):
     """The first calls of the derivative, as if there had been none, where they take longer."""
 
 
+WARM = 12
+"""So many calls come first: compiled functions try out in the first ones what they gain."""
+
+
 def module_of(name: str) -> ModuleType:
     package = evals if name in EVALS else further
     return import_module(f"{package.__name__}.{name}")
@@ -208,6 +212,9 @@ def runner(contestant: Contestant) -> tuple[Callable[[], Mapping[str, float]], f
     """What `measure` runs, and about how long that takes."""
     phases = {"objective": contestant.objective, "gradient": contestant.gradient}
     calls = {phase: call for phase, call in phases.items() if call is not None}
+    for call in calls.values():
+        for _ in range(WARM):
+            call()
     planned = {phase: enough(call) for phase, call in calls.items()}
 
     def run() -> dict[str, float]:

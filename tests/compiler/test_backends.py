@@ -142,6 +142,15 @@ def test_the_sum_of_minus_zeros_has_the_sign_that_numpy_gives_it(backend):
 
 
 @BACKENDS
+def test_long_sums_of_single_precision_are_as_accurate_as_those_of_numpy(backend):
+    x = np.random.default_rng(7).random(3_000_000, np.float32)
+    w = Writer(x)
+    program = w.program(w.sum(w.inputs[0]), w.mul(w.inputs[0], w.inputs[0]))
+    (total, _) = backend.build(program, threads=1, fastmath=False)(w.arrays)
+    assert total == pytest.approx(np.sum(x, dtype=np.float64), rel=3e-7)
+
+
+@BACKENDS
 def test_extremes_and_comparisons_of_nan_are_those_of_numpy(backend):
     w = Writer(np.array([[1.0, np.nan, 3.0], [np.inf, -np.inf, -0.0]]))
     (x,) = w.inputs
@@ -203,6 +212,61 @@ def test_steps_without_a_native_form_stand_between_those_with_one(backend):
     program = w.program(w.real(z), order, w.sum(y), y)
     executable = check(backend, program, w.arrays)
     assert {"argsort", "polar", "real"} <= executable.describe().kernels.keys()
+
+
+# -- outputs over inputs --------------------------------------------------------------------------
+
+
+def over(w, outputs, writes):
+    """What a program with `writes` returns, and whether it is the input itself."""
+    program = Program(w.inputs, w.steps, outputs, writes)
+    program.check()
+    arrays = [array.copy() for array in w.arrays]
+    wanted = results(program, arrays)
+    met = llvm.build(program)(arrays)
+    for x, y in zip(met, wanted, strict=True):
+        np.testing.assert_allclose(x, y, 1e-12)
+    return [any(x is array for array in arrays) for x in met]
+
+
+def test_an_output_may_be_computed_over_an_input_that_is_read_there():
+    w = Writer(np.arange(100.0).reshape(20, 5), np.ones(5))
+    x, y = w.inputs
+    new = w.sub(x, w.mul(x, y))
+    assert over(w, [new, w.sum(new)], [(new, x)]) == [True, False]
+
+
+def test_an_output_may_be_computed_over_an_input_that_was_read_before():
+    w = Writer(np.arange(1.0, 101.0))
+    (x,) = w.inputs
+    new = w.div(w.exp(w.neg(x)), w.sum(x))
+    assert over(w, [new], [(new, x)]) == [True]
+
+
+@pytest.mark.parametrize(
+    "how", ["elsewhere", "reshaped", "later", "as output", "in sums", "trouble"]
+)
+def test_an_input_that_is_still_needed_is_not_written_over(how):
+    w = Writer(np.arange(1.0, 26.0).reshape(5, 5), np.ones((5, 5)))
+    x, y = w.inputs
+    new = w.add(x, y)
+    outputs = [new]
+    if how == "elsewhere":
+        new = outputs[0] = w.add(w.t(x), x)
+    elif how == "reshaped":
+        joined = w.view(w.view(x, shape=(25,)), shape=(5, 5))
+        new = outputs[0] = w.add(w.t(joined), w.view(w.view(w.t(y), shape=(25,)), shape=(5, 5)))
+    elif how == "later":
+        outputs.append(w.mul(x, w.sum(new)))
+    elif how == "as output":
+        outputs.append(w.alias(x))
+    elif how == "in sums":
+        new = outputs[0] = w.sub(x, w.sum_dim(x, dim=(0,), keepdim=True))
+        outputs.append(w.div(w.sum(new), x))
+    else:
+        index = w.value(np.array([0, 3, 1]))
+        outputs.append(w.sum(w.index_select(y, index, dim=0)))
+    assert not any(over(w, outputs, [(new, x)]))
 
 
 # -- loops ----------------------------------------------------------------------------------------

@@ -7,10 +7,13 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
+import llvmlite.binding as llvm
+
 from wengert.compiler import scalars
 from wengert.compiler.code import llvm_type, memory_type
 from wengert.prims.whole import TABLE
 from wengert.testing.native_forms import (
+    call,
     compiled,
     element_loop,
     elements,
@@ -19,6 +22,7 @@ from wengert.testing.native_forms import (
     pairs,
     ulps,
 )
+from wengert.testing.samples import samples
 
 f4, f8, i1, i4, i8 = map(np.dtype, ("f4", "f8", "i1", "i4", "i8"))
 u1, u8, b1 = map(np.dtype, ("u1", "u8", "?"))
@@ -265,6 +269,30 @@ def test_simple_elements_are_computed_several_at_a_time(name):
     out = np.dtype(bool) if name == "isnan" else f8
     _, optimised = compiled(element_loop(name, arrays, out, {}))
     assert "<2 x double>" in optimised or "<4 x double>" in optimised or "<8 x double>" in optimised
+
+
+@pytest.mark.parametrize("dtype", [f4, f8], ids=str)
+def test_every_native_element_is_valid_with_fast_mathematics(dtype):
+    tried = 0
+    for name in scalars.SCALARS:
+        sample = next(iter(samples(TABLE[name], dtype, np.random.default_rng(0))))
+        arrays = [np.asarray(array).reshape(-1) for array in sample.arrays]
+        out = expected(name, *sample.arrays, **sample.params).dtype
+        if scalars.supports(name, [array.dtype for array in arrays], out, sample.params):
+            text = element_loop(name, arrays, out, sample.params, fast=True)
+            llvm.parse_assembly(text).verify()
+            tried += 1
+    assert tried > 0.8 * len(scalars.SCALARS)
+
+
+def test_fast_mathematics_changes_no_more_than_rounding():
+    x = np.linspace(0.1, 3.0, 101)
+    for name in ("sigmoid", "tanh", "log1p", "logaddexp", "rsqrt", "lerp_tensor"):
+        arrays = [x, x[::-1].copy(), x][: len(TABLE[name].args)]
+        engine, _ = compiled(element_loop(name, arrays, f8, {}, fast=True))
+        result, seen = np.empty_like(x), np.zeros(1, np.uint8)
+        call(engine, [*arrays, result, seen], len(x))
+        assert ulps(result, expected(name, *arrays)) <= 16
 
 
 def test_memory_holds_a_byte_for_a_bool():

@@ -29,6 +29,10 @@ _TRIALS = 3
 """How often a call runs each way, compiled and not, before one of them is chosen."""
 
 
+_PLAIN = 2.0
+"""The gain that needs no second look."""
+
+
 class CompileError(RuntimeError):
     """A function cannot be compiled, and was to be: ``compile(f, fullgraph=True)``."""
 
@@ -104,9 +108,10 @@ class Compiled:
         else:
             result = self.function(*args, **kwargs)
         (trial.compiled if compiled else trial.eager).append(perf_counter() - started)
-        if len(trial.eager) == _TRIALS:
+        gain = min(trial.eager) / min(trial.compiled) if trial.eager else 0.0
+        if gain > _PLAIN or len(trial.eager) == _TRIALS:
             entry.trial = None
-            entry.gain = min(trial.eager) / min(trial.compiled)
+            entry.gain = gain
             if entry.gain < 1 and not self._options.fullgraph:
                 self.reason = Reason("compiled, it is not quicker", None)
             self._hasten()

@@ -262,7 +262,10 @@ class Code:
         body, done = self.fresh("loop"), self.fresh("done")
         counter, following = self.fresh("i"), self.fresh("next")
         if isinstance(extent, int) and start.lstrip("-").isdigit():
-            self.branch("true" if int(start) < extent else "false", body, done)
+            if int(start) < extent:
+                self.jump(body)
+            else:
+                self.branch("false", body, done)
         else:
             self.branch(self.let(f"icmp slt i64 {start}, {extent}"), body, done)
         before, at = self.current, len(self.lines) + 1

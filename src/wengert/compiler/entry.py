@@ -16,7 +16,7 @@ from wengert.compiler.exit import Exit
 from wengert.compiler.graph import Graph, Visit
 from wengert.compiler.ir import Program, apply
 from wengert.compiler.node import attach
-from wengert.compiler.passes import roll, simplify
+from wengert.compiler.passes import roll, simplify, vectorise
 from wengert.compiler.tree import Tree
 from wengert.interp.levels import Lifted, namespace_of
 
@@ -62,7 +62,7 @@ class Options:
 
     def finish(self, program: Program) -> tuple[Program, Any]:
         """A program made simpler, and what runs it."""
-        simple = roll(simplify(program, fastmath=self.fastmath))
+        simple = vectorise(roll(simplify(program, fastmath=self.fastmath)))
         settings: dict[str, Any] = {
             "threads": self.threads or get_num_threads(),
             "fastmath": self.fastmath,

@@ -71,7 +71,7 @@ def _copied(code: Code, array: Array) -> Array:
     rows, columns = array.shape
     itemsize = array.dtype.itemsize
     copy = Array(code.workspace(rows * columns * itemsize), array.dtype, array.shape, (columns, 1))
-    with code.loop(rows) as i, code.loop(columns) as j:
+    with code.loop(rows, unroll=False) as i, code.loop(columns, unroll=False) as j:
         value = code.load(code.element(array, [i, j]), array.dtype)
         code.store(value, code.element(copy, [i, j]), array.dtype)
     return copy

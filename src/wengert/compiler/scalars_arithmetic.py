@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.library import call_function
+from wengert.compiler.library import call_function, setup
 from wengert.compiler.scalars_lane import Lane
 
 __all__ = [
@@ -315,11 +315,17 @@ def _divided(m: Lane, a: str, b: str) -> tuple[str, str, str]:
     return quotient, rest, differs
 
 
+def _left_over(m: Lane, a: str, b: str) -> str:
+    """The remainder of floats with the sign of the first, for which LLVM calls the C library."""
+    setup()
+    return m.exact("frem", a, b)
+
+
 def _floor_quotient(m: Lane, a: str, b: str) -> str:
     if m.kind != "f":
         quotient, _, differs = _divided(m, a, b)
         return quotient if m.kind == "u" else m.select(differs, m.sub(quotient, "1"), quotient)
-    rest = m.exact("frem", a, b)
+    rest = _left_over(m, a, b)
     zero, one = m.number(0), m.number(1)
     quotient = m.exact("fdiv", m.exact("fsub", a, rest), b)
     differs = _other_signs(m, rest, b)
@@ -344,14 +350,14 @@ def _remainder(m: Lane, a: str, b: str) -> str:
     if m.kind != "f":
         _, rest, differs = _divided(m, a, b)
         return rest if m.kind == "u" else m.select(differs, m.add(rest, b), rest)
-    rest = m.exact("frem", a, b)
+    rest = _left_over(m, a, b)
     zero = m.number(0)
     result = m.select(_other_signs(m, rest, b), m.exact("fadd", rest, b), rest)
     return m.select(m.compare("eq", rest, zero), m.intrinsic("copysign", zero, b), result)
 
 
 def _fmod(m: Lane, a: str, b: str) -> str:
-    return _divided(m, a, b)[1] if m.kind != "f" else m.exact("frem", a, b)
+    return _divided(m, a, b)[1] if m.kind != "f" else _left_over(m, a, b)
 
 
 def _trunc_quotient(m: Lane, a: str, b: str) -> str:

@@ -18,6 +18,7 @@ from wengert.compiler.native_table import NATIVE
 from wengert.prims.whole import TABLE
 
 __all__ = [
+    "call",
     "compiled",
     "element_loop",
     "elements",
@@ -53,7 +54,8 @@ def compiled(text: str) -> tuple[Any, str]:
     return engine, str(module)
 
 
-def _call(engine: Any, arrays: Sequence[Any], *numbers: int) -> None:
+def call(engine: Any, arrays: Sequence[Any], *numbers: int) -> None:
+    """Call the function ``f`` of a module with the addresses of arrays, and whole numbers."""
     kinds = [ctypes.c_void_p] * len(arrays) + [ctypes.c_int64] * len(numbers)
     function = ctypes.CFUNCTYPE(None, *kinds)(engine.get_function_address("f"))
     function(*[array.ctypes.data for array in arrays], *numbers)
@@ -112,6 +114,7 @@ def element_loop(
     out: np.dtype[Any],
     params: Mapping[str, Any],
     numbers: Sequence[str] = (),
+    fast: bool = False,
 ) -> str:
     """A module whose ``f`` computes an element-wise primitive for every element of flat arrays.
 
@@ -119,8 +122,10 @@ def element_loop(
     ----------
     numbers
         Those of the parameters that are read from memory when it runs.
+    fast
+        Whether rules that hold for real numbers only may be used.
     """
-    code = Code(Module())
+    code = Code(Module(fast))
     given = dict(params)
     for k, key in enumerate(numbers):
         dtype = np.asarray(given[key]).dtype
@@ -161,7 +166,7 @@ def elements(
     engine, _ = compiled(element_loop(name, given, out, params, numbers))
     result, seen = np.empty(given[0].shape, out), np.zeros(1, np.uint8)
     held = [np.asarray(params[key]) for key in numbers]
-    _call(engine, [*given, *held, result, seen], result.size)
+    call(engine, [*given, *held, result, seen], result.size)
     return result, bool(seen[0])
 
 
@@ -244,5 +249,5 @@ def whole(step: Step, read: Sequence[Any], out: Any = None) -> tuple[Any, bool] 
     trouble = np.zeros(1, np.uint8)
     if form.into is not None:
         results[0][...] = read[form.into]
-    _call(engine, [*read, *results, trouble])
+    call(engine, [*read, *results, trouble])
     return (tuple(results) if len(results) > 1 else results[0]), bool(trouble[0])

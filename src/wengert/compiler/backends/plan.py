@@ -40,6 +40,7 @@ _STARTS: dict[str, Callable[[np.dtype[Any]], Any]] = {
 }
 
 
+_LONG_SUM = 4096
 # products of no more terms, whose second factor and result have no more and no fewer bytes
 _FEW = 16
 _NEAR = 2**14
@@ -161,10 +162,7 @@ class Plan(Elementwise):
         for value in given:
             counters = tuple([Counter(size) for size in value.shape])
             place = tuple(map(of, counters))
-            held = value.constant is not None or value in step.outs
-            node = Load(value, place) if held else self.source(value, place)
-            assert isinstance(node, Load)
-            views.append((counters, node))
+            views.append((counters, self._memory(value, place)))
         self.block.append(Call(step, native, views))
         for out in step.outs:
             self._positions[out] = len(self.block) - 1
@@ -180,13 +178,19 @@ class Plan(Elementwise):
             rows, inner, columns = map(Counter, sizes)
             lead = place[: rank - 2]
             row = place[0] if tall else of(rows)
-            left = self.source(a, aligned((*lead, row, of(inner)), a.shape))
-            right = self.source(b, aligned((*lead, of(inner), of(columns)), b.shape))
-            assert isinstance(left, Load) and isinstance(right, Load)
+            left = self._memory(a, aligned((*lead, row, of(inner)), a.shape))
+            right = self._memory(b, aligned((*lead, of(inner), of(columns)), b.shape))
             at = (*lead, row, of(columns))
             return [Part(Product(out, at, (left, right), (rows, inner, columns), step))]
 
         self._nest((out.shape[0], 1) if tall else (*out.shape[:-2], 1, 1), build)
+
+    def _memory(self, value: Value, place: Place) -> Load:
+        """The place of a stored value that is an element of a value which calls read."""
+        held = value.constant is not None or value in self.stored
+        node = Load(value, place) if held else self.source(value, place)
+        assert isinstance(node, Load)
+        return node
 
     def _nest(
         self,
@@ -272,15 +276,19 @@ class Plan(Elementwise):
                 ]
 
         else:
-            total = Value(out.dtype, out.shape)
+            # long sums of single precision would lose digits one by one
+            wide = kind == "sum" and out.dtype == np.float32 and count > _LONG_SUM
+            dtype = np.dtype(np.float64) if wide else out.dtype
+            total = Value(dtype, out.shape)
 
             def build(place: Place, loops: Sequence[Counter]) -> list[Part]:
                 at = target(place)
-                term = self._term(step, place, out, kind)
+                term = self._cast(self._term(step, place, out, kind), dtype, step)
+                end = self._cast(Load(total, at), out.dtype, step)
                 return [
-                    Part(Store(total, at, start, step), -1, outermost),
+                    Part(Store(total, at, Literal(start.number, dtype), step), -1, outermost),
                     Part(Accumulate(total, at, term, kind, step)),
-                    Part(Store(out, at, Load(total, at), step), 1, outermost),
+                    Part(Store(out, at, end, step), 1, outermost),
                 ]
 
         self._nest(arg.shape, build)

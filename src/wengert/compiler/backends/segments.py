@@ -30,6 +30,8 @@ def segments(program: Program, *, repeated: bool = False) -> list[Program | Step
     """
     steps = list(program.steps)
     native = [is_native_step(step) and not (repeated and _counts(step)) for step in steps]
+    if all(native):
+        return [program]
     known = set(program.inputs)
     pieces: list[list[Step | Loop]] = []
     wanted = True

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import is_
 from typing import Any, NamedTuple
 
 from wengert.compiler.backends.affine import Counter, Place, strides_of
-from wengert.compiler.backends.loops import LoopTree
+from wengert.compiler.backends.loops import LoopTree, Store
 from wengert.compiler.backends.nodes import Load, walk
 from wengert.compiler.backends.plan import Call, Check, Plan, Repeat
 from wengert.compiler.ir import Value, uses
@@ -53,6 +54,8 @@ class _Use(NamedTuple):
     item: int
     path: tuple[LoopTree, ...]
     place: Place | None
+    statement: Any
+    order: int
 
 
 class Storage:
@@ -69,19 +72,23 @@ class Storage:
         buffers of its carried values are.
     private
         The values that nobody needs outside of the loops that compute them.
+    over
+        For each output that is computed over the memory of an input: the input's number.
     arena
         Bytes of the arena.
     constants
         Values that are arrays known beforehand.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, *, over_inputs: bool = False) -> None:
         self.plan = plan
         self.slots: dict[Value, Slot] = {}
         self.copies: list[tuple[int, Value]] = []
         self.inner: dict[int, tuple[Storage, int, list[Slot]]] = {}
         self.constants: dict[Value, int] = {}
         self.private: set[Value] = set()
+        self.over: dict[int, int] = {}
+        self._order = 0
         self._uses: dict[Value, list[_Use]] = {}
         self._pinned: set[Value] = set()
         self._wanted: list[tuple[int, int, int, Any]] = []
@@ -90,6 +97,8 @@ class Storage:
         self._outputs()
         for at, item in enumerate(plan.block):
             self._gather(item, at, ())
+        if over_inputs:
+            self._write_over_inputs()
         for value in self._uses:
             if value not in self.slots:
                 self._place(value)
@@ -130,14 +139,17 @@ class Storage:
                 self._pin(value, at)
             self._repeat(item, at)
         else:
-            self._use(item.value, _Use(at, path, item.place))
+            self._order += 1
+            self._use(item.value, _Use(at, path, item.place, item, self._order))
             for node in walk(item.nodes):
                 if isinstance(node, Load):
-                    self._use(node.value, _Use(at, path, node.place))
+                    self._use(node.value, _Use(at, path, node.place, None, self._order))
 
     def _use(self, value: Value, use: _Use) -> None:
         base = self.plan.base(value)
         if base is not value:
+            # a place in another shape says nothing about the memory
+            use = use._replace(place=None)
             self._pinned.add(base)
         if base.constant is not None:
             self._constant(base)
@@ -146,7 +158,7 @@ class Storage:
 
     def _pin(self, value: Value, at: int) -> None:
         base = self.plan.base(value)
-        self._use(base, _Use(at, (), None))
+        self._use(base, _Use(at, (), None, None, self._order))
         self._pinned.add(base)
 
     def _constant(self, value: Value) -> None:
@@ -166,6 +178,31 @@ class Storage:
         if inner.arena:
             self._wanted.append((at, at, inner.arena, at))
         self.inner[at] = inner, 0, buffers
+
+    def _write_over_inputs(self) -> None:
+        """Compute outputs over the memory of inputs, where the program allows it and nothing minds.
+
+        The input must have been read before, or be read where it is written: at the same place, in
+        the same repetition of the same loops, and no later than there.
+        """
+        program = self.plan.program
+        copied = {self.plan.base(value) for _, value in self.copies}
+        for output, input in program.writes:
+            slot = self.slots.get(output)
+            if slot is None or slot.kind != "output" or input in copied:
+                continue
+            if (output.dtype, output.shape) != (input.dtype, input.shape):
+                continue
+            written = [use for use in self._uses[output] if use.statement is not None]
+            number = program.inputs.index(input)
+            if len(written) != 1 or number in self.over.values():
+                continue
+            store = written[0]
+            if isinstance(store.statement, Store) and all(
+                use.item < store.item or _is_with(use, store) for use in self._uses.get(input, ())
+            ):
+                self.over[slot.number] = number
+                self.slots[output] = self.slots[input]
 
     # -- where it lies ----------------------------------------------------------------------------
 
@@ -217,6 +254,13 @@ class Storage:
         taken = sum(v.size * v.dtype.itemsize for v in read)
         slots = [self.slots[v] for v in tree.writes if v in self.slots]
         return taken, sum(s.size for s in slots if s.kind != "stack")
+
+
+def _is_with(use: _Use, store: _Use) -> bool:
+    """Whether an element is read where it is written, and not behind that."""
+    same = len(use.path) == len(store.path) and all(map(is_, use.path, store.path))
+    at_once = use.item == store.item and use.place == store.place
+    return same and at_once and use.order <= store.order
 
 
 def _contracted(value: Value, uses_of: Sequence[_Use]) -> tuple[tuple[int, ...], int]:

@@ -3,5 +3,6 @@
 from wengert.compiler.passes.counts import same_but_counts
 from wengert.compiler.passes.roll import roll
 from wengert.compiler.passes.simplify import simplify
+from wengert.compiler.passes.vectorise import vectorise
 
-__all__ = ["roll", "same_but_counts", "simplify"]
+__all__ = ["roll", "same_but_counts", "simplify", "vectorise"]

@@ -428,7 +428,7 @@ def live(
     known = counts.get
     for step in reversed(steps):
         outs = step.outs
-        if outs[0] not in counts and (len(outs) == 1 or counts.keys().isdisjoint(outs)):
+        if outs[0] not in counts if len(outs) == 1 else counts.keys().isdisjoint(outs):
             continue
         kept.append(step)
         for value in read(step):

@@ -212,12 +212,17 @@ class _Gatherer:
 
     # -- all of it ---------------------------------------------------------------------------------
 
+    def is_maker(self, step: Step) -> bool:
+        """Whether a step makes a value that is of parts."""
+        return len(step.outs) == 1 and step.outs[0] in self.makers
+
     def run(self) -> Program:
-        """The new program."""
+        """The new program, or the old one if there is nothing to gather."""
         old = self.program.steps
+        changed = False
         inside: set[Value] = set()
         for step in old:
-            if step.outs[0] not in self.makers or isinstance(step, Loop):
+            if isinstance(step, Loop) or not self.is_maker(step):
                 continue
             if step.prim.name == "add" and _is_plain_sum(step):
                 inside.update([arg for arg in step.args if self.inner(arg) is not None])
@@ -228,8 +233,7 @@ class _Gatherer:
                     inside.add(step.args[0])
         for step in old:
             made = None
-            out = step.outs[0]
-            if out in self.makers and out not in inside and isinstance(step, Step):
+            if isinstance(step, Step) and not inside.issuperset(step.outs) and self.is_maker(step):
                 self.site = step.site
                 if step.prim.name == "add" and _is_plain_sum(step):
                     terms = self.terms(step)
@@ -240,8 +244,9 @@ class _Gatherer:
             if made is None:
                 self.steps.append(step)
             else:
-                self.steps.append(Step(TABLE["alias"], (made,), {}, (out,), step.site))
-        if len(self.steps) == len(old):
+                changed = True
+                self.steps.append(Step(TABLE["alias"], (made,), {}, step.outs, step.site))
+        if not changed:
             return self.program
         return Program(self.program.inputs, self.steps, self.program.outputs, self.program.writes)
 

@@ -116,6 +116,15 @@ def _permuted(b: Builder, x: Value, dims: Shape) -> Value:
     return b.emit("permute", (x,), {"dims": dims}, like)
 
 
+@_rule("flip")
+def _flip(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
+    (x,) = args
+    if all(x.shape[d] == 1 for d in params["dims"]):
+        return x
+    inner = b.maker(x, "flip")
+    return inner.args[0] if inner is not None and inner.params == params else None
+
+
 @_rule("expand")
 def _expand(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     (x,) = args
