@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import traceback
 import warnings
 
 import numpy as np
@@ -202,6 +203,16 @@ def test_an_index_out_of_range_raises_what_eager_code_raises(backend):
     check(backend, program, w.arrays)
 
 
+def test_a_traceback_shows_the_line_of_the_step_that_failed():
+    w = Writer(np.arange(4.0), np.array([0, 1]))
+    x, index = w.inputs
+    executable = numpy_backend.build(w.program(w.gather(x, index, dim=0)))
+    with pytest.raises(IndexError) as raised:
+        executable([w.arrays[0], np.array([0, 9])])
+    text = "".join(traceback.format_exception(raised.value))
+    assert "(v0, v1, dim=0)" in text
+
+
 @BACKENDS
 def test_steps_without_a_native_form_stand_between_those_with_one(backend):
     w = Writer(np.random.default_rng(0).uniform(1, 2, (4, 4)))
@@ -387,7 +398,7 @@ def test_the_number_of_threads_changes_no_result(count):
     program = w.program(*outputs)
     (alone,) = [llvm.build(program, threads=1)(w.arrays)]
     executable = llvm.build(program, threads=4)
-    assert "wengert.share" in executable.machine.ir
+    assert all(nest.parallel for nest in executable.describe().loops)
     before = wengert.get_num_threads()
     wengert.set_num_threads(count)
     try:

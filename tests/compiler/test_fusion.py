@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from programs import Writer
+from programs import Writer, results
+
+from wengert.compiler.ir import Loop, Program, Value
 
 pytest.importorskip("llvmlite.binding")
 
@@ -126,6 +128,20 @@ def test_values_that_live_at_different_times_share_their_memory():
         y = w.div(w.exp(y), w.sum(w.exp(y)))
     _, arena = loops(w.program(y))
     assert arena <= 3 * 1000 * 8 + 200
+
+
+def test_a_carried_value_is_computed_where_it_was_if_nothing_reads_it_elsewhere():
+    for reads_elsewhere in (False, True):
+        body = Writer(np.ones(1000))
+        (h,) = body.inputs
+        other = body.flip(h, dims=(0,)) if reads_elsewhere else h
+        inner = body.program(body.sub(h, body.mul(other, other)))
+        start, end = (Value(np.dtype(float), (1000,)) for _ in range(2))
+        program = Program([start], [Loop(9, inner, [start], [], [], [end])], [end])
+        executable = llvm.build(program)
+        assert executable.describe().arena == (8000 if reads_elsewhere else 0)
+        x = np.random.default_rng(0).uniform(0.1, 0.5, 1000)
+        np.testing.assert_allclose(executable([x])[0], results(program, [x])[0], 1e-12)
 
 
 # -- what is told ---------------------------------------------------------------------------------

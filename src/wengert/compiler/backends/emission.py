@@ -279,7 +279,10 @@ class Emission(Elements):
         storage, offset, buffers = self.storage.inner[at]
         kept = len(loop.carried)
         current = [self.pointer(value) for value in loop.outs[:kept]]
-        following = [self._address(slot, v) for slot, v in zip(buffers, loop.carried, strict=True)]
+        following = [
+            at if slot is None else self._address(slot, value)
+            for at, slot, value in zip(current, buffers, loop.carried, strict=True)
+        ]
         sizes = [value.size * value.dtype.itemsize for value in loop.carried]
         for target, value, size in zip(current, loop.carried, sizes, strict=True):
             self._copy(target, self.pointer(value), size)

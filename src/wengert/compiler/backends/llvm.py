@@ -18,7 +18,7 @@ from wengert.compiler.backends.machine import Machine, State, builtin
 from wengert.compiler.backends.numpy import ordered
 from wengert.compiler.backends.plan import Call, Plan, Repeat
 from wengert.compiler.backends.segments import segments
-from wengert.compiler.backends.sharing import interruption
+from wengert.compiler.backends.sharing import interruption, is_wide
 from wengert.compiler.backends.storage import Storage
 from wengert.compiler.backends.trees import extents_of, steps_of
 from wengert.compiler.backends.wrapper import Function, write_module
@@ -43,17 +43,18 @@ class LlvmExecutable:
         inputs one by one, and returns the outputs as a list, or None if eager code would raise.
     """
 
-    __slots__ = ("_functions", "_pieces", "_program", "call", "machine")
+    __slots__ = ("_functions", "_pieces", "_program", "_wide", "call", "machine")
 
     def __init__(self, program: Program, *, threads: int, fastmath: bool) -> None:
         self._program = program
+        self._wide = threads > 1
         self._pieces = _Pieces(program, repeated=False)
         plans = self._pieces.plans()
         self.machine: Machine | None = None
         self._functions: list[Function] = []
         if plans:
             text, self._functions = write_module(
-                [plan for _, plan in plans], fastmath=fastmath, wide=threads > 1
+                [plan for _, plan in plans], fastmath=fastmath, wide=self._wide
             )
             self.machine = Machine(text)
             for (piece, _), function in zip(plans, self._functions, strict=True):
@@ -89,7 +90,7 @@ class LlvmExecutable:
         description.kernels = self._pieces.foreign()
         for function in self._functions:
             description.arena += function.storage.arena
-            _describe(function.storage, description)
+            _describe(function.storage, description, self._wide)
         return description
 
 
@@ -216,7 +217,7 @@ def _at(param: Any, i: int) -> Any:
     return param
 
 
-def _describe(storage: Storage, description: Description) -> None:
+def _describe(storage: Storage, description: Description, wide: bool) -> None:
     for item in storage.plan.block:
         if isinstance(item, Call):
             description.calls += filter(None, [item.native.describe(item.step)])
@@ -232,8 +233,9 @@ def _describe(storage: Storage, description: Description) -> None:
                     [step.site for step in steps],
                     read,
                     written,
+                    wide and is_wide(item, storage),
                 )
             )
     for item in storage.plan.block:
         if isinstance(item, Repeat):
-            _describe(Storage(item.body), description)
+            _describe(Storage(item.body), description, False)

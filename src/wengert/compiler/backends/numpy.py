@@ -8,7 +8,6 @@ what the tests of other backends compare with, next to `wengert.compiler.ir.appl
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -90,6 +89,17 @@ def _ordered(result: Any) -> Any:
     return array if array.flags.c_contiguous else array.copy(order="C")
 
 
+class _Source:
+    """Gives the text of a function to those who ask for a module's."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def get_source(self, name: str) -> str:
+        """The text."""
+        return self.text
+
+
 class _Writer:
     """Writes the source of a program's function."""
 
@@ -104,10 +114,10 @@ class _Writer:
         results = self.body(program, "    ", "0")
         self.lines.append(f"    return ({''.join(f'{result}, ' for result in results)})")
         self.source = "\n".join(self.lines) + "\n"
-        name = f"<wengert program {id(self):x}>"
+        name = f"wengert program {id(self):x}"
+        # where tracebacks look for the line that failed
+        self.scope |= {"__name__": name, "__loader__": _Source(self.source)}
         exec(compile(self.source, name, "exec"), self.scope)
-        # so that tracebacks show the line that failed
-        linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)
         self.function: Callable[..., tuple[Any, ...]] = self.scope["program"]
 
     def define(self, value: Value) -> str:

@@ -61,6 +61,13 @@ class _Use(NamedTuple):
 class Storage:
     """The slots of a plan's values.
 
+    Parameters
+    ----------
+    plan
+        The plan.
+    writes
+        Pairs of an output and an input over whose memory it may be computed.
+
     Attributes
     ----------
     slots
@@ -69,7 +76,7 @@ class Storage:
         Pairs ``(k, value)``: output `k` is a copy of a value that lies elsewhere.
     inner
         The storage of each repeated body, with where in the arena it begins, and where the second
-        buffers of its carried values are.
+        buffers of its carried values are: None for those that are computed where they were.
     private
         The values that nobody needs outside of the loops that compute them.
     over
@@ -80,11 +87,11 @@ class Storage:
         Values that are arrays known beforehand.
     """
 
-    def __init__(self, plan: Plan, *, over_inputs: bool = False) -> None:
+    def __init__(self, plan: Plan, writes: Sequence[tuple[Value, Value]] = ()) -> None:
         self.plan = plan
         self.slots: dict[Value, Slot] = {}
         self.copies: list[tuple[int, Value]] = []
-        self.inner: dict[int, tuple[Storage, int, list[Slot]]] = {}
+        self.inner: dict[int, tuple[Storage, int, list[Slot | None]]] = {}
         self.constants: dict[Value, int] = {}
         self.private: set[Value] = set()
         self.over: dict[int, int] = {}
@@ -97,8 +104,7 @@ class Storage:
         self._outputs()
         for at, item in enumerate(plan.block):
             self._gather(item, at, ())
-        if over_inputs:
-            self._write_over_inputs()
+        self._write_over_inputs(writes)
         for value in self._uses:
             if value not in self.slots:
                 self._place(value)
@@ -166,9 +172,17 @@ class Storage:
         self.slots[value] = self._slot("constant", number, value)
 
     def _repeat(self, repeat: Repeat, at: int) -> None:
-        inner = Storage(repeat.body)
+        program = repeat.body.program
+        kept = len(repeat.loop.carried)
+        inner = Storage(
+            repeat.body, list(zip(program.outputs[:kept], program.inputs[:kept], strict=True))
+        )
         buffers: list[Any] = []
-        for value in repeat.loop.carried:
+        for k, value in enumerate(repeat.loop.carried):
+            if inner.over.get(k) == k:
+                # it is computed where it was
+                buffers.append(None)
+                continue
             size = value.size * value.dtype.itemsize
             slot = Slot("stack", 0, strides_of(value.shape), size)
             if size > _SMALL:
@@ -179,15 +193,15 @@ class Storage:
             self._wanted.append((at, at, inner.arena, at))
         self.inner[at] = inner, 0, buffers
 
-    def _write_over_inputs(self) -> None:
-        """Compute outputs over the memory of inputs, where the program allows it and nothing minds.
+    def _write_over_inputs(self, writes: Sequence[tuple[Value, Value]]) -> None:
+        """Compute outputs over the memory of inputs, where that is allowed and nothing minds.
 
         The input must have been read before, or be read where it is written: at the same place, in
         the same repetition of the same loops, and no later than there.
         """
         program = self.plan.program
         copied = {self.plan.base(value) for _, value in self.copies}
-        for output, input in program.writes:
+        for output, input in writes:
             slot = self.slots.get(output)
             if slot is None or slot.kind != "output" or input in copied:
                 continue

@@ -73,7 +73,7 @@ def write_module(
     texts: list[str] = []
     functions = []
     for k, plan in enumerate(plans):
-        storage = Storage(plan, over_inputs=True)
+        storage = Storage(plan, plan.program.writes)
         constants = list(_constants(storage).values())
         text = _run(k, module, storage, constants, wide)
         if storage.over and _MAY_FAIL.search(text):
