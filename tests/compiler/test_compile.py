@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import threading
 import warnings
+import weakref
 from typing import Any
 
 import numpy as np
@@ -286,6 +288,18 @@ def test_tensors_that_a_function_keeps_are_plain_ones() -> None:
     assert isinstance(kept[0].payload, np.ndarray)
 
 
+def test_tensors_that_are_kept_when_an_error_is_raised_are_plain_ones() -> None:
+    kept: list[Any] = []
+
+    def f(x: Any) -> Any:
+        kept.append(x * 2)
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        wg.compile(f, **NUMPY)(wg.ones(2))
+    assert isinstance(kept[0].payload, np.ndarray)
+
+
 def test_code_that_gains_nothing_runs_as_it_is_and_explain_says_so() -> None:
     f = wg.compile(double, backend="numpy")
 
@@ -350,3 +364,20 @@ def test_second_derivatives_that_would_need_other_random_numbers_are_refused() -
     f(x)
     with pytest.raises(RuntimeError, match=r"cannot be differentiated twice.*random numbers"):
         wg.autograd.grad(f(x), x, create_graph=True)
+
+
+def test_nothing_of_a_call_is_kept_alive() -> None:
+    def f(x: Any) -> Any:
+        y = x * 2
+        while y.sum() < 10:
+            y = y * 2
+        return y
+
+    g = wg.compile(f, **NUMPY)
+    for _ in range(2):
+        x = wg.ones(3, requires_grad=True)
+        alive = weakref.ref(x)
+        y = g(x)
+        del x, y
+        gc.collect()
+        assert alive() is None

@@ -174,6 +174,7 @@ class Compiled:
                 self._stop(Reason("it changes what it reaches besides tensors", None))
                 return captured.result
             result = self._kept(key, entry, captured, (args, kwargs))
+            environment.close()
             self.seconds += perf_counter() - started
             return result
 

@@ -87,10 +87,19 @@ def capture(
                 derivatives = None if spent else derived(trace, leaves, outputs, tensors)
             if any(t.edge is not edge for t, edge in zip(tensors, edges, strict=True)):
                 trace.give_up("an operation in place changes the history of an argument")
+        except BaseException:
+            trace.unmask()
+            raise
         finally:
             MODE.set(before)
             trace.finish()
+        for item in trace.items:
+            if isinstance(item, Guard) and item.state is not None:
+                # the tensors of this call, with their history
+                item.state.tensors.clear()
         captured.result = rebuild([_shown(leaf) for leaf in leaves])
+        # which `rebuild` holds
+        leaves[:] = [None] * len(leaves)
         if trace.broken is None:
             captured.exit = Exit(made, rebuild, effects, backward, outputs, origins)
             captured.exit.derivatives = derivatives

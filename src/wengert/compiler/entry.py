@@ -221,6 +221,7 @@ class Entry:
             for a, b in zip(found, self.foreign, strict=True)
         )
         self.verified = same
+        self.foreign = []
         return same
 
     def run(
@@ -254,7 +255,7 @@ class Entry:
     @property
     def places(self) -> list[int]:
         """Those tensors of the environment that require a gradient."""
-        return [i for i, t in enumerate(self.environment.tensors) if t.edge is not None]
+        return self.environment.places
 
     @property
     def records(self) -> bool:

@@ -64,7 +64,11 @@ class Environment:
     Attributes
     ----------
     tensors, arrays
-        Those that were met, each once.
+        Those that were met, each once; None in their places once it is closed.
+    shapes
+        What they are, for people to read.
+    places
+        Which of the tensors require a gradient.
     refusal
         Why nothing can be promised, or None.
     kept
@@ -92,6 +96,14 @@ class Environment:
         for name, value in kwargs.items():
             self._value(value, f"kwargs[{name!r}]")
         self._function(function, self._constant(function))
+        met = [*self.tensors, *self.arrays]
+        self.shapes = [f"{thing.dtype}{list(thing.shape)}" for thing in met]
+        self.places = [i for i, t in enumerate(self.tensors) if t.edge is not None]
+
+    def close(self) -> None:
+        """Let go of the tensors and arrays, which belong to the call that was traced."""
+        self.tensors = [None] * len(self.tensors)
+        self.arrays = [None] * len(self.arrays)
 
     def matcher(self, gradients: bool = True) -> Matcher:
         """The function that checks the conditions.

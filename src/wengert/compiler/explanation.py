@@ -74,8 +74,7 @@ class Explanation:
             f"kind{'s' * (kinds != 1)} of arguments, made in {1000 * self.seconds:.0f} ms"
         )
         for entry in self._entries:
-            given = [*entry.environment.tensors, *entry.environment.arrays]
-            shapes = ", ".join(f"{t.dtype}{list(t.shape)}" for t in given)
+            shapes = ", ".join(entry.environment.shapes)
             gain = "" if entry.gain is None else f": {entry.gain:.1f} times as quick as uncompiled"
             yield f"  with {shapes or 'no tensors'}{gain}"
             for block in entry.tree.blocks():
