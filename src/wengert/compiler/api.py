@@ -140,6 +140,16 @@ class Compiled:
         """The programs of all traces, as text."""
         return self.explain().programs()
 
+    def llvm(self, optimised: bool = False) -> str:
+        """LLVM's text of all native programs, as it was written or as it was optimised."""
+        machines = [
+            block.executable.machine
+            for _, entry in self.entries
+            for block in entry.tree.blocks()
+            if getattr(block.executable, "machine", None) is not None
+        ]
+        return "\n".join(m.optimised() if optimised else m.ir for m in machines)
+
     def forget(self) -> None:
         """Drop all traces."""
         with self._lock:

@@ -14,8 +14,11 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
+
+from wengert.compiler.backends.cached import file_for, keep, kept
 
 __all__ = ["DATA", "Machine", "State", "builtin", "function_attributes", "register"]
 
@@ -125,14 +128,27 @@ class Machine:
         module = llvm.parse_assembly(text)
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
+        _, name, features, _ = _host()
+        versions = (llvmlite.__version__, str(llvm.llvm_version_info))
+        file = file_for((text, name, features, str(effort), *versions))
+        code = kept(file)
+        if code is None:
+            self._optimise(module, machine, effort)
+        self._module = module
+        self._engine = llvm.create_mcjit_compiler(module, machine)
+        if file is not None:
+            # called while the engine finishes, with what it has made or asks for
+            self._engine.set_object_cache(
+                lambda _, made: keep(file, made) if code is None else None, lambda _: code
+            )
+        self._engine.finalize_object()
+
+    def _optimise(self, module: Any, machine: Any, effort: int) -> None:
         options = llvm.create_pipeline_tuning_options(speed_level=effort)
         options.loop_vectorization = options.loop_interleaving = True
         options.slp_vectorization = options.loop_unrolling = effort > 1
         builder = llvm.create_pass_builder(machine, options)
         builder.getModulePassManager().run(module, builder)
-        self._module = module
-        self._engine = llvm.create_mcjit_compiler(module, machine)
-        self._engine.finalize_object()
 
     def address(self, name: str) -> int:
         """Where a function's code begins."""

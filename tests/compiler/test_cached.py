@@ -1,0 +1,85 @@
+"""Machine code that is kept for later processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import wengert as wg
+
+pytest.importorskip("llvmlite")
+NATIVE: dict[str, Any] = {
+    "backend": "llvm",
+    "options": {"measure": False, "forgiving": False},
+}
+
+
+def value() -> float:
+    f = wg.compile(lambda x: (x.sin() * x).sum(), **NATIVE)
+    x = wg.arange(100.0, dtype=wg.float64)
+    f(x)
+    return float(f(x))
+
+
+def test_nothing_is_written_unless_a_folder_is_named(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.delenv("WENGERT_COMPILE_CACHE", raising=False)
+    monkeypatch.chdir(tmp_path)
+    value()
+    assert not list(tmp_path.iterdir())
+
+
+def test_code_is_kept_and_found_again(tmp_path: Path, monkeypatch: Any) -> None:
+    expected = value()
+    monkeypatch.setenv("WENGERT_COMPILE_CACHE", str(tmp_path / "code"))
+    assert value() == expected
+    files = list((tmp_path / "code").iterdir())
+    assert files
+    times = [file.stat().st_mtime_ns for file in files]
+    assert value() == expected
+    assert [file.stat().st_mtime_ns for file in files] == times
+    program = (
+        "import wengert as wg\n"
+        "f = wg.compile(lambda x: (x.sin() * x).sum(), backend='llvm',"
+        " options={'measure': False, 'forgiving': False})\n"
+        "x = wg.arange(100.0, dtype=wg.float64)\n"
+        "f(x)\n"
+        "print(float(f(x)))\n"
+    )
+    source = str(Path(wg.__file__).parents[1])
+    found = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": source},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert float(found.stdout) == expected
+    assert sorted(files) == sorted((tmp_path / "code").iterdir())
+
+
+def test_files_that_were_cut_off_are_made_anew(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("WENGERT_COMPILE_CACHE", str(tmp_path))
+    expected = value()
+    for file in tmp_path.iterdir():
+        file.write_bytes(file.read_bytes()[:-10])
+    assert value() == expected
+    for file in tmp_path.iterdir():
+        assert len(file.read_bytes()) > 100
+
+
+def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("WENGERT_COMPILE_CACHE", str(tmp_path / "file"))
+    assert value() == value()
+
+
+def test_the_text_of_native_code_can_be_read() -> None:
+    f = wg.compile(lambda x: x.exp() * 2, **NATIVE)
+    f(wg.ones(8))
+    assert "define" in f.llvm()
+    assert "define" in f.llvm(optimised=True)
