@@ -33,6 +33,9 @@ class Explanation:
         self.reason = compiled.reason
         self.seconds = compiled.seconds
         self._entries = [entry for _, entry in compiled.entries if entry.tree.root is not None]
+        for entry in self._entries:
+            # which is put off to the first run on it
+            entry.tree.prepare()
         self.traces = sum(entry.tree.traces for entry in self._entries)
         self.decisions = [
             (block.guard.site, [child.outcome for child in block.children.values()])

@@ -5,6 +5,9 @@ its value, `tree` either in a terminal, `curve` numbers as a line. They need no 
 `make_dot` is torchviz's, for those who have Graphviz.
 """
 
+import importlib as _importlib
+from typing import Any as _Any
+
 from wengert.viz.curve import curve as curve
 from wengert.viz.dependency import dependency_graph as dependency_graph
 from wengert.viz.draw import draw as draw
@@ -18,7 +21,15 @@ __all__ = [
     "curve",
     "dependency_graph",
     "draw",
+    "draw_program",
     "make_dot",
     "make_dot_from_trace",
     "tree",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    """What draws programs brings in the compiler, and is imported when it is first named."""
+    if name == "draw_program":
+        return _importlib.import_module("wengert.viz.programs").draw_program
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

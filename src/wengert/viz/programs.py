@@ -1,0 +1,120 @@
+"""Layer 9 · viz: pictures of the programs that `wengert.compile` makes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.compiler.api import Compiled
+from wengert.compiler.ir import Loop, Program, Value, uses
+from wengert.compiler.tree import Block
+from wengert.viz.drawing import Drawing
+from wengert.viz.picture import Arrow, Box, Picture
+
+__all__ = ["draw_program"]
+
+
+def draw_program(compiled: Any, title: str | None = None) -> Drawing:
+    """Draw the programs of a compiled function: what its traces compute, and where they decide.
+
+    Boxes are inputs, steps as they were simplified, loops with their counts, decisions and results.
+
+    Parameters
+    ----------
+    compiled : Compiled
+        What `wengert.compile` returned, called at least once.
+    title : str, optional
+        The heading.
+
+    Returns
+    -------
+    Drawing
+        As of `draw`.
+
+    Raises
+    ------
+    TypeError
+        If it is no compiled function.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> f = wg.compile(lambda x: x.sin() * 2, backend="numpy")
+    >>> y = f(wg.ones(3))
+    >>> [box.title for box in wg.viz.draw_program(f).picture.boxes]
+    ['input', 'sin', 'mul_scalar', 'result']
+    """
+    if not isinstance(compiled, Compiled):
+        raise TypeError(
+            f"draw_program(): argument 'compiled' must be what wengert.compile returned, not "
+            f"{type(compiled).__name__}"
+        )
+    name = getattr(compiled.function, "__name__", "f")
+    picture = Picture(title or f"programs of {name}()", "backward")
+    for _, entry in compiled.entries:
+        # which is put off to the first run on it
+        entry.tree.prepare()
+        drawn = _Drawn(picture)
+        for block in entry.tree.blocks():
+            drawn.block(block)
+    if compiled.reason is not None:
+        picture.notes.append(f"runs as it is: {compiled.reason}")
+    return Drawing(picture)
+
+
+class _Drawn:
+    """Adds the blocks of one environment to a picture."""
+
+    def __init__(self, picture: Picture) -> None:
+        self.picture = picture
+        self._boxes: dict[Value, int] = {}
+
+    def block(self, block: Block) -> None:
+        """Add the program of a block, its decision and its results."""
+        if block.program is not None:
+            # inputs and outputs are known by other values outside of the program
+            for outer, inner in zip(block.inputs, block.program.inputs, strict=True):
+                self._boxes.setdefault(inner, self._input(outer))
+            self._steps(block.program)
+            for outer, inner in zip(block.outputs, block.program.outputs, strict=True):
+                if inner in self._boxes:
+                    self._boxes[outer] = self._boxes[inner]
+        if block.guard is not None:
+            outcomes = ", ".join(repr(child.outcome) for child in block.children.values())
+            self._box(Box("operation", "decide", [f"met: {outcomes}"]), [block.guard.value])
+        if block.exit is not None:
+            for leaf in block.exit.leaves:
+                if isinstance(leaf.what, Value):
+                    self._box(Box("result", "result", [_shape(leaf.what)]), [leaf.what])
+
+    def _input(self, value: Value) -> int:
+        found = self._boxes.get(value)
+        if found is None:
+            found = self._boxes[value] = self._box(Box("leaf", "input", [_shape(value)]), [])
+        return found
+
+    def _steps(self, program: Program) -> None:
+        for step in program.steps:
+            if isinstance(step, Loop):
+                inside = [
+                    s.prim.name if not isinstance(s, Loop) else "loop" for s in step.body.steps
+                ]
+                box = Box("group", "loop", [", ".join(inside[:6])], count=step.count)
+            else:
+                lines = [_shape(step.outs[0])] if step.outs else []
+                box = Box("operation", step.prim.name, lines)
+                if step.site is not None:
+                    box.details["line"] = f"{step.site[0].rsplit('/', 1)[-1]}:{step.site[1]}"
+            number = self._box(box, list(uses(step)))
+            for out in step.outs:
+                self._boxes[out] = number
+
+    def _box(self, box: Box, values: list[Value]) -> int:
+        number = len(self.picture.boxes)
+        self.picture.boxes.append(box)
+        for tail in dict.fromkeys(self._boxes[v] for v in values if v in self._boxes):
+            self.picture.arrows.append(Arrow(tail, number))
+        return number
+
+
+def _shape(value: Value) -> str:
+    return f"{value.dtype} {list(value.shape)}"
