@@ -127,6 +127,7 @@ def test_explain_names_decisions_with_their_lines() -> None:
 
 def test_disabled_functions_are_never_traced() -> None:
     assert wg.compile(double, disable=True) is double
+    assert wg.compile(double, backend="eager") is double
 
     @wg.compiler.disable(reason="it counts")
     def g(x: Any) -> Any:

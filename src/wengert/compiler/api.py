@@ -244,7 +244,9 @@ def _backend(name: str) -> Any:
     if name in ("auto", "inductor"):
         name = "llvm" if importlib.util.find_spec("llvmlite") else "numpy"
     if name not in ("llvm", "numpy"):
-        raise ValueError(f"compile(): backend must be 'auto', 'llvm' or 'numpy', not {name!r}")
+        raise ValueError(
+            f"compile(): backend must be 'auto', 'llvm', 'numpy' or 'eager', not {name!r}"
+        )
     return importlib.import_module(f"wengert.compiler.backends.{name}")
 
 
@@ -275,14 +277,16 @@ def compile(
         Takes anything, and returns anything. Without it, a decorator is returned.
     fullgraph : bool
         Raise `CompileError` where otherwise the function would run as it is.
-    backend : {"auto", "llvm", "numpy"}
-        What runs the loops: native code, which needs llvmlite, or NumPy.
+    backend : {"auto", "llvm", "numpy", "eager"}
+        What runs the loops: native code, which needs llvmlite, or NumPy. ``"inductor"`` means
+        ``"auto"``, and with ``"eager"`` nothing is compiled, as in PyTorch.
     disable : bool
         Return `model` as it is.
     fastmath : bool
         Allow rewriting that changes rounding, and that supposes finite numbers.
     threads : int, optional
-        On how many threads large loops run; `get_num_threads` by default.
+        1 keeps large loops on one thread; otherwise, and by default, they use as many as
+        `get_num_threads` says.
     limit : int
         How many traces there may be for one kind of arguments, and how many kinds.
     options : dict, optional
@@ -342,7 +346,7 @@ def compile(
     }
     if model is None:
         return functools.partial(compile, **settings, disable=disable)
-    if disable:
+    if disable or backend == "eager":
         return model
     prepare_sites()
     chosen = Options(_backend(backend), fastmath, fullgraph, **asked, threads=threads, limit=limit)
