@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -83,3 +84,14 @@ def test_the_text_of_native_code_can_be_read() -> None:
     f(wg.ones(8))
     assert "define" in f.llvm()
     assert "define" in f.llvm(optimised=True)
+
+
+def test_functions_may_go_with_all_that_refers_to_them() -> None:
+    for k in range(20):
+        f = wg.compile(lambda x, k=k: x * k + x.sin(), **NATIVE)
+        x = wg.ones(3, requires_grad=True)
+        f(x)
+        f(x).sum().backward()
+        f.itself = f
+        del f
+        gc.collect()

@@ -173,6 +173,7 @@ class _MethodDef(ctypes.Structure):
 
 
 _METH_FASTCALL = 0x0080
+_DEFINITIONS: list[_MethodDef] = []
 
 
 def builtin(address: int, name: str, state: State) -> Callable[..., Any]:
@@ -181,6 +182,7 @@ def builtin(address: int, name: str, state: State) -> Callable[..., Any]:
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.POINTER(_MethodDef), ctypes.py_object, ctypes.c_void_p]
-    # the function refers to its definition, and holds `state`
-    state.owner = (state.owner, definition)
+    # the function reads its definition when it is freed, and that may be after the garbage
+    # collector has cleared everything else of a cycle: so definitions, of 32 bytes, stay for good
+    _DEFINITIONS.append(definition)
     return make(ctypes.byref(definition), state, None)
