@@ -6,7 +6,7 @@ from programs import Writer, agree
 
 import wengert as wg
 from wengert.compiler.ir import Affine, Loop, Program, Step
-from wengert.compiler.passes import roll, same_but_counts, simplify
+from wengert.compiler.passes import roll, simplify
 from wengert.compiler.trace import Trace
 from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.modes import MODE, changed, current_mode
@@ -283,31 +283,3 @@ def test_large_values_that_nothing_has_in_common_are_not_copied_for_a_loop():
         x = w.tanh(w.mv(weight, x))
     program = w.program(x)
     assert not loops_of(roll(program, least=40))
-
-
-# -- the same but for counts ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_traces_of_a_loop_that_ran_more_often_are_the_same_but_for_counts(name):
-    made = [roll(simplify(case_of(name, more)[0])) for more in (0, 17)]
-    pairs = same_but_counts(*made)
-    assert pairs
-    assert all(b - a == 17 for a, b in pairs)
-    assert same_but_counts(made[0], made[0]) == []
-
-
-def test_programs_that_differ_in_more_than_counts_are_not_the_same():
-    def written(count, name="tanh", number=0.5, shape=(3,)):
-        w = Writer(np.ones(shape))
-        x = w.inputs[0]
-        for _ in range(count):
-            x = getattr(w, name)(w.mul_scalar(x, other=number))
-        return roll(w.program(x), least=40)
-
-    plain = written(40)
-    assert same_but_counts(plain, written(50)) == [(40, 50)]
-    assert same_but_counts(plain, written(40, name="sin")) is None
-    assert same_but_counts(plain, written(40, number=0.25)) is None
-    assert same_but_counts(plain, written(40, shape=(4,))) is None
-    assert same_but_counts(plain, Program(plain.inputs, [], plain.inputs)) is None

@@ -1,8 +1,7 @@
 """Layer 8 · compiler: passes from programs to programs that compute the same."""
 
-from wengert.compiler.passes.counts import same_but_counts
 from wengert.compiler.passes.roll import roll
 from wengert.compiler.passes.simplify import simplify
 from wengert.compiler.passes.vectorise import vectorise
 
-__all__ = ["roll", "same_but_counts", "simplify", "vectorise"]
+__all__ = ["roll", "simplify", "vectorise"]
