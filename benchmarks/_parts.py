@@ -187,7 +187,7 @@ def _tensors(
     def modes() -> float:
         start = perf_counter()
         for _ in range(ops):
-            mode() is None  # noqa: B015
+            mode() is None  # noqa: B015 (what is timed)
         return perf_counter() - start
 
     programs = {

@@ -151,7 +151,7 @@ def _hips_style(lib: Any, function: Function, arrays: Sequence[Any], g: Any, ite
     )
     given = [names] if items is None else [names, list(items)]
     places = tuple(range(len(arrays)))
-    tuples: Any = optional("autograd.builtins").tuple  # type: ignore[union-attr]
+    tuples: Any = optional("autograd.builtins").tuple  # type: ignore[union-attr]  # installed
     ones = tuple(np.ones_like(array) for array in arrays)
 
     def step() -> tuple[float, float, list[Any]]:

@@ -128,7 +128,7 @@ def numpy_style(name: str, args: Sequence[Any]) -> Contestant:
 
 def torch_style(name: str, args: Sequence[Any]) -> Contestant:
     reference = import_module("gradbench.references.pytorch")
-    tensors = converted(args, optional("torch").from_numpy)  # type: ignore[union-attr]
+    tensors = converted(args, optional("torch").from_numpy)  # type: ignore[union-attr]  # installed
     objective, gradient = getattr(reference, name), reference.DERIVATIVES[name]
     return Contestant(lambda: objective(*tensors), lambda: gradient(*tensors))
 
@@ -136,7 +136,7 @@ def torch_style(name: str, args: Sequence[Any]) -> Contestant:
 def jax_style(name: str, args: Sequence[Any]) -> Contestant:
     reference = import_module("gradbench.references.jax_jit")
     places = [i for i, arg in enumerate(args) if isinstance(arg, wg.Tensor)]
-    arrays = [jax.numpy.asarray(args[i].numpy()) for i in places]  # type: ignore[union-attr]
+    arrays = [jax.numpy.asarray(args[i].numpy()) for i in places]  # type: ignore[union-attr]  # installed
 
     def jitted(f: Function) -> Call:
         def of_arrays(*arrays: Any) -> Any:
@@ -146,8 +146,8 @@ def jax_style(name: str, args: Sequence[Any]) -> Contestant:
                 full[place] = array
             return f(*full)
 
-        compiled = jax.jit(of_arrays)  # type: ignore[union-attr]
-        return lambda: jax.block_until_ready(compiled(*arrays))  # type: ignore[union-attr]
+        compiled = jax.jit(of_arrays)  # type: ignore[union-attr]  # installed
+        return lambda: jax.block_until_ready(compiled(*arrays))  # type: ignore[union-attr]  # installed
 
     derivative = reference.DERIVATIVES[name]
     return Contestant(

@@ -367,6 +367,20 @@ def test_second_derivatives_that_would_need_other_random_numbers_are_refused() -
         wg.autograd.grad(f(x), x, create_graph=True)
 
 
+def test_a_loop_may_run_no_time_after_it_has_run() -> None:
+    def f(a: Any) -> Any:
+        b = a * 2
+        while b.norm() < 1000:
+            b = b * 2
+        return b if b.sum() > 0 else 100 * b
+
+    g = wg.compile(f, **NUMPY)
+    for value, slope in ((0.3, 4096.0), (2000.0, 2.0), (-3000.0, 200.0), (4.0, 256.0)):
+        a = wg.tensor(value, requires_grad=True)
+        g(a).backward()
+        assert a.grad.item() == slope
+
+
 def test_nothing_of_a_call_is_kept_alive() -> None:
     def f(x: Any) -> Any:
         y = x * 2

@@ -175,7 +175,9 @@ class Compiled:
                 return self.function(*args, **kwargs)
             unchanged = environment.matcher(gradients=False)
             started = perf_counter()
-            captured = capture(self.function, args, kwargs, environment)
+            captured = capture(
+                self.function, args, kwargs, environment, entry is not None and entry.by_blocks
+            )
             if captured.exit is None:
                 self._stop(captured.trace.broken)
                 return captured.result

@@ -59,8 +59,12 @@ def capture(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     environment: Environment,
+    by_blocks: bool = False,
 ) -> Captured:
     """Run `function` and note what it does.
+
+    With `by_blocks` it is to join a graph: its blocks are differentiated one by one, whether it
+    comes back to a state itself or not.
 
     Whatever the function raises is raised, and every tensor is left as it would be without tracing.
     """
@@ -82,7 +86,7 @@ def capture(
             computed = [leaf.kind == "tensor" for leaf in made]
             backward, outputs = _differentiated(trace, leaves, computed, tensors)
             derivatives = None
-            if trace.broken is None and comes_back(trace.items):
+            if trace.broken is None and comes_back(trace.items, by_blocks):
                 spent = backward is not None and backward.spent
                 derivatives = None if spent else derived(trace, leaves, outputs, tensors)
             if any(t.edge is not edge for t, edge in zip(tensors, edges, strict=True)):

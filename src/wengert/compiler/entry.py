@@ -185,6 +185,11 @@ class Entry:
         self.contents: list[Any] = []
         self.verified = True
 
+    @property
+    def by_blocks(self) -> bool:
+        """Whether the traces are a graph."""
+        return isinstance(self.tree, Graph)
+
     def holds(self, arrays: list[Any]) -> bool:
         """Whether the arrays are what constants of unknown origin may have been made from."""
         return all(map(np.array_equal, arrays, self.contents)) if self.contents else True
@@ -200,7 +205,8 @@ class Entry:
                 self.tree = graph
                 return True
         if isinstance(self.tree, Graph):
-            return self.tree.add(inputs, items, exit.by_blocks())
+            known = exit.derivatives is not None
+            return known and self.tree.add(inputs, items, exit.by_blocks())
         if self.tree.root is None:
             self.tree = Tree(inputs, self.options.finish)
         return self.tree.add(inputs, items, exit)

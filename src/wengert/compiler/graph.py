@@ -30,12 +30,14 @@ from wengert.tape.node import edge_of
 __all__ = ["Graph", "Visit", "comes_back", "derived"]
 
 
-def comes_back(items: Iterable[Any]) -> bool:
-    """Whether a trace comes to one state twice, and knows the state at every decision."""
-    keys = [
-        None if item.state is None else item.state.key for item in items if isinstance(item, Guard)
-    ]
-    return None not in keys and len(set(keys)) < len(keys)
+def comes_back(items: Iterable[Any], joins: bool = False) -> bool:
+    """Whether a trace knows the state at every decision, and comes to one twice or `joins` those.
+
+    A trace of a graph need not repeat anything: the loop may have run no time.
+    """
+    states = [item.state for item in items if isinstance(item, Guard)]
+    keys = [state.key for state in states if state is not None]
+    return len(keys) == len(states) and (joins or len(set(keys)) < len(keys))
 
 
 def _state(guard: Guard) -> State:
@@ -167,7 +169,7 @@ def _block_derived(
         trace.give_up("the backward pass decides on values")
     del trace.items[begin:]
     values = [None if s is None else s.value for s in symbols]
-    backward = Backward(steps, [c.value for c in cotangents.values()], values, places)  # type: ignore[arg-type]  # steps alone
+    backward = Backward(steps, [c.value for c in cotangents.values()], values, places)  # type: ignore[arg-type]  # no guards among them
     return backward, tuple(ends), tuple(starts), tuple(places)
 
 

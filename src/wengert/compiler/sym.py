@@ -26,7 +26,7 @@ import numpy as np
 from wengert.compiler.decompose import DECOMPOSED
 from wengert.compiler.ir import Value
 from wengert.compiler.scalar import Scalar
-from wengert.interp.levels import Level, Lifted
+from wengert.interp.levels import Interpreter, Level, Lifted
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.modes import current_mode
@@ -105,7 +105,7 @@ class Sym(Lifted):
     # -- what operations ask of an array -----------------------------------------------------------
 
     @property
-    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # follows from the array
         """The shape."""
         return tuple(self.array.shape)
 
@@ -430,22 +430,7 @@ def _trace_of(values: Iterable[Any]) -> Any:
     return None
 
 
-class _Tracing:
-    """S: every primitive as a function of values of a trace."""
-
-    def __getattr__(self, name: str) -> Any:
-        prim = TABLE.get(name)
-        if prim is None:
-            raise AttributeError(f"there is no primitive {name!r}")
-
-        def call(*args: Any, **params: Any) -> Any:
-            return run(prim, args, params)
-
-        setattr(self, name, call)
-        return call
-
-
-S: Any = _Tracing()
+S: Any = Interpreter(run)
 """Every primitive as a function of values of a trace."""
 
 Sym.namespace = S

@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.interp.levels import Level, Lifted, Transforms, namespace_of
+from wengert.interp.levels import Interpreter, Level, Lifted, Transforms, namespace_of
 from wengert.prims.record import Primitive
-from wengert.prims.table import TABLE
 
 __all__ = [
     "FAMILIES",
@@ -379,22 +378,7 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     return Batched(results, owner)
 
 
-class _Batching:
-    """B: every primitive as a function of batched values."""
-
-    def __getattr__(self, name: str) -> Any:
-        prim = TABLE.get(name)
-        if prim is None:
-            raise AttributeError(f"there is no primitive {name!r}")
-
-        def call(*args: Any, **params: Any) -> Any:
-            return run(prim, args, params)
-
-        setattr(self, name, call)
-        return call
-
-
-B: Any = _Batching()
+B: Any = Interpreter(run)
 """Every primitive as a function of batched values."""
 
 Batched.namespace = B

@@ -23,9 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.interp.levels import Level, Lifted, namespace_of
+from wengert.interp.levels import Interpreter, Level, Lifted, namespace_of
 from wengert.prims.record import Primitive
-from wengert.prims.table import TABLE
 
 __all__ = ["TANGENTS", "D", "Dual", "Transposing", "expanded", "kind_of"]
 
@@ -393,22 +392,7 @@ def _contents(params: dict[str, Any]) -> list[Any]:
     return found
 
 
-class _Carrying:
-    """D: every primitive as a function of values with tangents."""
-
-    def __getattr__(self, name: str) -> Any:
-        prim = TABLE.get(name)
-        if prim is None:
-            raise AttributeError(f"there is no primitive {name!r}")
-
-        def call(*args: Any, **params: Any) -> Any:
-            return run(prim, args, params)
-
-        setattr(self, name, call)
-        return call
-
-
-D: Any = _Carrying()
+D: Any = Interpreter(run)
 """Every primitive as a function of values with tangents."""
 
 Dual.namespace = D

@@ -27,8 +27,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from wengert.interp.eager import K
+from wengert.prims.table import TABLE
 
 __all__ = [
+    "Interpreter",
     "Level",
     "Lifted",
     "Namespace",
@@ -68,6 +70,25 @@ def namespace_of(*values: Any) -> Namespace:
             if rank > height:
                 best, height = own, rank
     return best
+
+
+class Interpreter:
+    """A namespace that computes every primitive by ``run(prim, args, params)``."""
+
+    def __init__(self, run: Callable[..., Any]) -> None:
+        self._run = run
+
+    def __getattr__(self, name: str) -> Any:
+        prim = TABLE.get(name)
+        if prim is None:
+            raise AttributeError(f"there is no primitive {name!r}")
+        run = self._run
+
+        def call(*args: Any, **params: Any) -> Any:
+            return run(prim, args, params)
+
+        setattr(self, name, call)
+        return call
 
 
 class Level:

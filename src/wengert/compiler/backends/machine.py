@@ -85,7 +85,7 @@ def _numpy_table() -> int:
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype = ctypes.c_void_p
     get.argtypes = [ctypes.py_object, ctypes.c_char_p]
-    return int(get(np._core._multiarray_umath._ARRAY_API, None))  # type: ignore[attr-defined]
+    return int(get(np._core._multiarray_umath._ARRAY_API, None))  # type: ignore[attr-defined]  # not in NumPy's stubs
 
 
 @cache
