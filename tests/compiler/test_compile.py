@@ -396,3 +396,19 @@ def test_nothing_of_a_call_is_kept_alive() -> None:
         del x, y
         gc.collect()
         assert alive() is None
+
+
+def test_loops_that_read_an_argument_each_time_have_its_gradient_once_for_each() -> None:
+    def f(a: Any, w: Any) -> Any:
+        b = a * 2
+        while b.sum() < 100:
+            b = b * 1.5 + w * a
+        return b.sum()
+
+    g = wg.compile(f, **NUMPY)
+    for scale in (1.0, 3.0, 0.5):
+        a = wg.tensor([0.5, 1.0], dtype=wg.float64, requires_grad=True)
+        w = wg.tensor([scale, 2.0], dtype=wg.float64, requires_grad=True)
+        found = wg.autograd.grad(g(a, w), (a, w))
+        expected = wg.autograd.grad(f(a, w), (a, w))
+        assert all(np.allclose(x, y) for x, y in zip(found, expected, strict=True))
