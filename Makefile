@@ -4,6 +4,7 @@
 # make native  compile what every operation goes through, and run the tests on that
 # make slow    the tests that take long: every combination, where `make test` takes some
 # make parity  the tests that compare with PyTorch, in an environment of their own
+# make matrix the tests on the package as it is installed, on every Python and NumPy at hand
 # make bench   measure, beside each of PyTorch, autograd, MyGrad and JAX that is installed
 # make lint    style and types only
 # make clean   remove the environments and what the tools left behind
@@ -18,7 +19,7 @@ PYTEST = -m pytest -q -n auto --dist worksteal
 # kernels, pictures and the compiler of functions see no difference, and take as long again.
 COMPILED = $(addprefix tests/,autograd func implicit interp semantics sparse table tape tensor)
 
-.PHONY: demo test python native slow parity bench lint clean
+.PHONY: demo test python native slow parity matrix bench lint clean
 
 demo: .venv/installed
 	.venv/bin/wengert demo
@@ -39,6 +40,9 @@ slow: .venv/developing
 parity: .venv-parity/installed
 	WENGERT_NATIVE=0 OMP_NUM_THREADS=1 .venv-parity/bin/python $(PYTEST) -m torch
 
+matrix: .venv-matrix/installed
+	.venv-matrix/bin/nox
+
 bench: .venv/installed
 	.venv/bin/wengert bench
 
@@ -48,7 +52,7 @@ lint: .venv/developing
 	.venv/bin/mypy
 
 clean:
-	rm -rf .venv .venv-parity src/wengert/native .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-parity .venv-matrix .nox src/wengert/native .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Each stamp says that an environment is as pyproject.toml asks; the package is installed in place,
@@ -73,4 +77,9 @@ clean:
 	$(PYTHON) -m venv .venv-parity
 	.venv-parity/bin/python $(PIP) install torch==2.13.0 numpy expecttest
 	.venv-parity/bin/python $(PIP) install --editable '.[test]' torchviz
+	touch $@
+
+.venv-matrix/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-matrix
+	.venv-matrix/bin/python $(PIP) install --editable '.[matrix]'
 	touch $@

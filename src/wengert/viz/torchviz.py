@@ -114,7 +114,7 @@ def _digraph() -> Any:
     except ImportError as error:
         raise ImportError(
             "make_dot() needs the Python package graphviz, which is not installed: "
-            "pip install 'wengert[graphviz]'. wengert.viz.draw() needs no other software."
+            "pip install 'wengert[viz]'. wengert.viz.draw() needs no other software."
         ) from error
     return graphviz.Digraph(node_attr=dict(_NODES), graph_attr={"size": "12,12"})
 
