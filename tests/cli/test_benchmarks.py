@@ -84,8 +84,9 @@ def test_the_benchmark_of_memory_finds_what_graphs_keep_and_what_passes_need():
     # three operations are counted, so that the figure is for one
     assert kept["sin, mul, add"] < kept["sin"] + kept["mul"]
     peaks = {row["case"]: row["contestants"]["wengert"]["median"] for row in found["peak"]["rows"]}
-    # what 10 sines and 10 products save of 100,000 doubles
-    assert peaks["chain of 10 sin, mul, add (10^6)"] > 19 * 0.8
+    # what 10 sines and 10 products save of 100,000 doubles, less what fits where the process had
+    # memory already
+    assert peaks["chain of 10 sin, mul, add (10^6)"] > 18 * 0.8
 
 
 def test_the_table_names_every_case():

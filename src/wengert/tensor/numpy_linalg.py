@@ -217,11 +217,19 @@ def _half(name: str) -> str:
     return name.upper()
 
 
+# NumPy before 2.5 gives eigenvalues of a real matrix as real numbers if all of them are
+_REAL_IF_POSSIBLE = tuple(map(int, np.__version__.split(".")[:2])) < (2, 5)
+
+
+def _are_real(values: Any, a: Any) -> bool:
+    return _REAL_IF_POSSIBLE and a.payload.dtype.kind != "c" and not np.any(values.payload.imag)
+
+
 @counterpart("linalg.eig")
 def _eig(a: Any) -> Any:
     a = _square(a)
     values, vectors = spectral.eig(a)
-    if a.payload.dtype.kind != "c" and not np.any(values.payload.imag):
+    if _are_real(values, a):
         values, vectors = pointwise.real(values), pointwise.real(vectors)
     return EigResult(values, vectors)
 
@@ -230,9 +238,7 @@ def _eig(a: Any) -> Any:
 def _eigvals(a: Any) -> Any:
     a = _square(a)
     values = spectral.eigvals(a)
-    if a.payload.dtype.kind != "c" and not np.any(values.payload.imag):
-        values = pointwise.real(values)
-    return values
+    return pointwise.real(values) if _are_real(values, a) else values
 
 
 # -- norms and products ----------------------------------------------------------------------------

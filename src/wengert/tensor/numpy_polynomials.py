@@ -182,6 +182,8 @@ def _roots(p: Any) -> Any:
     below = tensor(np.eye(count - 2, count - 1, dtype=p.payload.dtype))
     companion = join.cat([shape.unsqueeze(-p[1:] / p[0], 0), below], 0)
     made = _linalg("eigvals")(companion)
+    if made.payload.dtype.kind == "c" and not np.any(made.payload.imag):
+        made = pointwise.real(made)  # from NumPy 2.5 on, eigenvalues are complex throughout
     if trailing:
         made = join.cat([made, tensor(np.zeros(trailing, made.payload.dtype))], 0)
     return made
