@@ -15,9 +15,9 @@ nox.options.reuse_existing_virtualenvs = True
 # The releases of NumPy that have wheels for a Python.
 SUPPORTED = {
     "3.11": ("2.0", "2.1", "2.2", "2.3", "2.4"),
-    "3.12": ("2.0", "2.1", "2.2", "2.3", "2.4"),
-    "3.13": ("2.1", "2.2", "2.3", "2.4"),
-    "3.14": ("2.3", "2.4"),
+    "3.12": ("2.0", "2.1", "2.2", "2.3", "2.4", "2.5"),
+    "3.13": ("2.1", "2.2", "2.3", "2.4", "2.5"),
+    "3.14": ("2.3", "2.4", "2.5"),
 }
 
 # What can depend on a version: the tape and what stands on it, protocols, files, the package.

@@ -24,7 +24,8 @@ DIVIDES = frozenset({"nll_loss_backward"})
 """Records whose kernels divide, which is never done with integers."""
 FALLBACKS = """
     as_strided as_strided_backward as_strided_scatter bincount block_diag block_diag_backward
-    ctc_loss ctc_posterior histc histogram isin nonzero nonzero_static unique unique_consecutive
+    ctc_loss ctc_posterior gru_backward gru_layer histc histogram isin lstm_backward lstm_layer
+    nonzero nonzero_static rnn_backward rnn_layer unique unique_consecutive
     unique_consecutive_values unique_rows unique_values
 """
 """Records that run once for each element of a batch."""

@@ -15,12 +15,12 @@ DTYPES = (np.float64, np.complex128)
 TRANSPOSED = """
     cdist cdist_backward cholesky_inverse cofactor cofactor_backward ctc_loss ctc_posterior
     cumprod frexp grid_sample_backward grid_sample_slope grid_sampler_2d grid_sampler_3d
-    index_reduce inverse_gaps inverse_values linalg_cholesky linalg_cholesky_ex linalg_eig
-    linalg_eigh linalg_eigvals linalg_eigvalsh linalg_lstsq linalg_lu_factor_ex
+    gru_layer index_reduce inverse_gaps inverse_values linalg_cholesky linalg_cholesky_ex
+    linalg_eig linalg_eigh linalg_eigvals linalg_eigvalsh linalg_lstsq linalg_lu_factor_ex
     linalg_lu_solve linalg_matrix_exp linalg_pinv linalg_qr linalg_slogdet linalg_svd
-    linalg_svdvals linear_recurrence logcumsumexp lstsq_inverse pdist phase_free renorm
-    scatter_others scatter_reduce shift solve_factor standardise_backward standardised_sum
-    unused
+    linalg_svdvals linear_recurrence logcumsumexp lstm_layer lstsq_inverse pdist phase_free
+    renorm rnn_layer scatter_others scatter_reduce shift solve_factor standardise_backward
+    standardised_sum unused
 """
 """Records whose tangents come from transposing their reverse rules once more."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.base.dtypes import dtype, from_numpy_dtype
 
-__all__ = ["bfloat16", "scipy_module"]
+__all__ = ["bfloat16", "dask_module", "scipy_module"]
 
 
 @cache
@@ -48,4 +48,21 @@ def scipy_module(part: str, operation: str) -> Any:
     except ImportError as error:
         raise ImportError(
             f"{operation}() needs SciPy, which is not installed: pip install 'wengert[scipy]'"
+        ) from error
+
+
+def dask_module(name: str, operation: str) -> Any:
+    """The module `name`, of Dask or of what comes with it, which `operation` needs.
+
+    Raises
+    ------
+    ImportError
+        If Dask is not installed; the message names the operation and the extra.
+    """
+    try:
+        return _module(name)
+    except ImportError as error:
+        raise ImportError(
+            f"{operation}() needs Dask ({name}), which is not installed: "
+            "pip install 'wengert[distributed]'"
         ) from error

@@ -1,7 +1,8 @@
-"""Layer 8 · nn: `Parameter`, a leaf that modules collect."""
+"""Layer 8 · nn: `Parameter` and `Buffer`, the tensors that modules collect."""
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from wengert.tensor import copying
@@ -9,7 +10,20 @@ from wengert.tensor.overrides import disabled_torch_function
 from wengert.tensor.printing import tensor_repr
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["Parameter"]
+__all__ = ["Buffer", "Parameter", "is_lazy"]
+
+_IN_LAZY = frozenset({"UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin"})
+
+
+def __getattr__(name: str) -> Any:
+    if name in _IN_LAZY:
+        return getattr(importlib.import_module("wengert.nn.lazy"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def is_lazy(param: Any) -> bool:
+    """Whether `param` is a parameter or buffer whose shape is not known yet."""
+    return getattr(param, "_is_uninitialised", False) is True
 
 
 class _ParameterClass(type):
@@ -78,3 +92,58 @@ class Parameter(Tensor, metaclass=_ParameterClass):
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         """A parameter over memory of its own, without a gradient."""
         return copying.deep_copy(self, memo, keep_grad=False)
+
+
+class _BufferClass(type):
+    """Makes ``isinstance(x, Buffer)`` true for tensors that `Buffer` has marked."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if super().__instancecheck__(instance):
+            return True
+        return isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False) is True
+
+
+class Buffer(Tensor, metaclass=_BufferClass):
+    """A tensor that a module which it is assigned to holds as a buffer.
+
+    A buffer belongs to the state of a model, but is no parameter. It lies over the memory of the
+    tensor that it is made from, outside that tensor's graph, and is of the same class.
+
+    Parameters
+    ----------
+    data : Tensor, optional
+        Of any shape; default: an empty tensor.
+    persistent : bool
+        Whether it is part of the module's `state_dict`.
+
+    Raises
+    ------
+    TypeError
+        If `data` is not a tensor.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> module = wg.nn.Module()
+    >>> module.mean = wg.nn.Buffer(wg.zeros(2))
+    >>> dict(module.named_buffers())
+    {'mean': tensor([0., 0.])}
+    """
+
+    persistent: bool
+    __torch_function__ = disabled_torch_function  # type: ignore[assignment]
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        """A buffer over the memory of `data`."""
+        if data is None:
+            data = Tensor()
+        if not isinstance(data, Tensor):
+            raise TypeError(
+                f"Buffer(): data must be a Tensor, not {type(data).__name__}: make one with "
+                "wengert.tensor(data)"
+            )
+        kind = Tensor if isinstance(data, Parameter) else type(data)
+        made = copying.make_leaf(kind, data, data.requires_grad)
+        made.persistent = persistent
+        made._is_buffer = True
+        return made

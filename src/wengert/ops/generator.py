@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from wengert.tape.modes import current_mode
 __all__ = [
     "Generator",
     "default_generator",
+    "drawing_from",
     "fork_rng",
     "get_rng_state",
     "initial_seed",
@@ -176,10 +178,20 @@ class Generator:
         return _restored, (str(self.device), self.stream.pack())
 
 
+_OWN: ContextVar[Stream | None] = ContextVar("own_stream", default=None)
+"""What the default generator draws from in this context, if not from the process's stream."""
+
+
 class _DefaultGenerator(Generator):
     """The generator of the process, whose first seed differs from run to run."""
 
     __slots__ = ()
+
+    @property
+    def stream(self) -> Stream:
+        """The stream of the context, if it has one of its own, or else of the process."""
+        own = _OWN.get()
+        return super().stream if own is None else own
 
     def _first_seed(self) -> int:
         return _unforeseen()
@@ -198,6 +210,16 @@ def _restored(device: str, packed: Any) -> Generator:
 
 default_generator: Generator = _DefaultGenerator()
 """The generator that functions draw from where they are given none."""
+
+
+@contextlib.contextmanager
+def drawing_from(stream: Stream) -> Iterator[None]:
+    """Let the default generator be over `stream` in this context, whatever other threads draw."""
+    token = _OWN.set(stream)
+    try:
+        yield
+    finally:
+        _OWN.reset(token)
 
 
 def stream_of(function: str, generator: Any) -> Stream:

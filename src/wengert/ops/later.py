@@ -227,3 +227,4 @@ _has(
     "instance_norm layer_norm selu selu_",
 )
 _has("embedding", neural="embedding embedding_bag")
+_has("recurrent", functions="gru_cell lstm_cell rnn_relu_cell rnn_tanh_cell")

@@ -182,8 +182,9 @@ def _roots(p: Any) -> Any:
     below = tensor(np.eye(count - 2, count - 1, dtype=p.payload.dtype))
     companion = join.cat([shape.unsqueeze(-p[1:] / p[0], 0), below], 0)
     made = _linalg("eigvals")(companion)
-    if made.payload.dtype.kind == "c" and not np.any(made.payload.imag):
-        made = pointwise.real(made)  # from NumPy 2.5 on, eigenvalues are complex throughout
+    if p.payload.dtype.kind != "c" and made.payload.dtype.kind == "c":
+        # from NumPy 2.5 on, eigenvalues are complex throughout, but roots are not
+        made = made if np.any(made.payload.imag) else pointwise.real(made)
     if trailing:
         made = join.cat([made, tensor(np.zeros(trailing, made.payload.dtype))], 0)
     return made
