@@ -5,6 +5,7 @@
 # make slow    the tests that take long: every combination, where `make test` takes some
 # make parity  the tests that compare with PyTorch, in an environment of their own
 # make matrix the tests on the package as it is installed, on every Python and NumPy at hand
+# make fuzz   search for bytes that break what reads files and text, a minute for each
 # make bench   measure, beside each of PyTorch, autograd, MyGrad and JAX that is installed
 # make lint    style and types only
 # make clean   remove the environments and what the tools left behind
@@ -19,7 +20,7 @@ PYTEST = -m pytest -q -n auto --dist worksteal
 # kernels, pictures and the compiler of functions see no difference, and take as long again.
 COMPILED = $(addprefix tests/,autograd func implicit interp semantics sparse table tape tensor)
 
-.PHONY: demo test python native slow parity matrix bench lint clean
+.PHONY: demo test python native slow parity matrix fuzz bench lint clean
 
 demo: .venv/installed
 	.venv/bin/wengert demo
@@ -42,6 +43,11 @@ parity: .venv-parity/installed
 
 matrix: .venv-matrix/installed
 	.venv-matrix/bin/nox
+
+fuzz: .venv/installed
+	.venv/bin/python $(PIP) install --editable '.[fuzz]'
+	for target in load load_entry einsum device command; do \
+		.venv/bin/python tests/fuzz $$target || exit 1; done
 
 bench: .venv/installed
 	.venv/bin/wengert bench
