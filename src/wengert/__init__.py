@@ -328,6 +328,7 @@ _LATER = frozenset(
         "linalg",
         "nn",
         "numpy",
+        "optim",
         "scipy",
         "sparse",
         "special",

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.size import Size
+from wengert.compiler.control import COMPILED
 from wengert.tape.base import LEAF, TensorBase
 
 __all__ = ["Environment", "Matcher", "is_of_library"]
@@ -244,6 +245,10 @@ class Environment:
         elif isinstance(value, type):
             self._require(f"{name} is {self._constant(value)}")
             self._class(value, name)
+        elif kind.__module__.startswith("wengert.compiler.") and value in COMPILED:
+            # its traces come and go
+            self._require(f"{name} is {self._constant(value)}")
+            self._value(value.function, f"{name}.function")
         elif isinstance(value, _STEADY) or (is_of_library(kind) and not _is_ours(value, kind)):
             self._require(f"{name} is {self._constant(value)}")
         elif hasattr(value, "__dict__") or _slots(kind):
@@ -300,7 +305,9 @@ class Environment:
             return
         wrapped = getattr(function, "__wrapped__", None)
         if not isinstance(function, types.FunctionType):
-            if not isinstance(function, type) and not is_of_library(type(function)):
+            kind = type(function)
+            # a module is called like a function, and holds tensors
+            if kind is not type and (not is_of_library(kind) or _is_ours(function, kind)):
                 self._value(function, name)
             return
         if _of_library_name(function.__module__) and wrapped is None:

@@ -20,6 +20,7 @@ from wengert.ops.permute import transpose
 from wengert.ops.reduce import sum
 from wengert.ops.select import clamp, masked_fill
 from wengert.ops.shape import reshape
+from wengert.prims import numbers as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.lift import cast
 from wengert.tape.record import T
@@ -30,6 +31,8 @@ __all__ = [
     "pairwise_distance",
     "scaled_dot_product_attention",
 ]
+
+REQUIRES = (_records,)
 
 
 def scaled_dot_product_attention(

@@ -224,7 +224,9 @@ _has(
     "layers",
     functions="alpha_dropout alpha_dropout_ batch_norm celu celu_ dropout dropout_ embedding "
     "feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ group_norm "
-    "instance_norm layer_norm selu selu_",
+    "instance_norm layer_norm relu_ selu selu_",
+    neural="celu_ elu_ hardtanh_ leaky_relu_ relu_ selu_",
 )
 _has("embedding", neural="embedding embedding_bag")
 _has("recurrent", functions="gru_cell lstm_cell rnn_relu_cell rnn_tanh_cell")
+_has("multihead", neural="multi_head_attention_forward")

@@ -14,6 +14,8 @@ from wengert.ops import activations, dropouts, normalisation
 from wengert.ops import dropout as elements
 from wengert.ops import embedding as tables
 from wengert.ops.coerce import operand
+from wengert.prims.table import TABLE
+from wengert.tape.inplace import write
 
 __all__ = [
     "alpha_dropout",
@@ -23,14 +25,18 @@ __all__ = [
     "celu_",
     "dropout",
     "dropout_",
+    "elu_",
     "embedding",
     "feature_alpha_dropout",
     "feature_alpha_dropout_",
     "feature_dropout",
     "feature_dropout_",
     "group_norm",
+    "hardtanh_",
     "instance_norm",
     "layer_norm",
+    "leaky_relu_",
+    "relu_",
     "selu",
     "selu_",
 ]
@@ -281,3 +287,54 @@ def selu_(input: Any) -> Any:
     tensor([-1.1113,  2.1014])
     """
     return activations.selu(input, True)
+
+
+# -- activations in place -------------------------------------------------------------------------
+
+
+def relu_(input: Any) -> Any:
+    """`relu`, written into the tensor, which is returned.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.relu_(wg.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
+    return write(TABLE["relu"], input, (), {}, "relu_")
+
+
+def elu_(input: Any, alpha: float = 1.0) -> Any:
+    """`elu`, written into the tensor, which is returned.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.elu_(wg.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
+    return activations.elu(input, alpha, True)
+
+
+def hardtanh_(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    """`hardtanh`, written into the tensor, which is returned.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.hardtanh_(wg.tensor([-2.0, 0.5, 2.0]))
+    tensor([-1.0000,  0.5000,  1.0000])
+    """
+    return activations.hardtanh(input, min_val, max_val, True)
+
+
+def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
+    """`leaky_relu`, written into the tensor, which is returned.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.functional.leaky_relu_(wg.tensor([-1.0, 2.0]))
+    tensor([-0.0100,  2.0000])
+    """
+    return activations.leaky_relu(input, negative_slope, True)

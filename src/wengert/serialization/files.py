@@ -20,26 +20,18 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.base.device import check_device, device
-from wengert.base.dtypes import from_numpy_dtype
 from wengert.kernels.create import dense_order
 from wengert.nn.parameter import Parameter
+from wengert.serialization.reading import read_bytes, read_path, safetensors
 from wengert.serialization.structure import Encoder, decoded
 from wengert.tape.base import LEAF
 from wengert.tensor.copying import is_leaf, make, owner_of, warn_of_hooks
 from wengert.tensor.tensor import Tensor
 
-safetensors: Any
-try:
-    import safetensors
-    import safetensors.numpy
-except ImportError:
-    safetensors = None
-
 __all__ = ["load", "save"]
 
 _ENTRY = "wengert"
 _VERSION = 1
-_UNKNOWN = "{} holds a tensor{} of a type that does not exist here ({})"
 
 
 def save(obj: Any, f: Any) -> None:
@@ -97,6 +89,9 @@ def save(obj: Any, f: Any) -> None:
 def load(f: Any, map_location: Any = None, *, weights_only: bool = True) -> Any:
     """What `save` wrote, or the tensors of any safetensors file as a dictionary.
 
+    A checkpoint of PyTorch, written by ``safetensors.torch.save_file`` or ``save_model``, is such a
+    dictionary, which `Module.load_state_dict` takes. Tied parameters come under all of their names.
+
     Loading builds tensors, numbers, strings and containers and nothing else; it never runs code
     from the file.
 
@@ -120,7 +115,8 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool = True) -> Any:
     RuntimeError
         If it is no safetensors file, or a damaged one.
     TypeError
-        If a tensor is of a type that does not exist here.
+        If a tensor is of a type that does not exist here. bfloat16, if the package for it is
+        missing, becomes float32.
     ImportError
         Without the extra: ``pip install 'wengert[safetensors]'``.
 
@@ -144,18 +140,16 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool = True) -> Any:
     if isinstance(f, str | os.PathLike):
         path = os.fsdecode(f)
         name = repr(path)
-        arrays, metadata = _read_path(path, name)
+        arrays, metadata = read_path(path, name)
     else:
         _check_binary(f, "read")
         name = "the file"
-        arrays, metadata = _read_bytes(f.read(), name)
-    for key, array in arrays.items():
-        try:
-            from_numpy_dtype(array.dtype)
-        except TypeError:
-            raise TypeError(_UNKNOWN.format(name, f" {key!r}", array.dtype)) from None
+        arrays, metadata = read_bytes(f.read(), name)
     if _ENTRY not in metadata:
-        return {key: make(Tensor, array) for key, array in arrays.items()}
+        tensors = {key: make(Tensor, array) for key, array in arrays.items()}
+        # safetensors.torch.save_model writes tied tensors once, and the names left out here
+        tied = {key: kept for key, kept in metadata.items() if kept in tensors}
+        return {**{key: tensors[kept] for key, kept in tied.items()}, **tensors}
     try:
         entry = json.loads(metadata[_ENTRY])
         if entry["version"] > _VERSION:
@@ -296,43 +290,6 @@ def _replace(path: str, arrays: dict[str, Any], metadata: dict[str, str]) -> Non
 
 
 # -- loading ---------------------------------------------------------------------------------------
-
-
-def _read_path(path: str, name: str) -> tuple[dict[str, Any], dict[str, str]]:
-    with open(path, "rb") as file:
-        start = file.read(8)
-    try:
-        with safetensors.safe_open(path, framework="np") as opened:
-            metadata = opened.metadata() or {}
-            arrays = {}
-            for key in opened.keys():  # noqa: SIM118  # it is no mapping
-                try:
-                    arrays[key] = opened.get_tensor(key)
-                except (AttributeError, TypeError) as error:
-                    raise TypeError(_UNKNOWN.format(name, f" {key!r}", error)) from error
-            return arrays, metadata
-    except safetensors.SafetensorError as error:
-        raise _unreadable(name, start, error) from error
-
-
-def _read_bytes(data: bytes, name: str) -> tuple[dict[str, Any], dict[str, str]]:
-    try:
-        arrays = safetensors.numpy.load(data)
-    except safetensors.SafetensorError as error:
-        raise _unreadable(name, data[:8], error) from error
-    except KeyError as unknown:
-        raise TypeError(_UNKNOWN.format(name, "", unknown)) from None
-    length = int.from_bytes(data[:8], "little")
-    return arrays, json.loads(data[8 : 8 + length]).get("__metadata__") or {}
-
-
-def _unreadable(name: str, start: bytes, error: Exception) -> RuntimeError:
-    if start.startswith((b"PK\x03\x04", b"\x80")):
-        return RuntimeError(
-            f"{name} is no safetensors file but looks like one of torch.save, which may hold code: "
-            "load it with PyTorch and write it with safetensors.torch.save_file"
-        )
-    return RuntimeError(f"{name} is no safetensors file, or it is damaged: {error}")
 
 
 def _tensors(arrays: dict[str, Any], infos: dict[str, Any]) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class Encoder:
             raise TypeError(
                 f"cannot save {place}, which is a {kind.__module__}.{kind.__qualname__}: a state "
                 "is made of tensors, numbers, strings, None, dtypes, sizes, lists, tuples and "
-                "dictionaries"
+                "dictionaries" + (". Save its state_dict()" if hasattr(value, "state_dict") else "")
             )
         if id(value) in self._open:
             raise ValueError(f"cannot save {place}, which contains itself")

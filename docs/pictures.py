@@ -1,0 +1,180 @@
+"""Draw the pictures of the documentation: `python docs/pictures.py` writes them to docs/images.
+
+They are made by `wengert.viz` from programs that run here, so they show what the library does. The
+charts of benchmarks are written by the benchmarks.
+"""
+
+import pathlib
+import sys
+import warnings
+from collections.abc import Callable
+
+import wengert as wg
+from wengert.viz import curve, dependency_graph, draw, draw_program
+
+PICTURES: dict[str, Callable[[], object]] = {}
+
+
+def picture(draw_it: Callable[[], object]) -> Callable[[], object]:
+    """Have `draw_it` make the picture of its name."""
+    PICTURES[draw_it.__name__] = draw_it
+    return draw_it
+
+
+@picture
+def square() -> object:
+    """The first gradient of the quick start."""
+
+    def y(x: wg.Tensor) -> wg.Tensor:
+        squares = x**2
+        return squares.sum()
+
+    return dependency_graph(y, wg.tensor([1.0, 2.0, 3.0]))
+
+
+def f(x: wg.Tensor) -> wg.Tensor:
+    """A function whose dependency graph is drawn in many textbooks."""
+    a = x**2
+    b = wg.log(a)
+    c = wg.sin(x)
+    d = b * c
+    e = 1 / x
+    return d + e
+
+
+@picture
+def dependency() -> object:
+    """A reverse sweep: adjoints in the boxes."""
+    return dependency_graph(f, 2.0)
+
+
+@picture
+def forward() -> object:
+    """A forward sweep: tangents in the boxes."""
+    return dependency_graph(f, 2.0, mode="forward")
+
+
+@picture
+def tape() -> object:
+    """What is recorded, and what is kept."""
+    w = wg.tensor([0.5, -1.0], requires_grad=True)
+    x = wg.tensor([1.0, 2.0])
+    loss = ((w * x).tanh() ** 2).sum()
+    return draw(loss, params={"w": w, "loss": loss}, show="shape,saved")
+
+
+class Right(wg.autograd.Function):
+    """sinh, with what its derivative needs as further results."""
+
+    @staticmethod
+    def forward(ctx, x):  # noqa: D102
+        up, down = x.exp(), (-x).exp()
+        ctx.save_for_backward(up, down)
+        return (up - down) / 2, up, down
+
+    @staticmethod
+    def backward(ctx, grad, grad_up, grad_down):  # noqa: D102
+        up, down = ctx.saved_tensors
+        return grad * (up + down) / 2 + grad_up * up - grad_down * down
+
+
+class Wrong(wg.autograd.Function):
+    """sinh, with what its derivative needs as attributes."""
+
+    @staticmethod
+    def forward(ctx, x):  # noqa: D102
+        ctx.up, ctx.down = x.exp(), (-x).exp()
+        return (ctx.up - ctx.down) / 2
+
+    @staticmethod
+    def backward(ctx, grad):  # noqa: D102
+        return grad * (ctx.up + ctx.down) / 2
+
+
+def _slope(function: Callable[[wg.Tensor], wg.Tensor]) -> object:
+    x = wg.tensor(0.7, dtype=wg.float64, requires_grad=True)
+    y = function(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the warning is what the picture is about
+        return draw(y, params={"x": x}, mode="double", show="shape")
+
+
+@picture
+def double_right() -> object:
+    """The graph of a gradient that can be differentiated."""
+    return _slope(lambda x: Right.apply(x)[0])
+
+
+@picture
+def double_wrong() -> object:
+    """The graph of a gradient that cannot."""
+    return _slope(Wrong.apply)
+
+
+@picture
+def collapsed() -> object:
+    """A long loop as one box."""
+    y = x = wg.tensor(0.5, requires_grad=True)
+    for _ in range(5000):
+        y = (y * 1.01).sin()
+    return draw(y, params={"x": x})
+
+
+@picture
+def program() -> object:
+    """What the compiler makes of a function."""
+
+    def step(w: wg.Tensor, x: wg.Tensor, y: wg.Tensor) -> wg.Tensor:
+        loss = ((x @ w - y) ** 2).mean()
+        (slope,) = wg.autograd.grad(loss, w)
+        return w - 0.1 * slope
+
+    compiled = wg.compile(step, backend="numpy")
+    compiled(wg.zeros(2, requires_grad=True), wg.ones(3, 2), wg.ones(3))
+    return draw_program(compiled)
+
+
+def _descent(rate: float, momentum: float, steps: int = 60) -> list[float]:
+    """Losses of a fit of a curve by gradient descent."""
+    wg.manual_seed(0)
+    x = wg.linspace(-1, 1, 50, dtype=wg.float64)
+    features = wg.stack([x**n for n in range(4)], 1)
+    target = wg.sin(3 * x)
+    w = wg.zeros(4, dtype=wg.float64, requires_grad=True)
+    speed = wg.zeros(4, dtype=wg.float64)
+    losses = []
+    for _ in range(steps):
+        loss = ((features @ w - target) ** 2).mean()
+        (slope,) = wg.autograd.grad(loss, w)
+        with wg.no_grad():
+            speed = momentum * speed - rate * slope
+            w += speed
+        losses.append(loss.item())
+    return losses
+
+
+@picture
+def losses() -> object:
+    """Three ways to go down."""
+    return curve(
+        {
+            "rate 0.1": _descent(0.1, 0.0),
+            "rate 0.5": _descent(0.5, 0.0),
+            "rate 0.1, momentum 0.9": _descent(0.1, 0.9),
+        },
+        title="Fitting sin(3x) by a cubic",
+        x="step",
+        y="loss",
+        log=True,
+    )
+
+
+def main(folder: pathlib.Path) -> None:
+    """Write all pictures into a folder."""
+    folder.mkdir(exist_ok=True)
+    for name, draw_it in PICTURES.items():
+        draw_it().save(folder / f"{name}.svg")  # type: ignore[attr-defined]
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "images"))

@@ -1,0 +1,20 @@
+"""Layer 10 · distributed: gradients over data in partitions, in this process or on a Dask cluster.
+
+`value_and_grad` sums a loss and its gradient over partitions, `fit` minimises it, `jacobian` and
+`vmap` compute their rows in blocks. All take the same ``scheduler=``, and give the same bits
+wherever they run.
+"""
+
+from wengert.distributed.errors import PartitionError
+from wengert.distributed.gradients import value_and_grad
+from wengert.distributed.partitions import Partitions, partitions
+from wengert.distributed.work import Task, current
+
+__all__ = [
+    "PartitionError",
+    "Partitions",
+    "Task",
+    "current",
+    "partitions",
+    "value_and_grad",
+]

@@ -1,0 +1,99 @@
+"""Layer 10 · distributed: the error of a partition, and how it travels between processes."""
+
+from __future__ import annotations
+
+import pickle
+import traceback
+from typing import Any
+
+__all__ = ["PartitionError"]
+
+
+class PartitionError(RuntimeError):
+    """A function raised on a partition of the data, or the partition could not be loaded.
+
+    The original error is its ``__cause__``, also where it was raised in another process, if it can
+    be pickled; else a RuntimeError with its text is.
+
+    Attributes
+    ----------
+    partition : int
+        The number of the partition, from 0.
+    rows : int or None
+        How many rows it has, if that was known by then.
+    worker : str or None
+        The address of the worker; None in this process.
+    remote_traceback : str
+        The traceback in the process that raised, as text.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        partition: int,
+        rows: int | None = None,
+        worker: str | None = None,
+        remote_traceback: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.partition = partition
+        self.rows = rows
+        self.worker = worker
+        self.remote_traceback = remote_traceback
+
+    @classmethod
+    def of(
+        cls,
+        error: BaseException,
+        what: str,
+        partition: int,
+        rows: int | None,
+        worker: str | None,
+        advice: str,
+    ) -> PartitionError:
+        """The error that says where `error` was raised, chained to it.
+
+        Parameters
+        ----------
+        error
+            The original one.
+        what
+            What raised it: ``"the loss 'f'"``.
+        partition, rows, worker
+            As the attributes.
+        advice
+            What the reader can do.
+        """
+        text = "".join(traceback.format_exception(error)) if worker is not None else ""
+        size = "" if rows is None else f" ({rows:,} {'row' if rows == 1 else 'rows'})"
+        place = "" if worker is None else f", on the worker {worker}"
+        lines = [f"partition {partition}{size}: {what} raised {type(error).__name__}: {error}"]
+        lines[0] += place
+        if text:
+            lines += ["  the traceback there:", *(f"    {line}" for line in text.splitlines())]
+        lines.append(f"  {advice}")
+        made = cls("\n".join(lines), partition, rows, worker, text)
+        made.__cause__ = error
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = (self.args[0], self.partition, self.rows, self.worker, self.remote_traceback)
+        return _received, (values, _portable(self.__cause__))
+
+
+def _received(values: tuple[Any, ...], cause: BaseException | None) -> PartitionError:
+    error = PartitionError(*values)
+    error.__cause__ = cause
+    return error
+
+
+def _portable(error: BaseException | None) -> BaseException | None:
+    """`error`, or what stands for it if it cannot be sent and received."""
+    if error is None:
+        return None
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        # an error whose class takes other arguments than its text, or holds what cannot be sent
+        return RuntimeError(f"{type(error).__qualname__}: {error}")
+    return error

@@ -1,0 +1,209 @@
+"""Layer 10 · distributed: parameters on their way to the workers, and gradients on their way back.
+
+Parameters are nested containers, or a module. Only their arrays travel in each step; a module's
+structure travels with the function, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.base.containers import flatten, paths
+from wengert.base.dtypes import is_differentiable
+from wengert.distributed.batches import read_only
+from wengert.distributed.programs import Program, is_module
+from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.modes import no_grad
+
+__all__ = ["Nested", "OfModule", "Opened", "opened", "parameters_of"]
+
+
+class _Module(NamedTuple):
+    """What changes in a module from one step to the next."""
+
+    values: list[Any]
+    requires: list[bool]
+    buffers: list[Any]
+    training: list[bool]
+
+
+class Nested:
+    """Parameters in lists, tuples and dicts.
+
+    Parameters
+    ----------
+    params
+        Tensors, arrays and numbers, nested.
+    owner
+        The function that they were given to, for messages.
+
+    Raises
+    ------
+    TypeError
+        If a leaf is of another type.
+    RuntimeError
+        If one is of a dtype that has no derivatives.
+    """
+
+    def __init__(self, params: Any, owner: str) -> None:
+        self.leaves, self.rebuild = flatten(params)
+        self.arrays = []
+        for i, leaf in enumerate(self.leaves):
+            if isinstance(leaf, TensorBase):
+                array = leaf.array()
+            elif isinstance(leaf, np.ndarray | np.generic | int | float | complex):
+                array = np.asarray(leaf)
+            else:
+                raise TypeError(
+                    f"{owner}: {paths(params, 'params')[i]} is of type {type(leaf).__name__}: "
+                    "parameters are tensors, arrays and numbers, in lists, tuples and dicts, or a "
+                    "module; bring in anything else by a closure"
+                )
+            if not is_differentiable(array.dtype):
+                raise RuntimeError(
+                    f"{owner}: only Tensors of floating point and complex dtype can require "
+                    f"gradients, but {paths(params, 'params')[i]} has dtype {array.dtype}: convert "
+                    "it, or bring it in by a closure"
+                )
+            self.arrays.append(array)
+
+    def sent(self) -> Any:
+        """What travels to the workers."""
+        return self.rebuild(self.arrays)
+
+    def program(self, function: Callable[..., Any], before: Program | None) -> Program:
+        """What the workers run: `before`, if they have it."""
+        return before or Program(function)
+
+    def gradients(self, found: list[Any]) -> Any:
+        """The gradients in the nesting of the parameters; zeros for those that were not used."""
+        made = []
+        for leaf, array, grad in zip(self.leaves, self.arrays, found, strict=True):
+            whole = np.zeros(array.shape, array.dtype) if grad is None else grad
+            made.append(new_tensor(whole) if isinstance(leaf, TensorBase) else whole[()])
+        return self.rebuild(made)
+
+    def wanted(self) -> list[Any]:
+        """The arrays to differentiate by."""
+        return self.arrays
+
+    def accept(self, buffers: list[Any]) -> None:
+        """There are no buffers."""
+
+    def tensors(self) -> list[Any]:
+        """The tensors among the parameters, with None for what is no tensor."""
+        return [leaf if isinstance(leaf, TensorBase) else None for leaf in self.leaves]
+
+
+class OfModule:
+    """The parameters of a module; those that require no gradient are sent, but not differentiated.
+
+    Parameters
+    ----------
+    module
+        The module.
+    owner
+        The function that it was given to, for messages.
+    """
+
+    def __init__(self, module: Any, owner: str) -> None:
+        self.module = module
+        named = list(module.named_parameters())
+        self.named = [(name, tensor) for name, tensor in named if tensor.requires_grad]
+        self.all = [tensor for _, tensor in named]
+        self.buffers = list(module.buffers())
+        if not self.named:
+            raise ValueError(
+                f"{owner}: no parameter of the {type(module).__name__} requires a gradient"
+            )
+
+    def sent(self) -> Any:
+        """What travels to the workers."""
+        return _Module(
+            [tensor.array() for tensor in self.all],
+            [tensor.requires_grad for tensor in self.all],
+            [tensor.array() for tensor in self.buffers],
+            [part.training for part in self.module.modules()],
+        )
+
+    def program(self, function: Callable[..., Any], before: Program | None) -> Program:
+        """What the workers run: `before`, if the module still has the structure that they know."""
+        if before is not None and before.structure == self._structure():
+            return before
+        made = Program(function, self.module)
+        made.structure = self._structure()
+        return made
+
+    def _structure(self) -> Any:
+        shapes = [tuple(tensor.shape) for tensor in (*self.all, *self.buffers)]
+        return id(self.module), [type(part) for part in self.module.modules()], shapes
+
+    def gradients(self, found: list[Any]) -> Any:
+        """The gradients by the parameters' names; None for those that were not used."""
+        return {
+            name: None if grad is None else new_tensor(grad)
+            for (name, _), grad in zip(self.named, found, strict=True)
+        }
+
+    def wanted(self) -> list[Any]:
+        """The arrays to differentiate by."""
+        return [tensor.array() for _, tensor in self.named]
+
+    def accept(self, buffers: list[Any]) -> None:
+        """Write what the workers' passes made of the buffers into the module."""
+        with no_grad():
+            for buffer, value in zip(self.buffers, buffers, strict=False):
+                buffer.copy_(new_tensor(value))
+
+    def tensors(self) -> list[Any]:
+        """The parameters, in the order of their gradients."""
+        return [tensor for _, tensor in self.named]
+
+
+def parameters_of(params: Any, owner: str) -> Nested | OfModule:
+    """The parameters that a function was given."""
+    return OfModule(params, owner) if is_module(params) else Nested(params, owner)
+
+
+class Opened(NamedTuple):
+    """A function on the parameters of a step, in a worker's thread.
+
+    Attributes
+    ----------
+    call
+        Takes a batch.
+    leaves
+        What to differentiate by.
+    buffers
+        The module's buffers, if it may write to them.
+    """
+
+    call: Callable[[Any], Any]
+    leaves: list[Any]
+    buffers: list[Any]
+
+
+def opened(program: Program, sent: Any) -> Opened:
+    """The function of a program, ready to be called with the parameters that were sent."""
+    function, module = program.opened()
+    if module is None:
+        arrays, rebuild = flatten(sent)
+        leaves = [new_tensor(read_only(array), LEAF) for array in arrays]
+        # a list of its own for each call, since the function may change containers
+        return Opened(lambda *batch: function(rebuild(leaves), *batch), leaves, [])
+    tensors = list(module.parameters())
+    for tensor, value, requires in zip(tensors, sent.values, sent.requires, strict=True):
+        tensor.requires_grad_(requires)
+        tensor.data = new_tensor(read_only(value))
+    buffers = list(module.buffers())
+    for buffer, value in zip(buffers, sent.buffers, strict=True):
+        buffer.data = new_tensor(value.copy())
+    for part, training in zip(module.modules(), sent.training, strict=True):
+        part.training = training
+    wanted = [t for t, requires in zip(tensors, sent.requires, strict=True) if requires]
+    return Opened(
+        lambda *batch: function(module, *batch), wanted, buffers if any(sent.training) else []
+    )

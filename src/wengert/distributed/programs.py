@@ -1,0 +1,119 @@
+"""Layer 10 · distributed: functions and modules that are sent to workers once, and kept there.
+
+NOTE [programs]
+What is to run on the workers travels as one object, pickled by cloudpickle when the first worker
+needs it, under a name made of its contents. A worker unpickles it once for each of its threads:
+functions may keep something between calls, as compiled functions keep their programs, and modules
+are written to, so no two threads share one. In this process nothing is pickled; there, too, each
+thread has modules of its own.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from wengert.base.extras import dask_module
+
+__all__ = ["Program", "is_module", "name_of"]
+
+_KEPT_PROGRAMS = 16
+
+
+def is_module(value: Any) -> bool:
+    """Whether `value` is a module of a network: something with named parameters."""
+    return callable(getattr(value, "named_parameters", None))
+
+
+def name_of(function: Any) -> str:
+    """What to call a function in a message."""
+    return str(getattr(function, "__name__", None) or type(function).__name__)
+
+
+class Program:
+    """A function, and the module that it is to be called with, if there is one.
+
+    Parameters
+    ----------
+    function
+        What the workers call.
+    module
+        The module whose copies they call it with, or None.
+    """
+
+    def __init__(self, function: Callable[..., Any] | None, module: Any = None) -> None:
+        self.name = name_of(function)
+        self.structure: Any = None
+        self._made: tuple[Any, Any] | None = (function, module)
+        self._bytes: bytes | None = None
+        self._digest: str | None = None
+        self._copies = threading.local()
+
+    @property
+    def digest(self) -> str:
+        """The name that the contents give."""
+        self._pickled()
+        assert self._digest is not None
+        return self._digest
+
+    def _pickled(self) -> bytes:
+        if self._bytes is None:
+            cloudpickle = dask_module("cloudpickle", "wengert.distributed")
+            try:
+                self._bytes = cloudpickle.dumps(self._made)
+            except Exception as error:
+                raise TypeError(
+                    f"{self.name} cannot be sent to workers, since something that it refers to "
+                    f"cannot be pickled: {type(error).__name__}: {error}\n  Make such objects "
+                    "(open files, locks, connections) inside of the function."
+                ) from error
+            self._digest = hashlib.blake2b(self._bytes, digest_size=16).hexdigest()
+        return self._bytes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _received, (self.digest, self._pickled(), self.name)
+
+    def opened(self) -> tuple[Callable[..., Any], Any]:
+        """The function and the module, as they belong to this thread."""
+        made = getattr(self._copies, "made", None)
+        if made is None:
+            made = self._copies.made = self._copy()
+        return made  # type: ignore[no-any-return]
+
+    def _copy(self) -> tuple[Any, Any]:
+        if self._made is None:
+            cloudpickle = dask_module("cloudpickle", "wengert.distributed")
+            return cloudpickle.loads(self._bytes)  # type: ignore[no-any-return]
+        function, module = self._made
+        return function, copy.deepcopy(module)
+
+    @classmethod
+    def sent(cls, digest: str, contents: bytes, name: str) -> Program:
+        """The program that another process sent."""
+        made = cls(None)
+        made.name, made._made, made._bytes, made._digest = name, None, contents, digest
+        return made
+
+
+# the last programs are kept beyond their tasks, with what their functions have kept
+_kept: OrderedDict[str, Program] = OrderedDict()
+_known: weakref.WeakValueDictionary[str, Program] = weakref.WeakValueDictionary()
+_lock = threading.Lock()
+
+
+def _received(digest: str, contents: bytes, name: str) -> Program:
+    """The program of this name: the one that is here already, or else a new one."""
+    with _lock:
+        program = _known.get(digest)
+        if program is None:
+            program = _known[digest] = Program.sent(digest, contents, name)
+        _kept[digest] = program
+        _kept.move_to_end(digest)
+        while len(_kept) > _KEPT_PROGRAMS:
+            _kept.popitem(last=False)
+    return program

@@ -1,0 +1,427 @@
+"""Layer 10 · distributed: where tasks run: in this process, or on the workers of a cluster.
+
+NOTE [what lives where]
+A handle stands for a value that tasks use. In this process it is the value itself. On a cluster
+there are three kinds. What the workers loaded is a future that Dask can compute again. Data sent
+from here have no history that Dask could follow, so the handle keeps them, and sends them anew if
+they are lost. Parameters and programs travel inside of the tasks: the scheduler keeps them while
+the tasks run, gives them to one worker, and the workers pass them on; nothing waits for a worker
+that may be dying, as Dask's own broadcast does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import concurrent.futures
+import itertools
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wengert.base.extras import dask_module
+from wengert.distributed.batches import Held
+from wengert.distributed.errors import PartitionError
+from wengert.distributed.programs import Program
+
+__all__ = ["Cluster", "Handle", "Lazy", "Local", "scheduler_of"]
+
+_CANCELLED = (concurrent.futures.CancelledError, asyncio.CancelledError)
+_PATIENCE = 60.0
+_ATTEMPTS = 20
+_PAUSE = 0.05
+
+Graph = dict[Any, Any]
+
+
+class Handle:
+    """A value in this process.
+
+    Parameters
+    ----------
+    value
+        What tasks get, as `Held`.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def argument(self, graph: Graph) -> Any:
+        """What stands for the value in a task of `graph`, to which it may add tasks."""
+        return self._value
+
+    def error(self) -> Exception | None:
+        """Why there is no value, if it could not be computed."""
+        return None
+
+
+class Lazy(Handle):
+    """A value that is computed whenever it is used.
+
+    Parameters
+    ----------
+    key
+        The task that computes it.
+    tasks
+        A graph with this task, and those that it needs; others may be in it.
+    """
+
+    def __init__(self, key: Any, tasks: Graph) -> None:
+        super().__init__(key)
+        self.key = key
+        self.tasks = tasks
+
+    @classmethod
+    def of(cls, delayed: Sequence[Any]) -> list[Handle]:
+        """The values of ``dask.delayed`` objects, whose tasks are in one graph."""
+        tasks: Graph = {}
+        layers: set[int] = set()
+        for each in delayed:
+            graph = each.__dask_graph__()
+            # the blocks of an array share all of its layers
+            for layer in getattr(graph, "layers", {"": graph}).values():
+                if id(layer) not in layers:
+                    layers.add(id(layer))
+                    tasks.update(layer)
+        return [cls(each.key, tasks) for each in delayed]
+
+    def argument(self, graph: Graph) -> Any:
+        """The name of the task that computes the value."""
+        if self.key not in graph:
+            graph.update(self.tasks)
+        return self.key
+
+
+def _culled(graph: Graph, keys: Any) -> tuple[Graph, Any]:
+    """The tasks that `keys` need: collections of Dask's bring those of other partitions, too."""
+    needed, _ = dask_module("dask.optimization", "wengert.distributed").cull(graph, keys)
+    return needed, keys
+
+
+class _Computed(Handle):
+    """A value that the workers computed, and can compute again."""
+
+    def error(self) -> Exception | None:
+        """The error of the computation."""
+        return self._value.exception() if self._value.status == "error" else None
+
+
+class _Placed(Handle):
+    """A value that was sent to a worker.
+
+    Parameters
+    ----------
+    cluster
+        The cluster.
+    value
+        What to send.
+    worker
+        The address of the worker.
+    """
+
+    def __init__(self, cluster: Cluster, value: Any, worker: str) -> None:
+        super().__init__(value)
+        self._cluster = cluster
+        self._future = cluster.scatter(value, [worker])
+
+    def argument(self, graph: Graph) -> Any:
+        """The future, sent anew if no worker has it any more."""
+        if self._future.status in ("cancelled", "lost", "error"):
+            self._future = self._cluster.scatter(self._value, None)
+        return self._future
+
+
+class _Enclosed(Handle):
+    """A value that travels with the tasks: whatever dies, the scheduler still has it."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(value)
+        self._key = f"wengert_parameters-{uuid.uuid4().hex}"
+
+    def argument(self, graph: Graph) -> Any:
+        """The name of a task that gives the value, for all to share."""
+        graph[self._key] = (_itself, self._value)
+        return self._key
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+class Local:
+    """This process, by one of Dask's schedulers for one machine.
+
+    Parameters
+    ----------
+    threads
+        Whether partitions are worked on by several threads.
+    """
+
+    def __init__(self, threads: bool) -> None:
+        if threads:
+            self._get = dask_module("dask.threaded", "wengert.distributed").get
+        else:
+            self._get = dask_module("dask.local", "wengert.distributed").get_sync
+        self.threads = threads
+
+    def __repr__(self) -> str:
+        return "threads of this process" if self.threads else "this process"
+
+    def hold(self, values: Sequence[Any]) -> list[Handle]:
+        """Handles of values that are here."""
+        return [Handle(Held(value)) for value in values]
+
+    def load(self, delayed: Sequence[Any]) -> list[Handle]:
+        """Handles of values that are computed now."""
+        parts = Lazy.of(delayed)
+        graph: Graph = {}
+        keys = [part.argument(graph) for part in parts]
+        try:
+            return self.hold(self._get(graph, keys))
+        except Exception as error:
+            raise _loading(error, self._culprit(parts)) from error
+
+    def _culprit(self, parts: Sequence[Handle]) -> int | None:
+        """The first value that cannot be computed."""
+        for i, part in enumerate(parts):
+            if isinstance(part, Lazy):
+                try:
+                    self._get(*_culled(part.tasks, part.key))
+                except Exception:
+                    return i
+        return None
+
+    def ship(self, value: Any) -> Handle:
+        """A handle of a value that all tasks of one run use."""
+        return Handle(value)
+
+    def keep(self, value: Program) -> Handle:
+        """A handle of a program."""
+        return Handle(value)
+
+    def run(self, build: Callable[[], tuple[Graph, Any]], parts: Sequence[Handle]) -> Any:
+        """The values of the tasks that `build` names, in a graph that it makes."""
+        graph, keys = _culled(*build())
+        try:
+            return self._get(graph, keys)
+        except PartitionError:
+            raise
+        except Exception as error:
+            raise _loading(error, self._culprit(parts)) from error
+
+
+class Cluster:
+    """The workers of a Dask cluster.
+
+    Parameters
+    ----------
+    client
+        The connection.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def __repr__(self) -> str:
+        return f"{len(self.client.nthreads())} workers at {self.client.scheduler.address}"
+
+    def _workers(self) -> list[str]:
+        """The workers' addresses, once there are some.
+
+        Raises
+        ------
+        TimeoutError
+            If none comes within a minute.
+        """
+        found = sorted(self.client.nthreads())
+        if not found:
+            try:
+                self.client.wait_for_workers(1, timeout=_PATIENCE)
+            except TimeoutError as error:
+                raise TimeoutError(
+                    f"the scheduler {self.client.scheduler.address} has had no workers for "
+                    f"{_PATIENCE:.0f} seconds: start some (`dask worker "
+                    f"{self.client.scheduler.address}`)"
+                ) from error
+            found = sorted(self.client.nthreads())
+        return found
+
+    def _in_blocks(self, values: Sequence[Any]) -> list[tuple[str, Sequence[Any]]]:
+        """As many neighbours for each worker, so that most sums are taken where they arise."""
+        workers = self._workers()
+        cuts = [len(values) * i // len(workers) for i in range(len(workers) + 1)]
+        parts = [values[cut:end] for cut, end in itertools.pairwise(cuts)]
+        return [(worker, part) for worker, part in zip(workers, parts, strict=True) if part]
+
+    def scatter(self, value: Any, workers: list[str] | None) -> Any:
+        """The future of a value that is sent to a worker: to one of `workers`, if it can be."""
+        for attempt in itertools.count(1):
+            try:
+                return self.client.scatter([value], hash=False, workers=workers)[0]
+            except (OSError, ValueError, TimeoutError):
+                # the worker died between our looking and our sending
+                if attempt == _ATTEMPTS:
+                    raise
+                workers = None
+                self._workers()
+        raise AssertionError("the loop ends by itself")
+
+    def hold(self, values: Sequence[Any]) -> list[Handle]:
+        """Handles of values that are here, and are sent to the workers."""
+        return [
+            _Placed(self, Held(value), worker)
+            for worker, block in self._in_blocks(values)
+            for value in block
+        ]
+
+    def load(self, delayed: Sequence[Any]) -> list[Handle]:
+        """Handles of values that the workers begin to compute, and keep."""
+        return [
+            _Computed(future)
+            for worker, block in self._in_blocks(delayed)
+            for future in self.client.compute(
+                list(block), workers=[worker], allow_other_workers=True
+            )
+        ]
+
+    def ship(self, value: Any) -> Handle:
+        """A handle of a value that all tasks of one run use."""
+        return _Enclosed(value)
+
+    def keep(self, value: Program) -> Handle:
+        """A handle of a program, which stays with the workers."""
+        key = f"wengert_program-{value.digest}"
+        return _Computed(self.client.submit(_itself, value, key=key, pure=True))
+
+    def run(self, build: Callable[[], tuple[Graph, Any]], parts: Sequence[Handle]) -> Any:
+        """The values of the tasks that `build` names, in a graph that it makes.
+
+        What was sent from here and is lost with its worker is sent again, and the tasks, too.
+        """
+        for attempt in itertools.count(1):
+            graph, keys = _culled(*build())
+            several = isinstance(keys, list)
+            with _unwarned():
+                found = self.client.get(graph, keys if several else [keys], sync=False)
+            try:
+                values = self.client.gather(found)
+                return values if several else values[0]
+            except PartitionError:
+                raise
+            except _CANCELLED:
+                if attempt == _ATTEMPTS:
+                    raise
+                time.sleep(_PAUSE * attempt)
+            except (KeyboardInterrupt, SystemExit):
+                self.client.cancel(found, force=True)
+                raise
+            except Exception as error:
+                raise self._explained(error, parts) from error
+        raise AssertionError("the loop ends by itself")
+
+    def _explained(self, error: Exception, parts: Sequence[Handle]) -> Exception:
+        """What to raise for an error that no function of a task raised."""
+        for i, part in enumerate(parts):
+            if part.error() is not None:
+                return _loading(error, i)
+        if type(error).__name__ == "KilledWorker":
+            task = getattr(error, "task", None)
+            if isinstance(task, tuple) and str(task[0]).startswith("wengert"):
+                return PartitionError(
+                    f"partition {task[1]}: every worker that worked on it died, the last being "
+                    f"{getattr(getattr(error, 'last_worker', None), 'address', 'unknown')}: most "
+                    "often they had too little memory. Make partitions smaller, or give workers "
+                    "more memory; their logs say more.",
+                    task[1],
+                )
+        return error
+
+
+def _loading(error: Exception, partition: int | None) -> Exception:
+    """The error of a partition that could not be loaded."""
+    if partition is None:
+        return error
+    return PartitionError.of(
+        error,
+        "loading it",
+        partition,
+        None,
+        None,
+        "Compute the Dask object that it comes from to look into it.",
+    )
+
+
+def _unwarned() -> Any:
+    """A context in which Dask does not warn of parameters that are large."""
+    limit = {"distributed.admin.large-graph-warning-threshold": "1 PB"}
+    return dask_module("dask", "wengert.distributed").config.set(limit)
+
+
+_clients: dict[str, Any] = {}
+_lock = threading.Lock()
+
+
+def _client_at(address: str) -> Any:
+    """The connection to a scheduler: one for all who name it."""
+    distributed = dask_module("distributed", "wengert.distributed")
+    with _lock:
+        client = _clients.get(address)
+        if client is None or client.status != "running":
+            client = distributed.Client(address, set_as_default=False)
+            if not _clients:
+                atexit.register(_close_all)
+            _clients[address] = client
+    return client
+
+
+def _close_all() -> None:
+    for client in _clients.values():
+        client.close(timeout=2)
+
+
+def scheduler_of(scheduler: Any) -> Local | Cluster:
+    """Where to run, from what users name it by.
+
+    Raises
+    ------
+    ValueError
+        If `scheduler` is a text that names nothing.
+    TypeError
+        If it is something else.
+    """
+    if isinstance(scheduler, Local | Cluster):
+        return scheduler
+    if scheduler is None:
+        module = sys.modules.get("distributed")
+        try:
+            return Local(threads=False) if module is None else Cluster(module.default_client())
+        except ValueError:
+            return Local(threads=False)
+    if isinstance(scheduler, str):
+        if scheduler in ("synchronous", "sync", "single-threaded"):
+            return Local(threads=False)
+        if scheduler in ("threads", "threading"):
+            return Local(threads=True)
+        if "://" in scheduler:
+            return Cluster(_client_at(scheduler))
+        hint = "; for processes give a distributed.LocalCluster()" if "process" in scheduler else ""
+        raise ValueError(
+            "scheduler must be 'synchronous', 'threads', an address such as 'tcp://host:8786', a "
+            f"distributed.Client or a cluster, not {scheduler!r}{hint}"
+        )
+    if hasattr(scheduler, "scheduler_address"):
+        return Cluster(_client_at(scheduler.scheduler_address))
+    if hasattr(scheduler, "scatter") and hasattr(scheduler, "get"):
+        if getattr(scheduler, "asynchronous", False):
+            raise TypeError(
+                "scheduler is an asynchronous distributed.Client: give one that was made with "
+                "asynchronous=False"
+            )
+        return Cluster(scheduler)
+    raise TypeError(
+        "scheduler must be 'synchronous', 'threads', an address such as 'tcp://host:8786', a "
+        f"distributed.Client or a cluster, not a {type(scheduler).__name__}"
+    )

@@ -1,0 +1,261 @@
+"""Layer 7 · func: modules as functions of their parameters.
+
+Nothing here knows the class of modules, only what they hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from wengert.ops.join import stack
+from wengert.tape.base import TensorBase
+
+__all__ = ["functional_call", "stack_module_state", "with_state"]
+
+_MISSING: Any = object()
+
+
+def functional_call(
+    module: Any,
+    parameter_and_buffer_dicts: Any,
+    args: Any = None,
+    kwargs: dict[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """Call a module with other parameters and buffers than it holds.
+
+    The module is given them for the time of the call, also where that raises. What is given for a
+    buffer is what the call writes to.
+
+    Parameters
+    ----------
+    module : Module
+        The module.
+    parameter_and_buffer_dicts : dict or sequence of dicts
+        Tensors by the paths that lead to parameters and buffers; those left out are the module's.
+    args
+        The positional arguments: a tuple, or one that is none.
+    kwargs : dict, optional
+        The keyword arguments.
+    tie_weights : bool
+        Whether a parameter that the module holds in several places is replaced in all of them, if
+        in one.
+    strict : bool
+        Whether every path must be there, and no other.
+
+    Returns
+    -------
+    Any
+        What the module gives. Differentiable with respect to the tensors given.
+
+    Raises
+    ------
+    ValueError
+        If a path is in several dictionaries, or tied parameters get several values.
+    RuntimeError
+        With `strict`, if paths are missing or unexpected.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> class Line(wg.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.slope = wg.nn.Parameter(wg.tensor(2.0))
+    ...
+    ...     def forward(self, x):
+    ...         return self.slope * x
+    >>> line = Line()
+    >>> def loss(parameters, x):
+    ...     return wg.func.functional_call(line, parameters, (x,)) ** 2
+    >>> wg.func.grad(loss)({"slope": wg.tensor(3.0)}, wg.tensor(1.0))
+    {'slope': tensor(6.)}
+    """
+    given = _merged(parameter_and_buffer_dicts)
+    if args is None:
+        args = ()
+    elif not isinstance(args, tuple):
+        args = (args,)
+    with with_state(module, given, tie_weights=tie_weights, strict=strict):
+        return module(*args, **(kwargs or {}))
+
+
+def _merged(dicts: Any) -> dict[str, Any]:
+    if isinstance(dicts, dict):
+        return dicts
+    if not isinstance(dicts, Sequence):
+        raise ValueError(
+            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
+            f"{type(dicts)}"
+        )
+    if not all(isinstance(part, dict) for part in dicts):
+        raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
+    made: dict[str, Any] = {}
+    repeated = []
+    for part in dicts:
+        repeated += [name for name in part if name in made]
+        made.update(part)
+    if repeated:
+        raise ValueError(
+            f"{repeated} appeared in multiple dictionaries; behavior of functional call is "
+            "ambiguous"
+        )
+    return made
+
+
+@contextmanager
+def with_state(
+    module: Any, given: dict[str, Any], *, tie_weights: bool = True, strict: bool = False
+) -> Iterator[None]:
+    """A context in which `module` has the parameters and buffers `given`.
+
+    What it has in their places at the end is left in `given`.
+    """
+    values = _tied(module, given) if tie_weights else given
+    if strict:
+        _check_names(module, values)
+    # all holders are looked up first: the rest cannot fail half way
+    places = [(name, *_holder(module, name)) for name in values]
+    before = [_held(holder, attribute) for _, holder, attribute in places]
+    for (_, _, attribute), held in zip(places, before, strict=True):
+        if held is not _MISSING and held is not None and not isinstance(held, TensorBase):
+            raise TypeError(f"attribute `{attribute}`: {held} is not an instance of torch.Tensor")
+    try:
+        for name, holder, attribute in places:
+            _put(holder, attribute, values[name])
+        yield
+    finally:
+        # backwards, as one attribute may have been named twice by modules that are held twice
+        for (name, holder, attribute), old in reversed(list(zip(places, before, strict=True))):
+            new = _held(holder, attribute)
+            if name in given and new is not _MISSING and new is not given[name]:
+                given[name] = new
+            _put(holder, attribute, old)
+
+
+def _holder(module: Any, name: str) -> tuple[Any, str]:
+    path, _, attribute = name.rpartition(".")
+    return module.get_submodule(path), attribute
+
+
+def _held(holder: Any, attribute: str) -> Any:
+    for table in (holder._parameters, holder._buffers):
+        if attribute in table:
+            return table[attribute]
+    return getattr(holder, attribute, _MISSING)
+
+
+def _put(holder: Any, attribute: str, value: Any) -> None:
+    for table in (holder._parameters, holder._buffers):
+        if attribute in table:
+            # without the checks of an assignment: it need not be a parameter
+            table[attribute] = value
+            return
+    if value is not _MISSING:
+        setattr(holder, attribute, value)
+    elif hasattr(holder, attribute):
+        delattr(holder, attribute)
+
+
+def _tied(module: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """`given`, and the same tensors for other paths that lead to the same parameter or buffer."""
+    names: dict[int, list[str]] = {}
+    for named in (module.named_parameters, module.named_buffers):
+        for name, tensor in named(remove_duplicate=False):
+            names.setdefault(id(tensor), []).append(name)
+    made = dict(given)
+    for tied in names.values():
+        chosen = [name for name in tied if name in given]
+        if len(tied) == 1 or not chosen:
+            continue
+        first = given[chosen[0]]
+        if any(given[name] is not first for name in chosen):
+            raise ValueError(
+                f"functional_call got multiple values for keys {sorted(tied)}, which are tied. "
+                "Consider using tie_weights=False"
+            )
+        made.update(dict.fromkeys(tied, first))
+    return made
+
+
+def _check_names(module: Any, values: dict[str, Any]) -> None:
+    known = {
+        name
+        for named in (module.named_parameters, module.named_buffers)
+        for name, _ in named(remove_duplicate=False)
+    }
+    errors = []
+    if unexpected := [name for name in values if name not in known]:
+        errors.append(f"Unexpected key(s): {', '.join(map(repr, unexpected))}.")
+    if missing := sorted(known - values.keys()):
+        errors.append(f"Missing key(s): {', '.join(map(repr, missing))}.")
+    if errors:
+        listed = "\n\t".join(errors)
+        raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t{listed}")
+
+
+def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The parameters and buffers of models that are built alike, stacked for `vmap`.
+
+    Parameters
+    ----------
+    models : sequence of Module
+        Of one class, all being trained or all evaluated.
+
+    Returns
+    -------
+    tuple of dict
+        Parameters and buffers by their paths, each with a new first dimension. The stacked
+        parameters are leaves that require a gradient if those of the models do.
+
+    Raises
+    ------
+    RuntimeError
+        If there are no models, or they differ in class, in mode, or in what requires a gradient.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> class Line(wg.nn.Module):
+    ...     def __init__(self, slope):
+    ...         super().__init__()
+    ...         self.slope = wg.nn.Parameter(wg.tensor(slope))
+    ...
+    ...     def forward(self, x):
+    ...         return self.slope * x
+    >>> lines = [Line(1.0), Line(2.0), Line(3.0)]
+    >>> parameters, buffers = wg.func.stack_module_state(lines)
+    >>> def call(parameters, x):
+    ...     return wg.func.functional_call(lines[0], parameters, (x,))
+    >>> wg.vmap(call, in_dims=(0, None))(parameters, wg.tensor(2.0)).detach()
+    tensor([2., 4., 6.])
+    """
+    models = list(models)
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    first = models[0]
+    if any(model.training != first.training for model in models):
+        raise RuntimeError(
+            "stack_module_state: Expected all models to have the same training/eval mode."
+        )
+    if any(type(model) is not type(first) for model in models):
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+    return (
+        _stacked([dict(model.named_parameters()) for model in models]),
+        _stacked([dict(model.named_buffers()) for model in models]),
+    )
+
+
+def _stacked(dicts: list[dict[str, Any]]) -> dict[str, Any]:
+    made = {}
+    for name in dicts[0]:
+        tensors = [part[name] for part in dicts]
+        needs = {tensor.requires_grad for tensor in tensors}
+        if len(needs) > 1:
+            raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
+        made[name] = stack(tensors).detach().requires_grad_(needs.pop())
+    return made

@@ -1,0 +1,450 @@
+"""Layer 8 · nn: values that parameters begin with (`wengert.nn.init`).
+
+Each function fills a tensor in place, unrecorded, and returns it. From the same seed come the
+numbers that PyTorch's functions of these names draw.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+from wengert import linalg
+from wengert.nn.gains import calculate_gain, kaiming_std, xavier_std
+from wengert.nn.gains import fans_of as _calculate_fan_in_and_fan_out
+from wengert.ops.arrange import diag
+from wengert.ops.choice import randperm
+from wengert.ops.like import empty_like
+from wengert.ops.ranges import eye as identity
+from wengert.ops.select import where
+from wengert.tape.modes import no_grad
+
+__all__ = [
+    "_calculate_fan_in_and_fan_out",
+    "calculate_gain",
+    "constant_",
+    "dirac_",
+    "eye_",
+    "kaiming_normal_",
+    "kaiming_uniform_",
+    "normal_",
+    "ones_",
+    "orthogonal_",
+    "sparse_",
+    "trunc_normal_",
+    "uniform_",
+    "xavier_normal_",
+    "xavier_uniform_",
+    "zeros_",
+]
+
+# those that had names without the underscore
+_RENAMED = frozenset(__all__) - {"calculate_gain", "ones_", "trunc_normal_", "zeros_"}
+
+
+@no_grad()
+def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
+    """Fill `tensor` with numbers that are spread evenly from `a` to `b`.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Of a floating point dtype.
+    a, b : float
+        The ends of the interval.
+    generator : Generator, optional
+        Where the random numbers come from.
+
+    Returns
+    -------
+    Tensor
+        `tensor` itself.
+    """
+    return tensor.uniform_(a, b, generator=generator)
+
+
+@no_grad()
+def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
+    """Fill `tensor` with normally distributed numbers.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Of a floating point dtype.
+    mean, std : float
+        Mean and standard deviation.
+    generator : Generator, optional
+        Where the random numbers come from.
+
+    Returns
+    -------
+    Tensor
+        `tensor` itself.
+    """
+    return tensor.normal_(mean, std, generator=generator)
+
+
+@no_grad()
+def trunc_normal_(
+    tensor: Any,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Any = None,
+) -> Any:
+    """Fill `tensor` with normally distributed numbers, those outside ``[a, b]`` drawn again.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Of a floating point dtype.
+    mean, std : float
+        Mean and standard deviation of the distribution that is cut off.
+    a, b : float
+        Where it is cut off.
+    generator : Generator, optional
+        Where the random numbers come from.
+
+    Returns
+    -------
+    Tensor
+        `tensor` itself.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> bool((wg.nn.init.trunc_normal_(wg.empty(100)).abs() <= 2).all())
+    True
+    """
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of "
+            "values may be incorrect.",
+            stacklevel=3,
+        )
+    inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
+    if inside > 0.3:
+        # few fall outside, and are drawn anew
+        low, high = tensor.new_tensor(a).item(), tensor.new_tensor(b).item()
+        made = tensor.normal_(mean, std, generator=generator)
+        while (outside := (made < low) | (made > high)).any():
+            again = empty_like(made).normal_(mean, std, generator=generator)
+            made = where(outside, again, made)
+    else:
+        made = _accepted_uniform(tensor, mean, std, a, b, generator)
+    return tensor if made is tensor else tensor.copy_(made)
+
+
+def _accepted_uniform(
+    tensor: Any, mean: float, std: float, a: float, b: float, generator: Any
+) -> Any:
+    """Evenly spread numbers, accepted as often as the density is high where they lie."""
+    peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+    made = tensor.uniform_(a, b, generator=generator)
+    drawn = made.clone()
+    pending = None
+    while True:
+        exponent = drawn.sub_(mean).div_(std).pow_(2).mul_(-0.5).sub_(peak)
+        refused = empty_like(tensor).uniform_(generator=generator).log_() > exponent
+        pending = refused if pending is None else where(pending, refused, pending)
+        if not pending.any():
+            return made
+        drawn.uniform_(a, b, generator=generator)
+        made = where(pending, drawn, made)
+
+
+def _normal_cdf(x: float) -> float:
+    return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+
+@no_grad()
+def constant_(tensor: Any, val: float) -> Any:
+    """Fill `tensor` with the number `val`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.init.constant_(wg.empty(2), 0.5)
+    tensor([0.5000, 0.5000])
+    """
+    return tensor.fill_(val)
+
+
+@no_grad()
+def ones_(tensor: Any) -> Any:
+    """Fill `tensor` with ones."""
+    return tensor.fill_(1.0)
+
+
+@no_grad()
+def zeros_(tensor: Any) -> Any:
+    """Fill `tensor` with zeros."""
+    return tensor.zero_()
+
+
+@no_grad()
+def eye_(tensor: Any) -> Any:
+    """Fill a matrix with ones on the diagonal and zeros elsewhere.
+
+    Raises
+    ------
+    ValueError
+        If `tensor` has not two dimensions.
+    """
+    _check_matrix(tensor)
+    return tensor.copy_(identity(*tensor.shape, dtype=tensor.dtype))
+
+
+@no_grad()
+def dirac_(tensor: Any, groups: int = 1) -> Any:
+    """Make the weight of a convolution one that hands on as many channels as it can, unchanged.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        The weight, of 3, 4 or 5 dimensions.
+    groups : int
+        The groups of the convolution, each of which hands on its own channels.
+
+    Returns
+    -------
+    Tensor
+        `tensor` itself.
+
+    Raises
+    ------
+    ValueError
+        For another number of dimensions, or where `groups` does not divide the output channels.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> weight = wg.nn.init.dirac_(wg.empty(1, 1, 3))
+    >>> wg.nn.functional.conv1d(wg.tensor([[1.0, 2.0, 3.0]]), weight, padding=1)
+    tensor([[1., 2., 3.]])
+    """
+    if tensor.ndim not in (3, 4, 5):
+        raise ValueError(
+            f"Only tensors with 3, 4, or 5 dimensions are supported, but got shape {tensor.shape}"
+        )
+    out_channels, in_channels, *sizes = tensor.shape
+    if out_channels % groups:
+        raise ValueError(
+            f"dim 0 must be divisible by groups, but {out_channels} is not by {groups}"
+        )
+    tensor.zero_()
+    per_group = out_channels // groups
+    middle = tuple(size // 2 for size in sizes)
+    for group in range(groups):
+        for channel in range(min(per_group, in_channels)):
+            tensor[(group * per_group + channel, channel, *middle)] = 1
+    return tensor
+
+
+def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
+    """Fill a weight evenly so that variances are about the same forwards and backwards.
+
+    The bounds are ±gain·√(6 / (fan_in + fan_out)), after Glorot and Bengio (2010).
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Of at least two dimensions: outputs, inputs, and sizes of a kernel.
+    gain : float
+        See `calculate_gain`.
+    generator : Generator, optional
+        Where the random numbers come from.
+
+    Returns
+    -------
+    Tensor
+        `tensor` itself.
+
+    Raises
+    ------
+    ValueError
+        If `tensor` has fewer than two dimensions.
+    """
+    bound = math.sqrt(3.0) * xavier_std(tensor, gain)
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
+    """Fill a weight normally so that variances are about the same forwards and backwards.
+
+    The standard deviation is gain·√(2 / (fan_in + fan_out)); see `xavier_uniform_`.
+    """
+    return normal_(tensor, 0.0, xavier_std(tensor, gain), generator)
+
+
+def kaiming_uniform_(
+    tensor: Any,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Any = None,
+) -> Any:
+    """Fill a weight evenly so that variances stay as they are through rectifiers.
+
+    The bounds are ±gain·√(3 / fan), after He et al. (2015).
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Of at least two dimensions: outputs, inputs, and sizes of a kernel.
+    a : float
+        The slope below zero of the rectifier that follows.
+    mode : str
+        ``"fan_in"`` keeps variances of the forward pass, ``"fan_out"`` of the backward pass.
+    nonlinearity : str
+        What follows (see `calculate_gain`).
+    generator : Generator, optional
+        Where the random numbers come from.
+
+    Returns
+    -------
+    Tensor
+        `tensor` itself.
+
+    Raises
+    ------
+    ValueError
+        If `tensor` has fewer than two dimensions, or for an unknown mode.
+    """
+    if _is_empty(tensor):
+        return tensor
+    bound = math.sqrt(3.0) * kaiming_std(tensor, a, mode, nonlinearity)
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: Any,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Any = None,
+) -> Any:
+    """Fill a weight normally so that variances stay as they are through rectifiers.
+
+    The standard deviation is gain / √fan; see `kaiming_uniform_`.
+    """
+    if _is_empty(tensor):
+        return tensor
+    return normal_(tensor, 0, kaiming_std(tensor, a, mode, nonlinearity), generator)
+
+
+def _is_empty(tensor: Any) -> bool:
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        return True
+    return False
+
+
+def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
+    """Fill a weight with a random matrix whose rows (or columns, if fewer) are orthonormal.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Of at least two dimensions; those from the second on count as one.
+    gain : float
+        What the matrix is multiplied by.
+    generator : Generator, optional
+        Where the random numbers come from.
+
+    Returns
+    -------
+    Tensor
+        `tensor` itself.
+
+    Raises
+    ------
+    ValueError
+        If `tensor` has fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> w = wg.nn.init.orthogonal_(wg.empty(2, 3))
+    >>> wg.allclose(w @ w.mT, wg.eye(2), atol=1e-6)
+    True
+    """
+    if tensor.ndim < 2:
+        raise ValueError(
+            f"Only tensors with 2 or more dimensions are supported, but got shape {tensor.shape}"
+        )
+    if tensor.numel() == 0:
+        return tensor
+    with no_grad():
+        rows = tensor.shape[0]
+        flat = tensor.new_empty((rows, tensor.numel() // rows))
+        flat.normal_(0, 1, generator=generator)
+        wide = rows < flat.shape[1]
+        q, r = linalg.qr(flat.mT if wide else flat)
+        # so that every orthogonal matrix is as likely as any other
+        q = q * diag(r, 0).sign()
+        tensor.copy_((q.mT if wide else q).reshape(tensor.shape))
+        return tensor.mul_(gain)
+
+
+@no_grad()
+def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
+    """Fill a matrix normally, but with zeros in the given part of each column.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Of two dimensions.
+    sparsity : float
+        The part of each column that is zero.
+    std : float
+        The standard deviation of the other elements.
+    generator : Generator, optional
+        Where the values come from; which are zero, the default generator says.
+
+    Returns
+    -------
+    Tensor
+        `tensor` itself.
+
+    Raises
+    ------
+    ValueError
+        If `tensor` has not two dimensions.
+    """
+    _check_matrix(tensor)
+    rows, columns = tensor.shape
+    zeros = math.ceil(sparsity * rows)
+    tensor.normal_(0, std, generator=generator)
+    for column in range(columns):
+        tensor[randperm(rows)[:zeros], column] = 0
+    return tensor
+
+
+def _check_matrix(tensor: Any) -> None:
+    if tensor.ndim != 2:
+        raise ValueError(
+            f"Only tensors with 2 dimensions are supported, but got shape {tensor.shape}"
+        )
+
+
+# -- names of old ----------------------------------------------------------------------------------
+
+
+def __getattr__(name: str) -> Any:
+    if f"{name}_" not in _RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    function = globals()[f"{name}_"]
+
+    def old(*args: Any, **kwargs: Any) -> Any:
+        warnings.warn(
+            f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return function(*args, **kwargs)
+
+    old.__name__ = old.__qualname__ = name
+    return old

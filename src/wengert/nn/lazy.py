@@ -1,0 +1,169 @@
+"""Layer 8 · nn: parameters and buffers whose shape is not known yet.
+
+NOTE [tensors without a shape]
+The payload of such a tensor is an array that has a dtype but answers no question about its shape,
+so whatever computes with it raises there, and no other operation has to know.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from wengert.base.device import check_device
+from wengert.base.dtypes import as_dtype, get_default_dtype
+from wengert.nn.parameter import Parameter
+from wengert.ops.create import empty
+from wengert.tape.base import LEAF
+from wengert.tensor import copying
+from wengert.tensor.tensor import Tensor
+
+__all__ = ["UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin"]
+
+
+class _Shapeless(np.ndarray[Any, Any]):
+    """An array without a shape."""
+
+    @property
+    def shape(self) -> Any:
+        """Raise an error."""
+        raise _error()
+
+    def __array_ufunc__(self, *args: Any, **kwargs: Any) -> Any:
+        raise _error()
+
+    def __array_function__(self, *args: Any, **kwargs: Any) -> Any:
+        raise _error()
+
+
+def _error() -> ValueError:
+    return ValueError(
+        "Attempted to use an uninitialized parameter or buffer, whose shape is not known yet. "
+        "Modules with such parameters (LazyLinear, LazyConv2d, ...) must be called once, with "
+        "input of the right shape, before anything else is done with their parameters."
+    )
+
+
+class UninitializedTensorMixin:
+    """What parameters and buffers without a shape have in common."""
+
+    _is_uninitialised = True
+    cls_to_become: ClassVar[type]
+    data: Any
+    dtype: Any
+    requires_grad: bool
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Give the tensor a shape, and memory without values: it is an ordinary one then.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            The shape.
+        device, dtype
+            Where it is to be, and of what dtype; default: as it is.
+        """
+        self.data = empty(shape, device=device, dtype=self.dtype if dtype is None else dtype)
+        self.__class__ = self.cls_to_become  # type: ignore[assignment]
+
+    @property
+    def shape(self) -> Any:
+        """Raise an error, since there is none yet."""
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually "
+            "happens in `load_state_dict` when trying to load an uninitialized parameter into an "
+            "initialized one. Call `forward` to initialize the parameters before accessing their "
+            "attributes."
+        )
+
+    def copy_(self, source: Any, non_blocking: bool = False) -> Any:
+        """Nothing, if `source` has no shape either; otherwise an error is raised."""
+        if not isinstance(source, UninitializedTensorMixin):
+            raise _error()
+        return self
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        made = memo[id(self)] = self._again()
+        return made
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), self.requires_grad, self.dtype, vars(self).copy())
+
+    def _again(self) -> Any:
+        return _rebuilt(type(self), self.requires_grad, self.dtype, vars(self).copy())
+
+
+def _made(cls: type, requires_grad: bool, device: Any, dtype: Any) -> Any:
+    check_device(device)
+    kind = (get_default_dtype() if dtype is None else as_dtype(dtype)).dtype
+    return copying.make(cls, np.empty(0, kind).view(_Shapeless), LEAF if requires_grad else None)
+
+
+def _rebuilt(cls: type, requires_grad: bool, dtype: Any, attributes: dict[str, Any]) -> Any:
+    made = _made(cls, requires_grad, None, dtype)
+    vars(made).update(attributes)
+    return made
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A parameter whose shape is not known yet; `materialize` gives it one.
+
+    Parameters
+    ----------
+    requires_grad : bool
+        Whether the gradient is recorded.
+    device, dtype
+        Where it is to be, and of what dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> weight = wg.nn.UninitializedParameter()
+    >>> weight
+    <UninitializedParameter>
+    >>> weight.materialize((2, 3))
+    >>> type(weight), weight.shape
+    (<class 'wengert.nn.parameter.Parameter'>, torch.Size([2, 3]))
+    """
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+        """A parameter without a shape."""
+        return _made(cls, requires_grad, device, dtype)
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):
+    """A buffer whose shape is not known yet; `materialize` gives it one.
+
+    Parameters
+    ----------
+    requires_grad : bool
+        Whether the gradient is recorded.
+    device, dtype
+        Where it is to be, and of what dtype.
+    persistent : bool
+        Whether it is part of the module's `state_dict`.
+    """
+
+    cls_to_become = Tensor
+    persistent: bool
+    _is_buffer: bool
+    __torch_function__ = Parameter.__torch_function__
+
+    def __new__(
+        cls,
+        requires_grad: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+        persistent: bool = True,
+    ) -> Any:
+        """A buffer without a shape."""
+        made = _made(cls, requires_grad, device, dtype)
+        made.persistent = persistent
+        made._is_buffer = True
+        return made

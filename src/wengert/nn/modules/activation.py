@@ -1,0 +1,174 @@
+"""Layer 8 · nn: activations that are smooth, or shrink."""
+
+# the arguments and attributes have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.nn import functional as F
+from wengert.nn.modules.module import Module
+
+__all__ = [
+    "Hardshrink",
+    "LogSigmoid",
+    "Sigmoid",
+    "Softplus",
+    "Softshrink",
+    "Softsign",
+    "Tanh",
+    "Tanhshrink",
+]
+
+
+class Sigmoid(Module):
+    """`functional.sigmoid` as a module.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Sigmoid()(wg.tensor([0.0, 1.0]))
+    tensor([0.5000, 0.7311])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.sigmoid(input)
+
+
+class Tanh(Module):
+    """`functional.tanh` as a module.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Tanh()(wg.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.7616])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.tanh(input)
+
+
+class LogSigmoid(Module):
+    """`functional.logsigmoid` as a module.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.LogSigmoid()(wg.tensor([-1000.0, 2.0]))
+    tensor([-1.0000e+03, -1.2693e-01])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.logsigmoid(input)
+
+
+class Softsign(Module):
+    """`functional.softsign` as a module.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Softsign()(wg.tensor([-1.0, 3.0]))
+    tensor([-0.5000,  0.7500])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.softsign(input)
+
+
+class Tanhshrink(Module):
+    """`functional.tanhshrink` as a module.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Tanhshrink()(wg.tensor([-1.0, 2.0]))
+    tensor([-0.2384,  1.0360])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.tanhshrink(input)
+
+
+class Softplus(Module):
+    """`functional.softplus` as a module.
+
+    Parameters
+    ----------
+    beta : float
+        The steepness.
+    threshold : float
+        Where ``beta * input`` is above it, the result is the input itself.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Softplus()(wg.tensor([-1.0, 2.0]))
+    tensor([0.3133, 2.1269])
+    """
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__()
+        self.beta = beta
+        self.threshold = threshold
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.softplus(input, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return f"beta={self.beta}, threshold={self.threshold}"
+
+
+class _Shrinks(Module):
+    """The option of `Hardshrink` and `Softshrink`."""
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__()
+        self.lambd = lambd
+
+    def extra_repr(self) -> str:
+        """The limit."""
+        return f"{self.lambd}"
+
+
+class Hardshrink(_Shrinks):
+    """`functional.hardshrink` as a module.
+
+    Parameters
+    ----------
+    lambd : float
+        The limit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Hardshrink()(wg.tensor([-1.0, 0.3, 2.0]))
+    tensor([-1.,  0.,  2.])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.hardshrink(input, self.lambd)
+
+
+class Softshrink(_Shrinks):
+    """`functional.softshrink` as a module; argument as for `Hardshrink`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Softshrink()(wg.tensor([-1.0, 0.3, 2.0]))
+    tensor([-0.5000,  0.0000,  1.5000])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.softshrink(input, self.lambd)

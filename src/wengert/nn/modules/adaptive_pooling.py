@@ -1,0 +1,243 @@
+"""Layer 8 · nn: pooling to a size that is given, with windows that adapt or are drawn."""
+
+# the arguments and attributes have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from wengert.nn import functional as F
+from wengert.nn.modules.making import Sizes, repeated
+from wengert.nn.modules.module import Module
+
+__all__ = [
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
+]
+
+# -- windows that adapt ---------------------------------------------------------------------------
+
+
+class _AdaptivePoolNd(Module):
+    def __init__(self, output_size: Any) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+    def extra_repr(self) -> str:
+        """The size of the output."""
+        return f"output_size={self.output_size}"
+
+
+class _AdaptiveAvgPoolNd(_AdaptivePoolNd):
+    """The base of those that take means."""
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
+    """`functional.adaptive_avg_pool1d` to a given size.
+
+    Parameters
+    ----------
+    output_size : int or tuple of int
+        The size of the pooled dimensions; with several of them, None stands for the input's.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.AdaptiveAvgPool1d(2)(wg.tensor([[1.0, 3.0, 2.0, 0.0]]))
+    tensor([[2., 1.]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The means of the windows."""
+        return F.adaptive_avg_pool1d(input, self.output_size)
+
+
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
+    """`functional.adaptive_avg_pool2d` to a given size; argument as for `AdaptiveAvgPool1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.AdaptiveAvgPool2d((1, None))(wg.arange(6.0).view(1, 2, 3))
+    tensor([[[1.5000, 2.5000, 3.5000]]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The means of the windows."""
+        return F.adaptive_avg_pool2d(input, self.output_size)
+
+
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
+    """`functional.adaptive_avg_pool3d` to a given size; argument as for `AdaptiveAvgPool1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.AdaptiveAvgPool3d(1)(wg.arange(8.0).view(1, 2, 2, 2))
+    tensor([[[[3.5000]]]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The means of the windows."""
+        return F.adaptive_avg_pool3d(input, self.output_size)
+
+
+class _AdaptiveMaxPoolNd(_AdaptivePoolNd):
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__(output_size)
+        self.return_indices = return_indices
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
+    """`functional.adaptive_max_pool1d` to a given size.
+
+    Parameters
+    ----------
+    output_size : int or tuple of int
+        The size of the pooled dimensions; with several of them, None stands for the input's.
+    return_indices : bool
+        Whether to return the places of the maxima, too.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.AdaptiveMaxPool1d(2)(wg.tensor([[1.0, 3.0, 2.0, 0.0]]))
+    tensor([[3., 2.]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The maxima of the windows, with their places if these are asked for."""
+        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
+    """`functional.adaptive_max_pool2d` to a given size; arguments as for `AdaptiveMaxPool1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.AdaptiveMaxPool2d((1, None))(wg.arange(6.0).view(1, 2, 3))
+    tensor([[[3., 4., 5.]]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The maxima of the windows, with their places if these are asked for."""
+        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
+    """`functional.adaptive_max_pool3d` to a given size; arguments as for `AdaptiveMaxPool1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.AdaptiveMaxPool3d(1)(wg.arange(8.0).view(1, 2, 2, 2))
+    tensor([[[[7.]]]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The maxima of the windows, with their places if these are asked for."""
+        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+
+
+# -- windows that are drawn -----------------------------------------------------------------------
+
+
+class _FractionalMaxPoolNd(Module):
+    _dims: ClassVar[int]
+
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        output_size: Sizes | None = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Any = None,
+    ) -> None:
+        super().__init__()
+        name, dims = type(self).__name__, self._dims
+        sizes = repeated(kernel_size, dims)
+        if any(size <= 0 for size in sizes):
+            raise ValueError(f"kernel_size must be greater than 0, but got {kernel_size}")
+        if output_size is None and output_ratio is None:
+            raise ValueError(
+                f"{name} requires specifying either an output size, or a pooling ratio"
+            )
+        if output_size is not None and output_ratio is not None:
+            raise ValueError(
+                "only one of output_size and output_ratio may be specified, but they are "
+                f"{output_size} and {output_ratio}"
+            )
+        ratios = None if output_ratio is None else repeated(output_ratio, dims)
+        if ratios is not None and not all(0 < ratio < 1 for ratio in ratios):
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+        self.kernel_size = sizes
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        self.output_size = None if output_size is None else repeated(output_size, dims)
+        self.output_ratio = ratios
+
+    def _options(self) -> tuple[Any, ...]:
+        return (
+            self.kernel_size,
+            self.output_size,
+            self.output_ratio,
+            self.return_indices,
+            self._random_samples,
+        )
+
+
+class FractionalMaxPool2d(_FractionalMaxPoolNd):
+    """`functional.fractional_max_pool2d`: maxima of windows whose places are drawn at random.
+
+    Parameters
+    ----------
+    kernel_size : int or tuple of int
+        The size of the windows.
+    output_size : int or tuple of int, optional
+        How many windows there are along each dimension.
+    output_ratio : float or tuple of float, optional
+        The same, as shares of the input's sizes, between 0 and 1.
+    return_indices : bool
+        Whether to return the places of the maxima, too.
+
+    Raises
+    ------
+    ValueError
+        If not just one of `output_size` and `output_ratio` is given, or a number is out of range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.FractionalMaxPool2d(2, output_ratio=0.5)(wg.ones(1, 6, 8)).shape
+    torch.Size([1, 3, 4])
+    """
+
+    _dims = 2
+
+    def forward(self, input: Any) -> Any:
+        """The maxima of the windows, with their places if these are asked for."""
+        return F.fractional_max_pool2d(input, *self._options())
+
+
+class FractionalMaxPool3d(_FractionalMaxPoolNd):
+    """`functional.fractional_max_pool3d`; arguments as for `FractionalMaxPool2d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.FractionalMaxPool3d(2, output_size=2)(wg.ones(1, 5, 6, 7)).shape
+    torch.Size([1, 2, 2, 2])
+    """
+
+    _dims = 3
+
+    def forward(self, input: Any) -> Any:
+        """The maxima of the windows, with their places if these are asked for."""
+        return F.fractional_max_pool3d(input, *self._options())

@@ -1,0 +1,196 @@
+"""Layer 8 · nn: normalisation of batches."""
+
+# the arguments and attributes have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from wengert.nn import functional as F
+from wengert.nn.modules.making import new_parameter, ones_and_zeros
+from wengert.nn.modules.module import Module
+from wengert.nn.parameter import Parameter
+from wengert.ops.create import ones, tensor, zeros
+
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
+
+
+class _NormBase(Module):
+    """What batch and instance norms share: scale and shift, and running statistics."""
+
+    _version = 2
+    _ranks: ClassVar[tuple[int, ...]]
+    """The numbers of dimensions that an input may have."""
+
+    weight: Parameter | None
+    bias: Parameter | None
+    running_mean: Any
+    running_var: Any
+    num_batches_tracked: Any
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        made = {"device": device, "dtype": dtype}
+        for name, wanted in (("weight", affine), ("bias", affine and bias)):
+            self.register_parameter(name, new_parameter(num_features, **made) if wanted else None)
+        mean = var = count = None
+        if track_running_stats:
+            mean, var = zeros(num_features, **made), ones(num_features, **made)
+            count = tensor(0, device=device)
+        self.register_buffer("running_mean", mean)
+        self.register_buffer("running_var", var)
+        self.register_buffer("num_batches_tracked", count)
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        """Forget the batches that have been seen."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        """Forget the batches that have been seen; the scale becomes 1, the shift 0."""
+        self.reset_running_stats()
+        if self.affine:
+            ones_and_zeros(self.weight, self.bias)
+
+    def _check_input_dim(self, input: Any) -> None:
+        if input.dim() not in self._ranks:
+            ranks = " or ".join(f"{rank}D" for rank in self._ranks)
+            raise ValueError(f"expected {ranks} input (got {input.dim()}D input)")
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
+        )
+
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, local_metadata: Any, *others: Any
+    ) -> None:
+        # states of the first version have no count
+        version, key = local_metadata.get("version"), f"{prefix}num_batches_tracked"
+        old = version is None or version < 2
+        if old and self.track_running_stats and key not in state_dict:
+            count = self.num_batches_tracked
+            state_dict[key] = tensor(0) if count is None else count
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *others)
+
+
+class _BatchNorm(_NormBase):
+    def forward(self, input: Any) -> Any:
+        """The normalised batch; in training, the running statistics follow it."""
+        self._check_input_dim(input)
+        training, count = self.training, self.num_batches_tracked
+        tracks = self.track_running_stats
+        counts = training and tracks and count is not None
+        share = self.momentum
+        if share is None:
+            # the mean of all batches so far
+            share = 1 / (float(count) + 1) if counts else 0.0
+        used = tracks or not training
+        result = F.batch_norm(
+            input,
+            self.running_mean if used else None,
+            self.running_var if used else None,
+            self.weight,
+            self.bias,
+            training or (self.running_mean is None and self.running_var is None),
+            share,
+            self.eps,
+        )
+        if counts:
+            count.add_(1)
+        return result
+
+
+class BatchNorm1d(_BatchNorm):
+    """`functional.batch_norm` of an input of shape (N, C) or (N, C, L).
+
+    In training, the means and variances of the batch are used, and running ones follow them, which
+    are used in evaluation.
+
+    Parameters
+    ----------
+    num_features : int
+        The number C of channels.
+    eps : float
+        Keeps quotients finite.
+    momentum : float, optional
+        The share of a new batch in the running statistics; None for the mean of all batches.
+    affine : bool
+        Whether there are a scale and a shift for each channel.
+    track_running_stats : bool
+        Whether there are running statistics; without them, those of the batch are always used.
+    device, dtype : optional
+        Of parameters and buffers.
+    bias : bool
+        Whether there is a shift beside the scale.
+
+    Attributes
+    ----------
+    weight, bias : Parameter or None
+        The scale, at first 1, and the shift, at first 0; of shape (C,).
+    running_mean, running_var : Tensor or None
+        The running statistics; buffers of shape (C,).
+    num_batches_tracked : Tensor or None
+        How many batches there were; a buffer without dimensions.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> layer = wg.nn.BatchNorm1d(2)
+    >>> layer
+    BatchNorm1d(2, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    >>> layer(wg.tensor([[1.0, 0.0], [3.0, 10.0]])).detach()
+    tensor([[-1.0000, -1.0000],
+            [ 1.0000,  1.0000]])
+    >>> layer.running_mean, layer.num_batches_tracked
+    (tensor([0.2000, 0.5000]), tensor(1))
+    """
+
+    _ranks = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """`functional.batch_norm` of an input of shape (N, C, H, W); arguments as for `BatchNorm1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.BatchNorm2d(3)(wg.randn(2, 3, 4, 4)).shape
+    torch.Size([2, 3, 4, 4])
+    """
+
+    _ranks = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    """`functional.batch_norm` of an input of shape (N, C, D, H, W); arguments as for `BatchNorm1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.BatchNorm3d(3, affine=False)(wg.randn(2, 3, 2, 4, 4)).shape
+    torch.Size([2, 3, 2, 4, 4])
+    """
+
+    _ranks = (5,)

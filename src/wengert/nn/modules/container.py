@@ -1,0 +1,349 @@
+"""Layer 8 · nn: modules that hold modules in a row, in a list, or by names."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections import OrderedDict
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from itertools import chain
+from typing import Any, Self, cast
+
+from wengert.nn.modules.module import Module
+from wengert.nn.modules.registration import type_name
+
+__all__ = ["Container", "ModuleDict", "ModuleList", "Sequential", "pairs_of"]
+
+
+class _Row(Module):
+    """What `Sequential` and `ModuleList` have in common: modules in an order, by their numbers."""
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._modules.values())
+
+    def __setitem__(self, idx: int, module: Any) -> None:
+        setattr(self, self._key(idx), module)
+
+    def __delitem__(self, idx: int | slice) -> None:
+        keys = list(self._modules)[idx] if isinstance(idx, slice) else [self._key(idx)]
+        for key in keys:
+            delattr(self, key)
+        self._number(list(self))
+
+    def append(self, module: Any) -> Self:
+        """Add a module at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def insert(self, index: int, module: Any) -> Any:
+        """Put a module before the one at `index`.
+
+        Raises
+        ------
+        AssertionError
+            If `module` is no module.
+        IndexError
+            If there is no such place.
+        """
+        if not isinstance(module, Module):
+            raise AssertionError(
+                f"module should be of type: {Module}, but got {type(module).__name__}"
+            )
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"Index out of range: {index}")
+        modules = list(self)
+        modules.insert(index, module)
+        self._number(modules)
+        return self
+
+    def pop(self, key: int | slice) -> Any:
+        """Take the module at a place out, and return it."""
+        found = cast("Any", self)[key]
+        del self[key]
+        return found
+
+    def extend(self, modules: Iterable[Any]) -> Self:
+        """Add all of some modules at the end."""
+        modules = list(modules)
+        for module in modules:
+            if module is not None and not isinstance(module, Module):
+                raise TypeError(f"{type_name(module)} is not a Module subclass")
+        for module in modules:
+            self.append(module)
+        return self
+
+    def _key(self, idx: Any) -> str:
+        """The name of the module at a place, which may be counted from the end."""
+        idx = operator.index(idx)
+        if not -len(self) <= idx < len(self):
+            raise IndexError(f"index {idx} is out of range")
+        return list(self._modules)[idx]
+
+    def _number(self, modules: list[Any]) -> None:
+        # the same table, which others may look at
+        self._modules.clear()
+        self._modules.update((str(i), module) for i, module in enumerate(modules))
+
+
+class Sequential(_Row):
+    """Modules that are called one after another, each on what the one before gave.
+
+    Parameters
+    ----------
+    *args : Module
+        The modules; or one `OrderedDict` of them by name.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert import nn
+    >>> class Double(nn.Module):
+    ...     def forward(self, x):
+    ...         return 2 * x
+    >>> twice = nn.Sequential(Double(), Double())
+    >>> twice(wg.tensor(3.0))
+    tensor(12.)
+    >>> twice
+    Sequential(
+      (0): Double()
+      (1): Double()
+    )
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__()
+        if len(args) == 1 and isinstance(args[0], OrderedDict):
+            named: Iterable[tuple[str, Any]] = args[0].items()
+        else:
+            named = ((str(i), module) for i, module in enumerate(args))
+        for name, module in named:
+            self.add_module(name, module)
+
+    def forward(self, input: Any) -> Any:
+        """What the last module gives."""
+        for module in self._modules.values():
+            input = module(input)
+        return input
+
+    def __getitem__(self, idx: int | slice) -> Any:
+        if isinstance(idx, slice):
+            return type(self)(OrderedDict(list(self._modules.items())[idx]))
+        return self._modules[self._key(idx)]
+
+    def __add__(self, other: Any) -> Sequential:
+        _check_sequential(other)
+        return Sequential(*self, *other)
+
+    def __iadd__(self, other: Any) -> Self:
+        _check_sequential(other)
+        return self.extend(other)
+
+    def __mul__(self, other: int) -> Sequential:
+        return Sequential(*list(self) * self._factor(other))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> Self:
+        return self.extend(list(self) * (self._factor(other) - 1))
+
+    def _factor(self, other: Any) -> int:
+        if not isinstance(other, int):
+            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(other)}")
+        if other <= 0:
+            raise ValueError(f"Non-positive multiplication factor {other} for {type(self)}")
+        return other
+
+
+def _check_sequential(other: Any) -> None:
+    if not isinstance(other, Sequential):
+        raise ValueError(
+            f"add operator supports only objects of Sequential class, but {type(other)} is given."
+        )
+
+
+class ModuleList(_Row):
+    """A list of modules, whose parameters are found.
+
+    Parameters
+    ----------
+    modules : iterable of Module, optional
+        What it begins with.
+
+    Examples
+    --------
+    >>> from wengert import nn
+    >>> layers = nn.ModuleList([nn.Module() for _ in range(3)])
+    >>> len(layers), len(layers[1:])
+    (3, 2)
+    """
+
+    def __init__(self, modules: Iterable[Any] | None = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.extend(modules)
+
+    def __getitem__(self, idx: int | slice) -> Any:
+        if isinstance(idx, slice):
+            return type(self)(list(self)[idx])
+        return self._modules[self._key(idx)]
+
+    def __iadd__(self, modules: Iterable[Any]) -> Self:
+        return self.extend(modules)
+
+    def __add__(self, other: Iterable[Any]) -> ModuleList:
+        return ModuleList(chain(self, other))
+
+    def extend(self, modules: Iterable[Any]) -> Self:
+        """Add all of some modules at the end.
+
+        Raises
+        ------
+        TypeError
+            If `modules` is not iterable, or holds what is no module.
+        """
+        if not isinstance(modules, Iterable):
+            raise TypeError(
+                "ModuleList.extend should be called with an iterable, but got "
+                f"{type(modules).__name__}"
+            )
+        return super().extend(modules)
+
+    def __repr__(self) -> str:
+        # like neighbours in one line
+        runs: list[tuple[int, int, str]] = []
+        for i, text in enumerate(map(repr, self)):
+            if runs and runs[-1][2] == text:
+                runs[-1] = (runs[-1][0], i, text)
+            else:
+                runs.append((i, i, text))
+        lines = [
+            f"({first}): {text}"
+            if first == last
+            else f"({first}-{last}): {last - first + 1} x {text}"
+            for first, last, text in runs
+        ]
+        inner = "".join("\n  " + line.replace("\n", "\n  ") for line in lines)
+        return f"{self._get_name()}({inner}\n)" if inner else f"{self._get_name()}()"
+
+
+class ModuleDict(Module):
+    """Modules by names of the program's own choice, whose parameters are found.
+
+    Parameters
+    ----------
+    modules : mapping or iterable of pairs, optional
+        What it begins with.
+
+    Examples
+    --------
+    >>> from wengert import nn
+    >>> heads = nn.ModuleDict({"left": nn.Module(), "right": nn.Module()})
+    >>> list(heads), "left" in heads
+    (['left', 'right'], True)
+    """
+
+    def __init__(self, modules: Any = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.update(modules)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._modules[key]
+
+    def __setitem__(self, key: str, module: Any) -> None:
+        self.add_module(key, module)
+
+    def __delitem__(self, key: str) -> None:
+        del self._modules[key]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._modules
+
+    def clear(self) -> None:
+        """Take all modules out."""
+        self._modules.clear()
+
+    def pop(self, key: str) -> Any:
+        """Take the module of a name out, and return it."""
+        return self._modules.pop(key)
+
+    def keys(self) -> KeysView[str]:
+        """The names."""
+        return self._modules.keys()
+
+    def items(self) -> ItemsView[str, Any]:
+        """The names with their modules."""
+        return self._modules.items()
+
+    def values(self) -> ValuesView[Any]:
+        """The modules."""
+        return self._modules.values()
+
+    def update(self, modules: Any) -> None:
+        """Add modules from a mapping, or from an iterable of pairs of names and modules.
+
+        Raises
+        ------
+        TypeError
+            If `modules` is neither.
+        ValueError
+            If it holds something that is no pair.
+        """
+        for key, module in pairs_of(modules, "ModuleDict", "ModuleDict"):
+            self[key] = module
+
+
+def pairs_of(source: Any, name: str, called: str) -> list[tuple[str, Any]]:
+    """The pairs that a module with names is updated by, checked.
+
+    Parameters
+    ----------
+    source
+        A mapping, or an iterable of pairs.
+    name, called
+        What errors call the class: of elements, and of the whole.
+    """
+    if not isinstance(source, Iterable):
+        raise TypeError(
+            f"{called}.update should be called with an iterable of key/value pairs, but got "
+            f"{type(source).__name__}"
+        )
+    if isinstance(source, Mapping) or (isinstance(source, Module) and hasattr(source, "items")):
+        return list(source.items())
+    made: list[tuple[str, Any]] = []
+    for i, pair in enumerate(cast("Iterable[Any]", source)):
+        if not isinstance(pair, Iterable):
+            raise TypeError(
+                f"{name} update sequence element #{i} should be Iterable; is {type(pair).__name__}"
+            )
+        pair = tuple(pair)
+        if len(pair) != 2:
+            raise ValueError(
+                f"{name} update sequence element #{i} has length {len(pair)}; 2 is required"
+            )
+        made.append((pair[0], pair[1]))
+    return made
+
+
+class Container(Module):
+    """Modules by names, given as keyword arguments: an old name for what `Module` does itself."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        warnings.warn(
+            "`nn.Container` is deprecated. All of its functionality is now implemented in "
+            "`nn.Module`. Subclass that instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        super().__init__()
+        for key, module in kwargs.items():
+            self.add_module(key, module)

@@ -1,0 +1,246 @@
+"""Layer 8 · nn: changes to all that a module and the modules within it hold."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+from wengert.base.device import check_device
+from wengert.base.dtypes import as_dtype, is_differentiable
+from wengert.base.dtypes import dtype as DType
+from wengert.nn.parameter import Parameter, is_lazy
+from wengert.ops.like import empty_like
+from wengert.tape.modes import no_grad
+from wengert.tensor.tensor import Tensor
+
+__all__ = ["Conversion"]
+
+
+class Conversion:
+    """The methods of a module that reach everything in it."""
+
+    training: bool
+    _parameters: dict[str, Any]
+    _buffers: dict[str, Any]
+    children: Callable[[], Iterator[Any]]
+    parameters: Callable[..., Iterator[Any]]
+
+    def apply(self, fn: Callable[[Any], Any]) -> Self:
+        """Call `fn` with each module within, then with this one.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> outer = wg.nn.Module()
+        >>> outer.inner = wg.nn.Module()
+        >>> seen = []
+        >>> _ = outer.apply(seen.append)
+        >>> seen == [outer.inner, outer]
+        True
+        """
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Self:
+        """Replace each parameter's and buffer's values, and gradients, by what `fn` makes of them.
+
+        Parameters stay the objects that they are, so optimisers and ties keep hold of them.
+        """
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        for name, param in self._parameters.items():
+            if param is None:
+                continue
+            with no_grad():
+                made = fn(param)
+                grad = None if param.grad is None else fn(param.grad)
+            if grad is not None:
+                # while dtypes or shapes change, a gradient of the old kind would be refused
+                param.grad, kept = None, param.grad
+                kept.data = grad
+            if type(param).__torch_function__ is Parameter.__torch_function__:
+                param.data = made
+            else:
+                param = self._parameters[name] = Parameter(made, param.requires_grad)
+            if grad is not None:
+                param.grad = kept
+        for name, buffer in self._buffers.items():
+            if is_lazy(buffer):
+                buffer.data = fn(buffer)
+            elif buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """Convert parameters and buffers of floating point or complex dtype, in place.
+
+        Called as ``to(dtype)``, ``to(device)``, ``to(device, dtype)`` or ``to(tensor)``. Integers
+        stay integers. The one device is ``"cpu"``.
+
+        Parameters
+        ----------
+        device, dtype, non_blocking, memory_format
+            As for `Tensor.to`.
+
+        Returns
+        -------
+        Module
+            This module itself.
+
+        Raises
+        ------
+        TypeError
+            For a dtype of integers or booleans.
+        RuntimeError
+            For a device that there is no backend for.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> module = wg.nn.Module()
+        >>> module.weight = wg.nn.Parameter(wg.ones(2))
+        >>> module.to(wg.float64).weight.dtype
+        torch.float64
+        """
+        device, dtype, memory_format = _parsed(args, kwargs)
+        if device is not None:
+            check_device(device)
+        if dtype is not None:
+            if not is_differentiable(dtype.dtype):
+                raise TypeError(
+                    "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                    f"dtype={dtype!r}"
+                )
+            if dtype.is_complex:
+                warnings.warn(
+                    "Complex modules are a new feature under active development whose design may "
+                    "change, and some modules might not work as expected when using complex "
+                    "tensors as parameters or buffers: to(dtype) makes every parameter complex.",
+                    stacklevel=2,
+                )
+
+        def converted(tensor: Any) -> Any:
+            wanted = dtype if is_differentiable(tensor.payload.dtype) else None
+            if memory_format is not None and tensor.dim() in (4, 5):
+                return tensor.to(dtype=wanted, memory_format=memory_format)
+            return tensor.to(dtype=wanted)
+
+        return self._apply(converted)
+
+    def type(self, dst_type: Any) -> Self:
+        """Convert all parameters and buffers to `dst_type`, integers too, in place."""
+        return self._apply(lambda tensor: tensor.type(dst_type))
+
+    def float(self) -> Self:
+        """Convert floating point parameters and buffers to float32, in place."""
+        return self._apply(lambda t: t.float() if t.is_floating_point() else t)
+
+    def double(self) -> Self:
+        """Convert floating point parameters and buffers to float64, in place."""
+        return self._apply(lambda t: t.double() if t.is_floating_point() else t)
+
+    def half(self) -> Self:
+        """Convert floating point parameters and buffers to float16, in place."""
+        return self._apply(lambda t: t.half() if t.is_floating_point() else t)
+
+    def bfloat16(self) -> Self:
+        """Convert floating point parameters and buffers to bfloat16, in place."""
+        return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
+
+    def cpu(self) -> Self:
+        """This module, which is on the CPU already."""
+        return self._apply(lambda tensor: tensor.cpu())
+
+    def cuda(self, device: Any = None) -> Self:
+        """Raise an error, since there is no GPU backend.
+
+        Raises
+        ------
+        RuntimeError
+            Always.
+        """
+        check_device("cuda" if device is None else device)
+        return self
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+        """Give parameters and buffers new memory on `device`, without values."""
+        check_device(device)
+        return self._apply(empty_like, recurse=recurse)
+
+    def train(self, mode: bool = True) -> Self:
+        """Set this module and all within to training (or, with False, to evaluation).
+
+        Raises
+        ------
+        ValueError
+            If `mode` is no boolean.
+        """
+        if not isinstance(mode, bool):
+            raise ValueError(f"training mode is expected to be boolean, not {mode!r}")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self) -> Self:
+        """Set this module and all within to evaluation: the same as ``train(False)``."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Say whether gradients of the parameters are recorded."""
+        for param in self.parameters():
+            param.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Take the gradients of all parameters away, or fill them with zeros.
+
+        Parameters
+        ----------
+        set_to_none : bool
+            Whether ``.grad`` becomes None rather than zeros.
+        """
+        for param in self.parameters():
+            grad = param.grad
+            if grad is None:
+                continue
+            if set_to_none:
+                param.grad = None
+            else:
+                if grad.grad_fn is None:
+                    grad.requires_grad_(False)
+                else:
+                    grad.detach_()
+                grad.zero_()
+
+
+def _parsed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """The device, dtype and memory format that the arguments of `Module.to` mean."""
+    named = dict(kwargs)
+    device, dtype = named.pop("device", None), named.pop("dtype", None)
+    memory_format = named.pop("memory_format", None)
+    tensor = named.pop("tensor", None)
+    named.pop("non_blocking", None)
+    if named:
+        raise TypeError(f"to() got an unexpected keyword argument '{next(iter(named))}'")
+    for value in args if tensor is None else (tensor, *args):
+        if isinstance(value, Tensor):
+            dtype = value.dtype
+        elif isinstance(value, DType) or _is_dtype(value):
+            dtype = value
+        elif value is not None and not isinstance(value, bool):
+            device = value
+    return device, None if dtype is None else as_dtype(dtype), memory_format
+
+
+def _is_dtype(value: Any) -> bool:
+    # what names a dtype without being one: a class of NumPy's, a name with or without "torch."
+    try:
+        as_dtype(value)
+    except (TypeError, ValueError):
+        return False
+    return not isinstance(value, bool)

@@ -1,0 +1,160 @@
+"""Layer 8 · nn: elements and channels that are left out at random."""
+
+# the arguments and attributes have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.nn import functional as F
+from wengert.nn.modules.module import Module
+
+__all__ = [
+    "AlphaDropout",
+    "Dropout",
+    "Dropout1d",
+    "Dropout2d",
+    "Dropout3d",
+    "FeatureAlphaDropout",
+]
+
+
+class _DropoutNd(Module):
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        if not 0 <= p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        self.p = p
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout(_DropoutNd):
+    """`functional.dropout` while the module is in training.
+
+    Parameters
+    ----------
+    p : float
+        The probability of each element to become 0.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Raises
+    ------
+    ValueError
+        If `p` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> layer, _ = wg.nn.Dropout(0.3), wg.manual_seed(0)
+    >>> layer(wg.ones(6))
+    tensor([0.0000, 0.0000, 1.4286, 0.0000, 1.4286, 0.0000])
+    >>> layer.eval()(wg.ones(6))
+    tensor([1., 1., 1., 1., 1., 1.])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The input, in training with elements left out."""
+        return F.dropout(input, self.p, self.training, self.inplace)
+
+
+class Dropout1d(_DropoutNd):
+    """`functional.dropout1d`, of whole channels, while the module is in training.
+
+    Arguments are as for `Dropout`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> layer, _ = wg.nn.Dropout1d(), wg.manual_seed(0)
+    >>> layer(wg.ones(3, 2))
+    tensor([[0., 0.],
+            [0., 0.],
+            [2., 2.]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The input, in training with channels left out."""
+        return F.dropout1d(input, self.p, self.training, self.inplace)
+
+
+class Dropout2d(_DropoutNd):
+    """`functional.dropout2d`, of whole channels, while the module is in training.
+
+    Arguments are as for `Dropout`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> layer, _ = wg.nn.Dropout2d(), wg.manual_seed(0)
+    >>> layer(wg.ones(1, 3, 1, 2)).flatten(2)
+    tensor([[[0., 0.],
+             [0., 0.],
+             [2., 2.]]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The input, in training with channels left out."""
+        return F.dropout2d(input, self.p, self.training, self.inplace)
+
+
+class Dropout3d(_DropoutNd):
+    """`functional.dropout3d`, of whole channels, while the module is in training.
+
+    Arguments are as for `Dropout`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> layer, _ = wg.nn.Dropout3d(), wg.manual_seed(0)
+    >>> layer(wg.ones(1, 3, 1, 1, 2)).flatten(2)
+    tensor([[[0., 0.],
+             [0., 0.],
+             [2., 2.]]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The input, in training with channels left out."""
+        return F.dropout3d(input, self.p, self.training, self.inplace)
+
+
+class AlphaDropout(_DropoutNd):
+    """`functional.alpha_dropout`, which keeps mean and variance, while the module is in training.
+
+    Arguments are as for `Dropout`; `inplace` is without effect, as in PyTorch.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> layer, _ = wg.nn.AlphaDropout(), wg.manual_seed(0)
+    >>> layer(wg.zeros(3))
+    tensor([-0.7792, -0.7792,  0.7792])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The input, in training with elements that have the value of a closed `SELU`."""
+        return F.alpha_dropout(input, self.p, self.training)
+
+
+class FeatureAlphaDropout(_DropoutNd):
+    """`functional.feature_alpha_dropout`, of whole channels, while the module is in training.
+
+    Arguments are as for `Dropout`; `inplace` is without effect, as in PyTorch.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> layer, _ = wg.nn.FeatureAlphaDropout(), wg.manual_seed(0)
+    >>> layer(wg.zeros(1, 3, 2))
+    tensor([[[-0.7792, -0.7792],
+             [-0.7792, -0.7792],
+             [ 0.7792,  0.7792]]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The input, in training with channels that have the value of a closed `SELU`."""
+        return F.feature_alpha_dropout(input, self.p, self.training)

@@ -1,0 +1,88 @@
+"""Layer 8 · nn: dimensions that are joined and taken apart."""
+
+# the arguments and attributes have PyTorch's names
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from wengert.nn.modules.module import Module
+
+__all__ = ["Flatten", "Unflatten"]
+
+
+class Flatten(Module):
+    """`Tensor.flatten` as a module, by default of all dimensions but the first.
+
+    Parameters
+    ----------
+    start_dim, end_dim : int
+        The first and the last of the dimensions that become one.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Flatten()(wg.ones(2, 3, 4)).shape
+    torch.Size([2, 12])
+    """
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim = start_dim
+        self.end_dim = end_dim
+
+    def forward(self, input: Any) -> Any:
+        """The input with fewer dimensions."""
+        return input.flatten(self.start_dim, self.end_dim)
+
+    def extra_repr(self) -> str:
+        """The dimensions."""
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Unflatten(Module):
+    """`Tensor.unflatten` as a module.
+
+    Parameters
+    ----------
+    dim : int
+        The dimension that becomes several.
+    unflattened_size : tuple of int
+        Their sizes.
+
+    Raises
+    ------
+    TypeError
+        If the sizes are no tuple of integers.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Unflatten(1, (2, 3))(wg.ones(4, 6)).shape
+    torch.Size([4, 2, 3])
+    """
+
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
+        super().__init__()
+        if not isinstance(unflattened_size, tuple | list):
+            raise TypeError(
+                "unflattened_size must be a tuple of ints, but found type "
+                f"{type(unflattened_size).__name__}"
+            )
+        for position, size in enumerate(unflattened_size):
+            if not isinstance(size, int):
+                raise TypeError(
+                    "unflattened_size must be tuple of ints, but found element of type "
+                    f"{type(size).__name__} at pos {position}"
+                )
+        self.dim = dim
+        self.unflattened_size = unflattened_size
+
+    def forward(self, input: Any) -> Any:
+        """The input with more dimensions."""
+        return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        """The dimension and the sizes."""
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

@@ -1,0 +1,97 @@
+"""Layer 8 · nn: images taken apart into windows, and put together again."""
+
+# the arguments and attributes have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.nn import functional as F
+from wengert.nn.modules.making import Sizes
+from wengert.nn.modules.module import Module
+
+__all__ = ["Fold", "Unfold"]
+
+
+class _Windows(Module):
+    """The windows of `Unfold` and `Fold`."""
+
+    def __init__(
+        self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.dilation = dilation
+        self.padding = padding
+        self.stride = stride
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return (
+            f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
+            f"stride={self.stride}"
+        )
+
+
+class Unfold(_Windows):
+    """`functional.unfold` as a module: the windows of an image as columns.
+
+    Parameters
+    ----------
+    kernel_size, dilation, padding, stride : int or tuple of int
+        The size of the windows, the distance between their elements, how far they go beyond the
+        image, and the step from one to the next.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Unfold(2)(wg.arange(6.0).view(1, 1, 2, 3))
+    tensor([[[0., 1.],
+             [1., 2.],
+             [3., 4.],
+             [4., 5.]]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The windows."""
+        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
+
+
+class Fold(_Windows):
+    """`functional.fold` as a module: the sum of windows at their places in an image.
+
+    Parameters
+    ----------
+    output_size : int or tuple of int
+        Height and width of the image.
+    kernel_size, dilation, padding, stride : int or tuple of int
+        As for `Unfold`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Fold((2, 3), 2)(wg.ones(1, 4, 2))
+    tensor([[[[1., 2., 1.],
+              [1., 2., 1.]]]])
+    """
+
+    def __init__(
+        self,
+        output_size: Sizes,
+        kernel_size: Sizes,
+        dilation: Sizes = 1,
+        padding: Sizes = 0,
+        stride: Sizes = 1,
+    ) -> None:
+        super().__init__(kernel_size, dilation, padding, stride)
+        self.output_size = output_size
+
+    def forward(self, input: Any) -> Any:
+        """The image."""
+        return F.fold(
+            input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
+        )
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return f"output_size={self.output_size}, {super().extra_repr()}"

@@ -1,0 +1,396 @@
+"""Layer 8 · nn: hooks on calls of modules, and the calls that run them.
+
+NOTE [calls of modules]
+A module without hooks is called by looking at one attribute, `_hooked`, which is the class's until
+something is registered: a hook of one module sets it on the module, a hook of all modules on
+`Calls`. Tables of hooks are made when they are first needed. A key of such a table is
+``(flags, number)``: how the hook wants to be called, and the id of its handle.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from wengert.nn.modules.backward_hooks import BackwardHook, hook_outputs_node
+from wengert.tape.handles import RemovableHandle, register
+
+__all__ = [
+    "TABLES_OF_CALLS",
+    "Calls",
+    "register_module_backward_hook",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+    "renumbered",
+]
+
+TABLES_OF_CALLS = frozenset(
+    {"_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks"}
+)
+"""The tables whose hooks a call of the module runs."""
+
+_Table = OrderedDict[Any, Callable[..., Any]]
+
+WITH_KWARGS = 1
+ALWAYS = 2
+NOT_FULL = 4
+"""Of a backward hook: the older kind, on the node of the result."""
+
+_FORWARD_PRE: _Table = OrderedDict()
+_FORWARD: _Table = OrderedDict()
+_BACKWARD_PRE: _Table = OrderedDict()
+_BACKWARD: _Table = OrderedDict()
+_ALL = (_FORWARD_PRE, _FORWARD, _BACKWARD_PRE, _BACKWARD)
+
+
+def renumbered(table: _Table) -> _Table:
+    """A copy of a table of hooks whose numbers no other handle has, or will have."""
+    made: _Table = OrderedDict()
+    for (flags, _), hook in table.items():
+        register(made, hook, "hook", flags)
+    return made
+
+
+class Calls:
+    """The methods that register hooks of a module, and the call that runs them."""
+
+    _hooked: Any = False
+    _compiled_call_impl: Any = None
+    _forward_pre_hooks: _Table
+    _forward_hooks: _Table
+    _backward_pre_hooks: _Table
+    _backward_hooks: _Table
+    forward: Callable[..., Any]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What `forward` gives, with hooks run before and after."""
+        if not self._hooked:
+            return self.forward(*args, **kwargs)
+        if self._compiled_call_impl is not None:
+            return self._compiled_call_impl(*args, **kwargs)
+        return self._call_with_hooks(args, kwargs)
+
+    def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
+        return (
+            self._call_with_hooks(args, kwargs) if self._hooked else self.forward(*args, **kwargs)
+        )
+
+    def _hooks(self, name: str, common: _Table) -> list[tuple[Any, Any]]:
+        own = self.__dict__.get(name)
+        return [*common.items(), *own.items()] if own else [*common.items()]
+
+    def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        after = self._hooks("_forward_hooks", _FORWARD)
+        called: set[Any] = set()
+        result = None
+        try:
+            for (flags, _), hook in self._hooks("_forward_pre_hooks", _FORWARD_PRE):
+                args, kwargs = _before(self, hook, flags, args, kwargs)
+            full, older = self._split_backward_hooks()
+            before_backward = self._hooks("_backward_pre_hooks", _BACKWARD_PRE)
+            backward = None
+            if full or before_backward:
+                backward = BackwardHook(self, full, [hook for _, hook in before_backward])
+                args = backward.setup_input_hook(args)
+            result = self.forward(*args, **kwargs)
+            for key, hook in after:
+                called.add(key)
+                made = _after(self, hook, key[0], args, kwargs, result)
+                if made is not None:
+                    result = made
+            if backward is not None:
+                result = backward.setup_output_hook(result)
+            if older:
+                hook_outputs_node(self, older, args, result)
+            return result
+        except Exception:
+            for key, hook in after:
+                if key[0] & ALWAYS and key not in called:
+                    result = _silenced(self, hook, key[0], args, kwargs, result)
+            raise
+
+    def _split_backward_hooks(self) -> tuple[list[Any], list[Any]]:
+        hooks = self._hooks("_backward_hooks", _BACKWARD)
+        full = [hook for (flags, _), hook in hooks if not flags & NOT_FULL]
+        return full, [hook for (flags, _), hook in hooks if flags & NOT_FULL]
+
+    def _settle(self) -> None:
+        """Make calls quick again, if no hook is left."""
+        held = self.__dict__
+        tables = [name for name in TABLES_OF_CALLS if name in held]
+        if self._compiled_call_impl is None and not any(held[name] for name in tables):
+            for name in ("_hooked", *tables):
+                held.pop(name, None)
+
+    # -- registering -------------------------------------------------------------------------------
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, args)`` before each `forward`.
+
+        What it returns, if not None, takes the place of the positional arguments; a value that is
+        no tuple becomes one.
+
+        Parameters
+        ----------
+        hook : callable
+            With `with_kwargs`: ``hook(module, args, kwargs)``, which returns None or both anew.
+        prepend : bool
+            Whether it runs before those that are registered already, rather than after.
+        with_kwargs : bool
+            Whether the hook is given the keyword arguments.
+
+        Returns
+        -------
+        RemovableHandle
+            Whose ``remove()`` takes the hook away.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> class Double(wg.nn.Module):
+        ...     def forward(self, x):
+        ...         return 2 * x
+        >>> double = Double()
+        >>> handle = double.register_forward_pre_hook(lambda module, args: args[0] + 1)
+        >>> double(wg.tensor(1.0))
+        tensor(4.)
+        >>> handle.remove()
+        >>> double(wg.tensor(1.0))
+        tensor(2.)
+        """
+        flags = WITH_KWARGS * with_kwargs
+        table = self._forward_pre_hooks
+        return _registered(table, hook, "register_forward_pre_hook", flags, prepend)
+
+    def register_forward_hook(
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> RemovableHandle:
+        """Call ``hook(module, args, output)`` after each `forward`.
+
+        What it returns, if not None, takes the place of the output.
+
+        Parameters
+        ----------
+        hook : callable
+            With `with_kwargs`: ``hook(module, args, kwargs, output)``.
+        prepend : bool
+            Whether it runs before those that are registered already, rather than after.
+        with_kwargs : bool
+            Whether the hook is given the keyword arguments.
+        always_call : bool
+            Whether it runs also where `forward` raised, with None for the output.
+
+        Returns
+        -------
+        RemovableHandle
+            Whose ``remove()`` takes the hook away.
+        """
+        flags = WITH_KWARGS * with_kwargs | ALWAYS * always_call
+        return _registered(self._forward_hooks, hook, "register_forward_hook", flags, prepend)
+
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, grad_output)`` before the backward pass reaches the module.
+
+        `grad_output` is a tuple with the gradient of each output, None for what is no tensor. A
+        tuple that the hook returns takes its place.
+
+        Returns
+        -------
+        RemovableHandle
+            Whose ``remove()`` takes the hook away.
+        """
+        table = self._backward_pre_hooks
+        return _registered(table, hook, "register_full_backward_pre_hook", 0, prepend)
+
+    def register_full_backward_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, grad_input, grad_output)`` when the gradients of inputs are known.
+
+        Both are tuples, with None for what is no tensor; `grad_input` has a place for each
+        positional argument. A tuple that the hook returns takes the place of `grad_input`.
+
+        Returns
+        -------
+        RemovableHandle
+            Whose ``remove()`` takes the hook away.
+
+        Raises
+        ------
+        RuntimeError
+            If the module has backward hooks of the older kind.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> class Double(wg.nn.Module):
+        ...     def forward(self, x):
+        ...         return 2 * x
+        >>> double = Double()
+        >>> handle = double.register_full_backward_hook(lambda m, grads, _: (grads[0] * 10,))
+        >>> x = wg.ones(2, requires_grad=True)
+        >>> double(x).sum().backward()
+        >>> x.grad
+        tensor([20., 20.])
+        """
+        table = self._backward_hooks
+        _check_kind(table, 0, "on a single Module")
+        return _registered(table, hook, "register_full_backward_hook", 0, prepend)
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(module, grad_input, grad_output)`` when the last node of the module has run.
+
+        `grad_input` are the gradients of that node's arguments, not of the module's:
+        `register_full_backward_hook` gives those.
+
+        Raises
+        ------
+        RuntimeError
+            If the module has full backward hooks.
+        """
+        table = self._backward_hooks
+        _check_kind(table, NOT_FULL, "on a single Module")
+        return _registered(table, hook, "register_backward_hook", NOT_FULL)
+
+
+def _before(
+    module: Any, hook: Any, flags: int, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments as a hook that runs before `forward` leaves them."""
+    if flags & WITH_KWARGS:
+        made = hook(module, args, kwargs)
+        if made is None:
+            return args, kwargs
+        if not (isinstance(made, tuple) and len(made) == 2):
+            raise RuntimeError(
+                f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got "
+                f"{made}."
+            )
+        return made
+    made = hook(module, args)
+    if made is None:
+        return args, kwargs
+    return made if isinstance(made, tuple) else (made,), kwargs
+
+
+def _after(module: Any, hook: Any, flags: int, args: Any, kwargs: Any, result: Any) -> Any:
+    if flags & WITH_KWARGS:
+        return hook(module, args, kwargs, result)
+    return hook(module, args, result)
+
+
+def _silenced(module: Any, hook: Any, flags: int, args: Any, kwargs: Any, result: Any) -> Any:
+    """Run a hook after an error, which is what the caller is to see, whatever the hook does."""
+    try:
+        made = _after(module, hook, flags, args, kwargs, result)
+    except Exception as error:
+        warnings.warn(
+            "module forward hook with ``always_call=True`` raised an exception that was silenced "
+            f"as another error was raised in forward: {error}",
+            stacklevel=4,
+        )
+        return result
+    return result if made is None else made
+
+
+def _registered(
+    table: _Table, hook: Any, what: str, flags: int = 0, prepend: bool = False
+) -> RemovableHandle:
+    handle = register(table, hook, what, flags)
+    if prepend:
+        table.move_to_end((flags, handle.id), last=False)
+    return handle
+
+
+def _check_kind(table: _Table, kind: int, where: str) -> None:
+    if any(flags != kind for flags, _ in table):
+        raise RuntimeError(
+            f"Cannot use both regular backward hooks and full backward hooks {where}. Please use "
+            "only one of them."
+        )
+
+
+# -- hooks of all modules --------------------------------------------------------------------------
+
+
+def _everywhere(table: _Table, hook: Any, what: str, flags: int = 0) -> RemovableHandle:
+    handle = register(table, hook, what, flags)
+    Calls._hooked = _Watch()
+    return handle
+
+
+class _Watch:
+    """What `Calls._hooked` is while there may be hooks of all modules: true as long as there are.
+
+    A module's own attribute hides it, so a call asks it once, and only modules without hooks do.
+    """
+
+    def __bool__(self) -> bool:
+        if any(_ALL):
+            return True
+        Calls._hooked = False
+        return False
+
+
+def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, args)`` before the `forward` of every module.
+
+    See `Module.register_forward_pre_hook`. Hooks of all modules run before a module's own.
+    """
+    return _everywhere(_FORWARD_PRE, hook, "register_module_forward_pre_hook")
+
+
+def register_module_forward_hook(
+    hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
+) -> RemovableHandle:
+    """Call ``hook(module, args, output)`` after the `forward` of every module.
+
+    See `Module.register_forward_hook`. Hooks of all modules run before a module's own.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> class Double(wg.nn.Module):
+    ...     def forward(self, x):
+    ...         return 2 * x
+    >>> seen = []
+    >>> with wg.nn.modules.module.register_module_forward_hook(lambda m, a, out: seen.append(m)):
+    ...     _ = Double()(wg.ones(1))
+    >>> seen
+    [Double()]
+    """
+    flags = WITH_KWARGS * with_kwargs | ALWAYS * always_call
+    return _everywhere(_FORWARD, hook, "register_module_forward_hook", flags)
+
+
+def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_output)`` before the backward pass reaches any module."""
+    return _everywhere(_BACKWARD_PRE, hook, "register_module_full_backward_pre_hook")
+
+
+def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` for every module (see `Module`)."""
+    _check_kind(_BACKWARD, 0, "as a global Module hook")
+    return _everywhere(_BACKWARD, hook, "register_module_full_backward_hook")
+
+
+def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` with the last node of every module.
+
+    See `Module.register_backward_hook`.
+    """
+    _check_kind(_BACKWARD, NOT_FULL, "as a global Module hook")
+    return _everywhere(_BACKWARD, hook, "register_module_backward_hook", NOT_FULL)

@@ -1,0 +1,76 @@
+"""Layer 8 · nn: loading of state that either happens as a whole or not at all.
+
+NOTE [loading as a whole]
+Errors in a state are known only when all of it has been looked at. Writes to modules that load in
+the ordinary way therefore wait until then. A class that overrides `_load_from_state_dict`, or a
+hook that runs after loading, may look at what has been written; where such are about, tensors are
+written at once, and their old values kept until no error can come any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar, Token
+from typing import Any
+
+from wengert.tape.modes import no_grad
+
+__all__ = ["Transaction"]
+
+_CURRENT: ContextVar[Transaction | None] = ContextVar("loading", default=None)
+
+
+class Transaction:
+    """The writes of one `load_state_dict`, none of which stands unless they are committed.
+
+    Parameters
+    ----------
+    waits
+        Whether a module's writes may wait for the end.
+    """
+
+    def __init__(self, waits: Callable[[Any], bool]) -> None:
+        self._waits = waits
+        self._later: list[Callable[[], Any]] = []
+        self._undo: list[Callable[[], Any]] = []
+        self._token: Token[Transaction | None] | None = None
+
+    def __enter__(self) -> Transaction:
+        self._token = _CURRENT.set(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._token is not None:
+            _CURRENT.reset(self._token)
+        with no_grad():
+            while self._undo:
+                self._undo.pop()()
+
+    def commit(self) -> None:
+        """Write what has waited, and let what was written stand."""
+        with no_grad():
+            for write in self._later:
+                write()
+        self._undo.clear()
+
+    @staticmethod
+    def copy(module: Any, held: Any, value: Any) -> None:
+        """Copy the values of `value` into `held`, which `module` holds."""
+        now = _CURRENT.get()
+        if now is not None and now._waits(module):
+            now._later.append(lambda: held.copy_(value))
+            return
+        with no_grad():
+            if now is not None:
+                old = held.detach().clone()
+                now._undo.append(lambda: held.copy_(old))
+            held.copy_(value)
+
+    @staticmethod
+    def assign(module: Any, name: str, value: Any) -> None:
+        """Let `module` hold `value` under `name`."""
+        now = _CURRENT.get()
+        if now is not None:
+            old = getattr(module, name)
+            now._undo.append(lambda: setattr(module, name, old))
+        setattr(module, name, value)

@@ -1,0 +1,465 @@
+"""Layer 8 · nn: losses of predictions and targets: distances and likelihoods.
+
+``size_average`` and ``reduce`` are PyTorch's former arguments for ``reduction`` (see NOTE
+[reduction]).
+"""
+
+# the arguments and attributes have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.nn import functional as F
+from wengert.nn.modules.module import Module
+from wengert.ops.losses import reduction_of
+
+__all__ = [
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "CTCLoss",
+    "CrossEntropyLoss",
+    "GaussianNLLLoss",
+    "HuberLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "MSELoss",
+    "NLLLoss",
+    "PoissonNLLLoss",
+    "SmoothL1Loss",
+]
+
+
+class _Loss(Module):
+    """What all losses have: a reduction."""
+
+    def __init__(
+        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+    ) -> None:
+        super().__init__()
+        if size_average is not None or reduce is not None:
+            reduction = reduction_of(reduction, size_average, reduce)
+        self.reduction = reduction
+
+
+class _WeightedLoss(_Loss):
+    """A loss with weights, which are a buffer."""
+
+    weight: Any
+
+    def __init__(
+        self,
+        weight: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
+# -- distances ------------------------------------------------------------------------------------
+
+
+class L1Loss(_Loss):
+    """`functional.l1_loss`, the absolute differences, as a module.
+
+    Parameters
+    ----------
+    size_average, reduce : bool, optional
+        Former arguments for `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What becomes of the single losses.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.L1Loss()(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 4.0]))
+    tensor(1.)
+    """
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss of a prediction, given the target."""
+        return F.l1_loss(input, target, reduction=self.reduction)
+
+
+class MSELoss(_Loss):
+    """`functional.mse_loss`, the squared differences, as a module; arguments as for `L1Loss`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.MSELoss()(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 4.0]))
+    tensor(2.)
+    """
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss of a prediction, given the target."""
+        return F.mse_loss(input, target, reduction=self.reduction)
+
+
+class SmoothL1Loss(_Loss):
+    """`functional.smooth_l1_loss` as a module; arguments as for `L1Loss`, and one more.
+
+    Parameters
+    ----------
+    beta : float
+        Where the loss passes from squares to absolute values.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.SmoothL1Loss()(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 4.0]))
+    tensor(0.7500)
+    """
+
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        beta: float = 1.0,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.beta = beta
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss of a prediction, given the target."""
+        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+
+
+class HuberLoss(_Loss):
+    """`functional.huber_loss` as a module.
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}
+        What becomes of the single losses.
+    delta : float
+        Where the loss passes from squares to absolute values.
+
+    Raises
+    ------
+    TypeError
+        If `delta` is no number.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.HuberLoss(delta=0.5)(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 4.0]))
+    tensor(0.4375)
+    """
+
+    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        if not isinstance(delta, float | int):
+            raise TypeError(f"delta must be a float or int, got: {type(delta)}")
+        super().__init__(reduction=reduction)
+        self.delta = delta
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss of a prediction, given the target."""
+        return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
+
+
+# -- classes --------------------------------------------------------------------------------------
+
+
+class NLLLoss(_WeightedLoss):
+    """`functional.nll_loss`, minus the log-probability of the class, as a module.
+
+    Parameters
+    ----------
+    weight : Tensor, optional
+        A weight for each class.
+    size_average, reduce : bool, optional
+        Former arguments for `reduction`.
+    ignore_index : int
+        Targets of this value do not count.
+    reduction : {"mean", "sum", "none"}
+        What becomes of the single losses.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.NLLLoss()(wg.tensor([[-0.5, -1.0], [-2.0, -0.1]]), wg.tensor([0, 1]))
+    tensor(0.3000)
+    """
+
+    def __init__(
+        self,
+        weight: Any = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        self.ignore_index = ignore_index
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss of a prediction, given the target."""
+        return F.nll_loss(
+            input,
+            target,
+            weight=self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+        )
+
+
+class CrossEntropyLoss(_WeightedLoss):
+    """`functional.cross_entropy` of logits as a module; arguments as for `NLLLoss`, and one more.
+
+    Parameters
+    ----------
+    label_smoothing : float
+        The share of the target that is spread over all classes.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.CrossEntropyLoss()(wg.tensor([[1.0, 2.0, 3.0]]), wg.tensor([2]))
+    tensor(0.4076)
+    """
+
+    def __init__(
+        self,
+        weight: Any = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss of logits, given the classes, or their probabilities."""
+        return F.cross_entropy(
+            input,
+            target,
+            weight=self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+        )
+
+
+class BCELoss(_WeightedLoss):
+    """`functional.binary_cross_entropy` of probabilities as a module.
+
+    Parameters
+    ----------
+    weight : Tensor, optional
+        A weight for each element.
+    size_average, reduce : bool, optional
+        Former arguments for `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What becomes of the single losses.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.BCELoss()(wg.tensor([0.5, 0.9]), wg.tensor([0.0, 1.0]))
+    tensor(0.3993)
+    """
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss of a prediction, given the target."""
+        return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
+
+
+class BCEWithLogitsLoss(_WeightedLoss):
+    """`functional.binary_cross_entropy_with_logits` as a module; arguments as for `BCELoss`.
+
+    Parameters
+    ----------
+    pos_weight : Tensor, optional
+        A weight of positive targets.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.BCEWithLogitsLoss()(wg.tensor([0.0, 2.0]), wg.tensor([0.0, 1.0]))
+    tensor(0.4100)
+    """
+
+    pos_weight: Any
+
+    def __init__(
+        self,
+        weight: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        pos_weight: Any = None,
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        self.register_buffer("pos_weight", pos_weight)
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss of logits, given the target."""
+        return F.binary_cross_entropy_with_logits(
+            input,
+            target,
+            self.weight,
+            pos_weight=self.pos_weight,
+            reduction=self.reduction,
+        )
+
+
+# -- distributions --------------------------------------------------------------------------------
+
+
+class KLDivLoss(_Loss):
+    """`functional.kl_div` of log-probabilities; arguments as for `L1Loss`, and one more.
+
+    Parameters
+    ----------
+    log_target : bool
+        Whether the target is given as log-probabilities, too.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> p = wg.tensor([[0.25, 0.75]])
+    >>> wg.nn.KLDivLoss(reduction="sum")(wg.tensor([[0.5, 0.5]]).log(), p)
+    tensor(0.1308)
+    """
+
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        log_target: bool = False,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.log_target = log_target
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss of a prediction, given the target."""
+        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
+
+
+class PoissonNLLLoss(_Loss):
+    """`functional.poisson_nll_loss` as a module.
+
+    Parameters
+    ----------
+    log_input : bool
+        Whether the input is the logarithm of the mean.
+    full : bool
+        Whether to add Stirling's approximation of the constant.
+    size_average, reduce : bool, optional
+        Former arguments for `reduction`.
+    eps : float
+        Keeps logarithms finite.
+    reduction : {"mean", "sum", "none"}
+        What becomes of the single losses.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.PoissonNLLLoss()(wg.tensor([0.0, 1.0]), wg.tensor([1.0, 2.0]))
+    tensor(0.8591)
+    """
+
+    def __init__(
+        self,
+        log_input: bool = True,
+        full: bool = False,
+        size_average: bool | None = None,
+        eps: float = 1e-8,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.log_input = log_input
+        self.full = full
+        self.eps = eps
+
+    def forward(self, log_input: Any, target: Any) -> Any:
+        """The loss of a prediction, given the target."""
+        return F.poisson_nll_loss(
+            log_input,
+            target,
+            log_input=self.log_input,
+            full=self.full,
+            eps=self.eps,
+            reduction=self.reduction,
+        )
+
+
+class GaussianNLLLoss(_Loss):
+    """`functional.gaussian_nll_loss` as a module.
+
+    Parameters
+    ----------
+    full : bool
+        Whether to add the constant.
+    eps : float
+        The least variance.
+    reduction : {"mean", "sum", "none"}
+        What becomes of the single losses.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> loss = wg.nn.GaussianNLLLoss()
+    >>> loss(wg.tensor([1.0, 2.0]), wg.tensor([1.0, 4.0]), wg.tensor([1.0, 4.0]))
+    tensor(0.5966)
+    """
+
+    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
+        super().__init__(reduction=reduction)
+        self.full = full
+        self.eps = eps
+
+    def forward(self, input: Any, target: Any, var: Any) -> Any:
+        """The loss of a predicted mean and variance, given the target."""
+        return F.gaussian_nll_loss(
+            input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
+        )
+
+
+class CTCLoss(_Loss):
+    """`functional.ctc_loss`, of sequences without an alignment, as a module.
+
+    Parameters
+    ----------
+    blank : int
+        The class that stands between labels.
+    reduction : {"mean", "sum", "none"}
+        What becomes of the single losses.
+    zero_infinity : bool
+        Whether losses of targets that are too long count as 0.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> steps = wg.zeros(4, 1, 3).log_softmax(2)
+    >>> wg.nn.CTCLoss()(steps, wg.tensor([[1, 2]]), wg.tensor([4]), wg.tensor([2]))
+    tensor(0.8432)
+    """
+
+    def __init__(
+        self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
+    ) -> None:
+        super().__init__(reduction=reduction)
+        self.blank = blank
+        self.zero_infinity = zero_infinity
+
+    def forward(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
+        """The loss of log-probabilities at each step, given the sequences of labels."""
+        return F.ctc_loss(
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            self.blank,
+            self.reduction,
+            self.zero_infinity,
+        )

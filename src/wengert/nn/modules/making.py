@@ -1,0 +1,41 @@
+"""Layer 8 · nn: what the constructors of layers share: parameters, and one number for several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from wengert.nn import init
+from wengert.nn.parameter import Parameter
+from wengert.ops.create import empty
+
+__all__ = ["Sizes", "new_parameter", "ones_and_zeros", "repeated", "show_inplace"]
+
+Sizes = int | tuple[int, ...]
+"""One number for all dimensions, or one for each."""
+
+
+def new_parameter(shape: Any, device: Any, dtype: Any) -> Parameter:
+    """A parameter whose elements are yet to be written."""
+    made: Parameter = Parameter(empty(shape, device=device, dtype=dtype))
+    return made
+
+
+def repeated(value: Any, count: int) -> tuple[Any, ...]:
+    """`count` times the value, unless it is a sequence already."""
+    return tuple(value) if isinstance(value, Iterable) else (value,) * count
+
+
+def ones_and_zeros(weight: Any, bias: Any) -> None:
+    """The initial values of a scale and a shift, where they exist."""
+    if weight is not None:
+        init.ones_(weight)
+    if bias is not None:
+        init.zeros_(bias)
+
+
+def show_inplace(options: str, inplace: bool) -> str:
+    """What a module prints of its options, with ``inplace=True`` where that is so."""
+    if not inplace:
+        return options
+    return f"{options}, inplace=True" if options else "inplace=True"

@@ -1,0 +1,367 @@
+"""Layer 8 · nn: losses that ask for a margin."""
+
+# the arguments and attributes have PyTorch's names
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.nn import functional as F
+from wengert.nn.modules.distance import PairwiseDistance
+from wengert.nn.modules.loss import _Loss, _WeightedLoss
+
+__all__ = [
+    "CosineEmbeddingLoss",
+    "HingeEmbeddingLoss",
+    "MarginRankingLoss",
+    "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
+    "SoftMarginLoss",
+    "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
+]
+
+
+def _check_margin(loss: object, margin: float) -> None:
+    if margin <= 0:
+        raise ValueError(
+            f"{type(loss).__name__}: expected margin to be greater than 0, got {margin} instead"
+        )
+
+
+# -- one input ------------------------------------------------------------------------------------
+
+
+class HingeEmbeddingLoss(_Loss):
+    """`functional.hinge_embedding_loss` as a module.
+
+    Parameters
+    ----------
+    margin : float
+        From where on a loss of the other kind is 0.
+    size_average, reduce : bool, optional
+        Former arguments for `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What becomes of the single losses.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.HingeEmbeddingLoss()(wg.tensor([0.5, 0.2]), wg.tensor([1.0, -1.0]))
+    tensor(0.6500)
+    """
+
+    def __init__(
+        self,
+        margin: float = 1.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss of distances, given which pairs belong together."""
+        return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
+
+
+class SoftMarginLoss(_Loss):
+    """`functional.soft_margin_loss` as a module.
+
+    Parameters
+    ----------
+    size_average, reduce : bool, optional
+        Former arguments for `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What becomes of the single losses.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.SoftMarginLoss()(wg.tensor([0.5, 0.2]), wg.tensor([1.0, -1.0]))
+    tensor(0.6361)
+    """
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss of a prediction, given the target."""
+        return F.soft_margin_loss(input, target, reduction=self.reduction)
+
+
+class MultiLabelMarginLoss(_Loss):
+    """`functional.multilabel_margin_loss` as a module; arguments as for `SoftMarginLoss`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.MultiLabelMarginLoss()(wg.tensor([[0.1, 0.2, 0.8]]), wg.tensor([[2, -1, 0]]))
+    tensor(0.2333)
+    """
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss of a prediction, given the labels, which end with -1."""
+        return F.multilabel_margin_loss(input, target, reduction=self.reduction)
+
+
+class MultiLabelSoftMarginLoss(_WeightedLoss):
+    """`functional.multilabel_soft_margin_loss` as a module.
+
+    Parameters
+    ----------
+    weight : Tensor, optional
+        A weight for each class.
+    size_average, reduce : bool, optional
+        Former arguments for `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What becomes of the single losses.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.MultiLabelSoftMarginLoss()(wg.tensor([[0.1, 0.8]]), wg.tensor([[0.0, 1.0]]))
+    tensor(0.5577)
+    """
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss of a prediction, given the target."""
+        return F.multilabel_soft_margin_loss(
+            input, target, weight=self.weight, reduction=self.reduction
+        )
+
+
+class MultiMarginLoss(_WeightedLoss):
+    """`functional.multi_margin_loss` as a module.
+
+    Parameters
+    ----------
+    p : {1, 2}
+        The power of the differences.
+    margin : float
+        By how much the right class shall be ahead.
+    weight : Tensor, optional
+        A weight for each class.
+    size_average, reduce : bool, optional
+        Former arguments for `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What becomes of the single losses.
+
+    Raises
+    ------
+    ValueError
+        For another power, or weights that are no vector.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.MultiMarginLoss()(wg.tensor([[0.1, 0.2, 0.8]]), wg.tensor([2]))
+    tensor(0.2333)
+    """
+
+    def __init__(
+        self,
+        p: int = 1,
+        margin: float = 1.0,
+        weight: Any = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        if p not in (1, 2):
+            raise ValueError(f"only p == 1 and p == 2 supported, not {p}")
+        if weight is not None and weight.dim() != 1:
+            raise ValueError(
+                "MultiMarginLoss: expected weight to be None or 1D tensor, got "
+                f"{weight.dim()}D instead"
+            )
+        self.p = p
+        self.margin = margin
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss of a prediction, given the classes."""
+        return F.multi_margin_loss(
+            input,
+            target,
+            p=self.p,
+            margin=self.margin,
+            weight=self.weight,
+            reduction=self.reduction,
+        )
+
+
+# -- two inputs -----------------------------------------------------------------------------------
+
+
+class _ComparisonLoss(_Loss):
+    def __init__(
+        self,
+        margin: float = 0.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+
+class MarginRankingLoss(_ComparisonLoss):
+    """`functional.margin_ranking_loss` as a module.
+
+    Parameters
+    ----------
+    margin : float
+        By how much one input shall be above the other.
+    size_average, reduce : bool, optional
+        Former arguments for `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What becomes of the single losses.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.MarginRankingLoss(0.5)(wg.tensor([1.0]), wg.tensor([0.8]), wg.tensor([1.0]))
+    tensor(0.3000)
+    """
+
+    def forward(self, input1: Any, input2: Any, target: Any) -> Any:
+        """The loss of two rankings, given which shall be above: 1 for the first, -1 the second."""
+        return F.margin_ranking_loss(
+            input1, input2, target, margin=self.margin, reduction=self.reduction
+        )
+
+
+class CosineEmbeddingLoss(_ComparisonLoss):
+    """`functional.cosine_embedding_loss` as a module; arguments as for `MarginRankingLoss`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x, y = wg.tensor([[1.0, 0.0]]), wg.tensor([[3.0, 4.0]])
+    >>> wg.nn.CosineEmbeddingLoss()(x, y, wg.tensor([1.0]))
+    tensor(0.4000)
+    """
+
+    def forward(self, input1: Any, input2: Any, target: Any) -> Any:
+        """The loss of pairs of vectors, given which belong together."""
+        return F.cosine_embedding_loss(
+            input1, input2, target, margin=self.margin, reduction=self.reduction
+        )
+
+
+# -- three inputs ---------------------------------------------------------------------------------
+
+
+class TripletMarginLoss(_Loss):
+    """`functional.triplet_margin_loss` as a module.
+
+    Parameters
+    ----------
+    margin : float
+        By how much the negative shall be farther away than the positive.
+    p : float
+        The norm of the distances.
+    eps : float
+        What is added to differences.
+    swap : bool
+        Whether the distance from positive to negative counts, where it is smaller.
+    size_average, reduce : bool, optional
+        Former arguments for `reduction`.
+    reduction : {"mean", "sum", "none"}
+        What becomes of the single losses.
+
+    Raises
+    ------
+    ValueError
+        If the margin is not positive.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> anchor, near, far = wg.zeros(1, 2), wg.ones(1, 2), wg.tensor([[3.0, 4.0]])
+    >>> wg.nn.TripletMarginLoss(margin=5.0)(anchor, near, far)
+    tensor(1.4142)
+    """
+
+    def __init__(
+        self,
+        margin: float = 1.0,
+        p: float = 2.0,
+        eps: float = 1e-6,
+        swap: bool = False,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        _check_margin(self, margin)
+        self.margin = margin
+        self.p = p
+        self.eps = eps
+        self.swap = swap
+
+    def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
+        """The loss of triplets of vectors."""
+        return F.triplet_margin_loss(
+            anchor,
+            positive,
+            negative,
+            margin=self.margin,
+            p=self.p,
+            eps=self.eps,
+            swap=self.swap,
+            reduction=self.reduction,
+        )
+
+
+class TripletMarginWithDistanceLoss(_Loss):
+    """`functional.triplet_margin_with_distance_loss` as a module.
+
+    Parameters
+    ----------
+    distance_function : callable, optional
+        The distances of two batches of vectors; default: a `PairwiseDistance`.
+    margin, swap, reduction
+        As for `TripletMarginLoss`.
+
+    Raises
+    ------
+    ValueError
+        If the margin is not positive.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> loss = wg.nn.TripletMarginWithDistanceLoss(margin=5.0)
+    >>> loss(wg.zeros(1, 2), wg.ones(1, 2), wg.tensor([[3.0, 4.0]]))
+    tensor(1.4142)
+    """
+
+    def __init__(
+        self,
+        *,
+        distance_function: Callable[[Any, Any], Any] | None = None,
+        margin: float = 1.0,
+        swap: bool = False,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(reduction=reduction)
+        _check_margin(self, margin)
+        self.distance_function = (
+            PairwiseDistance() if distance_function is None else distance_function
+        )
+        self.margin = margin
+        self.swap = swap
+
+    def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
+        """The loss of triplets of vectors."""
+        return F.triplet_margin_with_distance_loss(
+            anchor,
+            positive,
+            negative,
+            distance_function=self.distance_function,
+            margin=self.margin,
+            swap=self.swap,
+            reduction=self.reduction,
+        )

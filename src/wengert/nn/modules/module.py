@@ -1,0 +1,153 @@
+"""Layer 8 · nn: `Module`, which holds parameters and computes with them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from wengert.nn.modules.conversion import Conversion
+from wengert.nn.modules.hooks import (
+    Calls,
+    register_module_backward_hook,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+    renumbered,
+)
+from wengert.nn.modules.registering import (
+    register_module_buffer_registration_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+)
+from wengert.nn.modules.registration import TABLES, Registration
+from wengert.nn.modules.state import State
+from wengert.nn.modules.traversal import Traversal
+
+__all__ = [
+    "Module",
+    "register_module_backward_hook",
+    "register_module_buffer_registration_hook",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
+]
+
+
+class Module(Registration, Traversal, Conversion, Calls, State):
+    """The base of all neural network modules.
+
+    A subclass makes its parameters and the modules within it in ``__init__``, after
+    ``super().__init__()``, and says in `forward` what a call computes. Attributes that are
+    parameters, buffers or modules are kept in tables, so `parameters`, `state_dict`, `to` and the
+    like find them.
+
+    Attributes
+    ----------
+    training : bool
+        Whether the module is being trained, rather than evaluated (see `train`, `eval`).
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> class Line(wg.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.slope = wg.nn.Parameter(wg.tensor(2.0))
+    ...
+    ...     def forward(self, x):
+    ...         return self.slope * x
+    >>> line = Line()
+    >>> line(wg.tensor(3.0)).backward()
+    >>> line.slope.grad
+    tensor(3.)
+    >>> [name for name, _ in line.named_parameters()]
+    ['slope']
+    """
+
+    training: bool
+    call_super_init: bool = False
+    dump_patches: bool = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Make the tables that parameters, buffers and modules are kept in."""
+        if not self.call_super_init:
+            name = type(self).__name__
+            if kwargs:
+                raise TypeError(
+                    f"{name}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'"
+                )
+            if args:
+                raise TypeError(
+                    f"{name}.__init__() takes 1 positional argument but {len(args) + 1} were given"
+                )
+        self.__dict__.update(
+            training=True,
+            _parameters={},
+            _buffers={},
+            _non_persistent_buffers_set=set(),
+            _modules={},
+        )
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    def forward(self, *input: Any) -> Any:
+        """What a call of the module computes; for subclasses to override.
+
+        Call the module rather than this, since that runs its hooks, too.
+        """
+        raise NotImplementedError(
+            f'Module [{type(self).__name__}] is missing the required "forward" function'
+        )
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Compile what calls of this module compute, from now on (see `wengert.compile`).
+
+        Parameters
+        ----------
+        *args, **kwargs
+            What `wengert.compile` takes beside the function.
+        """
+        compiler = importlib.import_module("wengert.compiler")
+        self.__dict__["_compiled_call_impl"] = compiler.compile(self._call_impl, *args, **kwargs)
+        self.__dict__["_hooked"] = True
+
+    # -- printing ----------------------------------------------------------------------------------
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def extra_repr(self) -> str:
+        """What `repr` says of the module beside the modules within; for subclasses to override."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        lines = extra.split("\n") if extra else []
+        inner = [
+            f"({name}): " + repr(module).replace("\n", "\n  ")
+            for name, module in self._modules.items()
+        ]
+        if len(lines) == 1 and not inner:
+            return f"{self._get_name()}({lines[0]})"
+        lines += inner
+        if not lines:
+            return f"{self._get_name()}()"
+        return self._get_name() + "(\n  " + "\n  ".join(lines) + "\n)"
+
+    # -- copies ------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What pickles and copies hold: everything but compiled code."""
+        state = dict(self.__dict__)
+        state.pop("_compiled_call_impl", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for name in TABLES & state.keys():
+            # numbers of another process, or of the module that this is a copy of
+            self.__dict__[name] = renumbered(state[name])

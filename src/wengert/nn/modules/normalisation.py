@@ -1,0 +1,253 @@
+"""Layer 8 · nn: normalisation of layers, groups of channels, and neighbouring channels."""
+
+# the arguments and attributes have PyTorch's names
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+from wengert.nn import functional as F
+from wengert.nn.modules.making import Sizes, new_parameter, ones_and_zeros
+from wengert.nn.modules.module import Module
+from wengert.nn.parameter import Parameter
+
+__all__ = ["GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
+
+
+def _shape(normalized_shape: Any) -> tuple[int, ...]:
+    if isinstance(normalized_shape, Iterable):
+        return tuple(normalized_shape)
+    return (operator.index(normalized_shape),)
+
+
+class LayerNorm(Module):
+    """`functional.layer_norm` with a scale and a shift of its own.
+
+    Parameters
+    ----------
+    normalized_shape : int or sequence of int
+        The sizes of the last dimensions, which share a mean and a variance.
+    eps : float
+        Keeps quotients finite.
+    elementwise_affine : bool
+        Whether there are a scale and a shift for each element.
+    bias : bool
+        Whether there is a shift beside the scale.
+    device, dtype : optional
+        Of the parameters.
+
+    Attributes
+    ----------
+    weight, bias : Parameter or None
+        The scale, at first 1, and the shift, at first 0; of shape `normalized_shape`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> layer = wg.nn.LayerNorm(3)
+    >>> layer
+    LayerNorm((3,), eps=1e-05, elementwise_affine=True, bias=True)
+    >>> layer(wg.tensor([[1.0, 2.0, 3.0]])).detach()
+    tensor([[-1.2247,  0.0000,  1.2247]])
+    """
+
+    weight: Parameter | None
+    bias: Parameter | None
+
+    def __init__(
+        self,
+        normalized_shape: Sizes | list[int],
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.normalized_shape = shape = _shape(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        wants = {"weight": elementwise_affine, "bias": elementwise_affine and bias}
+        for name, wanted in wants.items():
+            self.register_parameter(name, new_parameter(shape, device, dtype) if wanted else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Make the scale 1 and the shift 0."""
+        ones_and_zeros(self.weight, self.bias)
+
+    def forward(self, input: Any) -> Any:
+        """The input, normalised along its last dimensions."""
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, "
+            f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
+        )
+
+
+class RMSNorm(Module):
+    """`functional.rms_norm` with a scale of its own.
+
+    Parameters
+    ----------
+    normalized_shape : int or sequence of int
+        The sizes of the last dimensions, which share a mean.
+    eps : float, optional
+        Keeps quotients finite; by default the machine epsilon of the input's dtype.
+    elementwise_affine : bool
+        Whether there is a scale for each element.
+    device, dtype : optional
+        Of the parameter.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.RMSNorm(2)(wg.tensor([[3.0, 4.0]])).detach()
+    tensor([[0.8485, 1.1314]])
+    """
+
+    weight: Parameter | None
+
+    def __init__(
+        self,
+        normalized_shape: Sizes | list[int],
+        eps: float | None = None,
+        elementwise_affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.normalized_shape = shape = _shape(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        self.register_parameter(
+            "weight", new_parameter(shape, device, dtype) if elementwise_affine else None
+        )
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Make the scale 1."""
+        ones_and_zeros(self.weight, None)
+
+    def forward(self, x: Any) -> Any:
+        """The input, normalised along its last dimensions."""
+        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        )
+
+
+class GroupNorm(Module):
+    """`functional.group_norm` with a scale and a shift of its own.
+
+    Parameters
+    ----------
+    num_groups, num_channels : int
+        Into how many groups how many channels are divided.
+    eps : float
+        Keeps quotients finite.
+    affine : bool
+        Whether there are a scale and a shift for each channel.
+    device, dtype : optional
+        Of the parameters.
+    bias : bool
+        Whether there is a shift beside the scale.
+
+    Raises
+    ------
+    ValueError
+        If the channels cannot be divided into the groups.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.GroupNorm(2, 4)(wg.tensor([[1.0, 3.0, 0.0, 10.0]])).detach()
+    tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
+    """
+
+    weight: Parameter | None
+    bias: Parameter | None
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        if num_groups <= 0 or num_channels % num_groups:
+            raise ValueError(
+                f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})"
+            )
+        self.num_groups = num_groups
+        self.num_channels = num_channels
+        self.eps = eps
+        self.affine = affine
+        for name, wanted in (("weight", affine), ("bias", affine and bias)):
+            self.register_parameter(
+                name, new_parameter((num_channels,), device, dtype) if wanted else None
+            )
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Make the scale 1 and the shift 0."""
+        ones_and_zeros(self.weight, self.bias)
+
+    def forward(self, input: Any) -> Any:
+        """The input, normalised by groups of channels."""
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class LocalResponseNorm(Module):
+    """`functional.local_response_norm` with given options.
+
+    Parameters
+    ----------
+    size : int
+        The number of neighbouring channels.
+    alpha, beta, k : float
+        The factor, the exponent, and the summand of the formula.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.LocalResponseNorm(2, alpha=1.0)(wg.ones(1, 3, 1))
+    tensor([[[0.7378],
+             [0.5946],
+             [0.5946]]])
+    """
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input: Any) -> Any:
+        """The input, normalised across neighbouring channels."""
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

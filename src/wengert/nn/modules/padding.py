@@ -1,0 +1,311 @@
+"""Layer 8 · nn: inputs continued beyond their ends."""
+
+# the arguments and attributes have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from wengert.nn import functional as F
+from wengert.nn.modules.making import Sizes, repeated
+from wengert.nn.modules.module import Module
+
+__all__ = [
+    "CircularPad1d",
+    "CircularPad2d",
+    "CircularPad3d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
+]
+
+
+class _Pad(Module):
+    """`functional.pad` of the last dimensions, by numbers that are given."""
+
+    _dims: ClassVar[int]
+    """How many dimensions are continued."""
+    _mode: ClassVar[str]
+    """What they are continued with, as `functional.pad` calls it."""
+
+    def __init__(self, padding: Sizes) -> None:
+        super().__init__()
+        self.padding = repeated(padding, 2 * self._dims)
+
+    def forward(self, input: Any) -> Any:
+        """The input, continued."""
+        return F.pad(input, self.padding, self._mode)
+
+    def extra_repr(self) -> str:
+        """How far the input is continued."""
+        return f"{self.padding}"
+
+
+# -- by what is there -----------------------------------------------------------------------------
+
+
+class _ReflectionPadNd(_Pad):
+    _mode = "reflect"
+
+
+class ReflectionPad1d(_ReflectionPadNd):
+    """The last dimension continued by its mirror images.
+
+    Parameters
+    ----------
+    padding : int or tuple of int
+        How far, at both sides; for each dimension two numbers, the last dimension first.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.ReflectionPad1d((2, 1))(wg.arange(4.0).view(1, 4))
+    tensor([[2., 1., 0., 1., 2., 3., 2.]])
+    """
+
+    _dims = 1
+
+
+class ReflectionPad2d(_ReflectionPadNd):
+    """The last two dimensions continued by their mirror images; see `ReflectionPad1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.ReflectionPad2d((1, 0, 1, 0))(wg.arange(4.0).view(1, 2, 2))
+    tensor([[[3., 2., 3.],
+             [1., 0., 1.],
+             [3., 2., 3.]]])
+    """
+
+    _dims = 2
+
+
+class ReflectionPad3d(_ReflectionPadNd):
+    """The last three dimensions continued by their mirror images; see `ReflectionPad1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.ReflectionPad3d(1)(wg.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
+
+    _dims = 3
+
+
+class _ReplicationPadNd(_Pad):
+    _mode = "replicate"
+
+
+class ReplicationPad1d(_ReplicationPadNd):
+    """The last dimension continued by its outermost elements; argument as for `ReflectionPad1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.ReplicationPad1d((2, 1))(wg.arange(4.0).view(1, 4))
+    tensor([[0., 0., 0., 1., 2., 3., 3.]])
+    """
+
+    _dims = 1
+
+
+class ReplicationPad2d(_ReplicationPadNd):
+    """The last two dimensions continued by their outermost elements; see `ReflectionPad1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.ReplicationPad2d((1, 0, 1, 0))(wg.arange(4.0).view(1, 2, 2))
+    tensor([[[0., 0., 1.],
+             [0., 0., 1.],
+             [2., 2., 3.]]])
+    """
+
+    _dims = 2
+
+
+class ReplicationPad3d(_ReplicationPadNd):
+    """The last three dimensions continued by their outermost elements; see `ReflectionPad1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.ReplicationPad3d(1)(wg.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
+
+    _dims = 3
+
+
+class _CircularPadNd(_Pad):
+    _mode = "circular"
+
+    def forward(self, input: Any) -> Any:
+        """The input, continued."""
+        least = self._dims + 1
+        if input.dim() not in (least, least + 1):
+            raise ValueError(f"expected {least}D or {least + 1}D input (got {input.dim()}D input)")
+        return super().forward(input)
+
+
+class CircularPad1d(_CircularPadNd):
+    """The last dimension continued as if it were a circle; argument as for `ReflectionPad1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.CircularPad1d((2, 1))(wg.arange(4.0).view(1, 4))
+    tensor([[2., 3., 0., 1., 2., 3., 0.]])
+    """
+
+    _dims = 1
+
+
+class CircularPad2d(_CircularPadNd):
+    """The last two dimensions continued as if they were circles; see `ReflectionPad1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.CircularPad2d((1, 0, 1, 0))(wg.arange(4.0).view(1, 2, 2))
+    tensor([[[3., 2., 3.],
+             [1., 0., 1.],
+             [3., 2., 3.]]])
+    """
+
+    _dims = 2
+
+
+class CircularPad3d(_CircularPadNd):
+    """The last three dimensions continued as if they were circles; see `ReflectionPad1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.CircularPad3d(1)(wg.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
+
+    _dims = 3
+
+
+# -- by a value -----------------------------------------------------------------------------------
+
+
+class _ConstantPadNd(_Pad):
+    _mode = "constant"
+
+    def __init__(self, padding: Sizes, value: float) -> None:
+        super().__init__(padding)
+        self.value = value
+
+    def forward(self, input: Any) -> Any:
+        """The input, continued."""
+        return F.pad(input, self.padding, self._mode, self.value)
+
+    def extra_repr(self) -> str:
+        """How far the input is continued, and by what."""
+        return f"padding={self.padding}, value={self.value}"
+
+
+class ConstantPad1d(_ConstantPadNd):
+    """The last dimension continued by a value.
+
+    Parameters
+    ----------
+    padding : int or tuple of int
+        How far, at both sides; for each dimension two numbers, the last dimension first.
+    value : float
+        What with.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.ConstantPad1d((2, 1), 9.0)(wg.arange(3.0).view(1, 3))
+    tensor([[9., 9., 0., 1., 2., 9.]])
+    """
+
+    _dims = 1
+
+
+class ConstantPad2d(_ConstantPadNd):
+    """The last two dimensions continued by a value; arguments as for `ConstantPad1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.ConstantPad2d((1, 0, 1, 0), 9.0)(wg.zeros(1, 2, 2))
+    tensor([[[9., 9., 9.],
+             [9., 0., 0.],
+             [9., 0., 0.]]])
+    """
+
+    _dims = 2
+
+
+class ConstantPad3d(_ConstantPadNd):
+    """The last three dimensions continued by a value; arguments as for `ConstantPad1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.ConstantPad3d(1, 9.0)(wg.zeros(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """
+
+    _dims = 3
+
+
+class _ZeroPad(_ConstantPadNd):
+    def __init__(self, padding: Sizes) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        """How far the input is continued."""
+        return f"{self.padding}"
+
+
+class ZeroPad1d(_ZeroPad, ConstantPad1d):
+    """The last dimension continued by zeros; argument as for `ReflectionPad1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.ZeroPad1d((2, 1))(wg.ones(1, 2))
+    tensor([[0., 0., 1., 1., 0.]])
+    """
+
+
+class ZeroPad2d(_ZeroPad, ConstantPad2d):
+    """The last two dimensions continued by zeros; argument as for `ReflectionPad1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.ZeroPad2d((1, 0, 1, 0))(wg.ones(1, 2, 2))
+    tensor([[[0., 0., 0.],
+             [0., 1., 1.],
+             [0., 1., 1.]]])
+    """
+
+
+class ZeroPad3d(_ZeroPad, ConstantPad3d):
+    """The last three dimensions continued by zeros; argument as for `ReflectionPad1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.ZeroPad3d(1)(wg.ones(1, 2, 2, 2)).shape
+    torch.Size([1, 4, 4, 4])
+    """

@@ -1,0 +1,97 @@
+"""Layer 8 · nn: channels that change places with pixels and with each other."""
+
+# the arguments and attributes have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.nn import functional as F
+from wengert.nn.modules.module import Module
+
+__all__ = ["ChannelShuffle", "PixelShuffle", "PixelUnshuffle"]
+
+
+class PixelShuffle(Module):
+    """`functional.pixel_shuffle` as a module: channels become pixels.
+
+    Parameters
+    ----------
+    upscale_factor : int
+        By how much height and width grow.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.PixelShuffle(2)(wg.arange(4.0).view(1, 4, 1, 1))
+    tensor([[[[0., 1.],
+              [2., 3.]]]])
+    """
+
+    def __init__(self, upscale_factor: int) -> None:
+        super().__init__()
+        self.upscale_factor = upscale_factor
+
+    def forward(self, input: Any) -> Any:
+        """The larger image."""
+        return F.pixel_shuffle(input, self.upscale_factor)
+
+    def extra_repr(self) -> str:
+        """The factor."""
+        return f"upscale_factor={self.upscale_factor}"
+
+
+class PixelUnshuffle(Module):
+    """`functional.pixel_unshuffle` as a module: pixels become channels.
+
+    Parameters
+    ----------
+    downscale_factor : int
+        By how much height and width shrink.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.PixelUnshuffle(2)(wg.ones(1, 1, 4, 6)).shape
+    torch.Size([1, 4, 2, 3])
+    """
+
+    def __init__(self, downscale_factor: int) -> None:
+        super().__init__()
+        self.downscale_factor = downscale_factor
+
+    def forward(self, input: Any) -> Any:
+        """The smaller image, with more channels."""
+        return F.pixel_unshuffle(input, self.downscale_factor)
+
+    def extra_repr(self) -> str:
+        """The factor."""
+        return f"downscale_factor={self.downscale_factor}"
+
+
+class ChannelShuffle(Module):
+    """`functional.channel_shuffle` as a module: groups of channels are interleaved.
+
+    Parameters
+    ----------
+    groups : int
+        The number of groups.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.ChannelShuffle(2)(wg.arange(4.0).view(1, 4, 1)).flatten()
+    tensor([0., 2., 1., 3.])
+    """
+
+    def __init__(self, groups: int) -> None:
+        super().__init__()
+        self.groups = groups
+
+    def forward(self, input: Any) -> Any:
+        """The channels in their new order."""
+        return F.channel_shuffle(input, self.groups)
+
+    def extra_repr(self) -> str:
+        """The number of groups."""
+        return f"groups={self.groups}"

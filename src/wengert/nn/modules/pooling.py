@@ -1,0 +1,415 @@
+"""Layer 8 · nn: pooling, and what undoes it."""
+
+# the arguments and attributes have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.nn import functional as F
+from wengert.nn.modules.making import Sizes, repeated
+from wengert.nn.modules.module import Module
+
+__all__ = [
+    "AvgPool1d",
+    "AvgPool2d",
+    "AvgPool3d",
+    "LPPool1d",
+    "LPPool2d",
+    "LPPool3d",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
+]
+
+# -- maxima ---------------------------------------------------------------------------------------
+
+
+class _MaxPoolNd(Module):
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        dilation: Sizes = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = stride if stride is not None else kernel_size
+        self.padding = padding
+        self.dilation = dilation
+        self.return_indices = return_indices
+        self.ceil_mode = ceil_mode
+
+    def _options(self) -> tuple[Any, ...]:
+        return (
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.ceil_mode,
+            self.return_indices,
+        )
+
+    def extra_repr(self) -> str:
+        """The windows."""
+        return (
+            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
+            f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
+        )
+
+
+class MaxPool1d(_MaxPoolNd):
+    """`functional.max_pool1d` with given windows.
+
+    Parameters
+    ----------
+    kernel_size : int or tuple of int
+        The size of the windows.
+    stride : int or tuple of int, optional
+        The step from one to the next; default: their size.
+    padding, dilation : int or tuple of int
+        How far the windows go beyond the input, and the distance between their elements.
+    return_indices : bool
+        Whether to return the places of the maxima, too.
+    ceil_mode : bool
+        Whether the last window may end outside.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.MaxPool1d(2)(wg.tensor([[1.0, 3.0, 2.0, 0.0]]))
+    tensor([[3., 2.]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The maxima of the windows, with their places if these are asked for."""
+        return F.max_pool1d(input, *self._options())
+
+
+class MaxPool2d(_MaxPoolNd):
+    """`functional.max_pool2d` with given windows; arguments as for `MaxPool1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.MaxPool2d(2)(wg.arange(16.0).view(1, 4, 4))
+    tensor([[[ 5.,  7.],
+             [13., 15.]]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The maxima of the windows, with their places if these are asked for."""
+        return F.max_pool2d(input, *self._options())
+
+
+class MaxPool3d(_MaxPoolNd):
+    """`functional.max_pool3d` with given windows; arguments as for `MaxPool1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.MaxPool3d(2)(wg.arange(8.0).view(1, 2, 2, 2))
+    tensor([[[[7.]]]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The maxima of the windows, with their places if these are asked for."""
+        return F.max_pool3d(input, *self._options())
+
+
+class _MaxUnpoolNd(Module):
+    _dims: int
+
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
+        super().__init__()
+        self.kernel_size = repeated(kernel_size, self._dims)
+        self.stride = repeated(stride if stride is not None else kernel_size, self._dims)
+        self.padding = repeated(padding, self._dims)
+
+    def extra_repr(self) -> str:
+        """The windows."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_MaxUnpoolNd):
+    """`functional.max_unpool1d` with given windows: maxima back in their places, among zeros.
+
+    Parameters
+    ----------
+    kernel_size, stride, padding : int or tuple of int
+        As for the `MaxPool1d` that it undoes.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> maxima, places = wg.nn.MaxPool1d(2, return_indices=True)(wg.tensor([[1.0, 3.0, 2.0, 0.0]]))
+    >>> wg.nn.MaxUnpool1d(2)(maxima, places)
+    tensor([[0., 3., 2., 0.]])
+    """
+
+    _dims = 1
+
+    def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
+        """The maxima in the places that were found, in an output of the size that is given."""
+        return F.max_unpool1d(
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
+        )
+
+
+class MaxUnpool2d(_MaxUnpoolNd):
+    """`functional.max_unpool2d` with given windows; arguments as for `MaxUnpool1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> pooled = wg.nn.MaxPool2d(2, return_indices=True)(wg.arange(4.0).view(1, 2, 2))
+    >>> wg.nn.MaxUnpool2d(2)(*pooled)
+    tensor([[[0., 0.],
+             [0., 3.]]])
+    """
+
+    _dims = 2
+
+    def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
+        """The maxima in the places that were found, in an output of the size that is given."""
+        return F.max_unpool2d(
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
+        )
+
+
+class MaxUnpool3d(_MaxUnpoolNd):
+    """`functional.max_unpool3d` with given windows; arguments as for `MaxUnpool1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> pooled = wg.nn.MaxPool3d(2, return_indices=True)(wg.arange(8.0).view(1, 2, 2, 2))
+    >>> wg.nn.MaxUnpool3d(2)(*pooled).sum()
+    tensor(7.)
+    """
+
+    _dims = 3
+
+    def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
+        """The maxima in the places that were found, in an output of the size that is given."""
+        return F.max_unpool3d(
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
+        )
+
+
+# -- means ----------------------------------------------------------------------------------------
+
+
+class _AvgPoolNd(Module):
+    kernel_size: Sizes
+    stride: Sizes
+    padding: Sizes
+
+    def extra_repr(self) -> str:
+        """The windows."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool1d(_AvgPoolNd):
+    """`functional.avg_pool1d` with given windows.
+
+    Parameters
+    ----------
+    kernel_size : int or tuple of int
+        The size of the windows.
+    stride : int or tuple of int, optional
+        The step from one to the next; default: their size.
+    padding : int or tuple of int
+        How far the windows go beyond the input.
+    ceil_mode : bool
+        Whether the last window may end outside.
+    count_include_pad : bool
+        Whether what lies beyond the input counts as zeros.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.AvgPool1d(2)(wg.tensor([[1.0, 3.0, 2.0, 0.0]]))
+    tensor([[2., 1.]])
+    """
+
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = repeated(kernel_size, 1)
+        self.stride = repeated(stride if stride is not None else kernel_size, 1)
+        self.padding = repeated(padding, 1)
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+
+    def forward(self, input: Any) -> Any:
+        """The means of the windows."""
+        return F.avg_pool1d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+        )
+
+
+class _AvgPoolWithDivisor(_AvgPoolNd):
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = stride if stride is not None else kernel_size
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+        self.divisor_override = divisor_override
+
+    def _options(self) -> tuple[Any, ...]:
+        return (
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
+        )
+
+
+class AvgPool2d(_AvgPoolWithDivisor):
+    """`functional.avg_pool2d` with given windows; arguments as for `AvgPool1d`, and one more.
+
+    Parameters
+    ----------
+    divisor_override : int, optional
+        What to divide sums by, rather than by the number of elements.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.AvgPool2d(2)(wg.arange(16.0).view(1, 4, 4))
+    tensor([[[ 2.5000,  4.5000],
+             [10.5000, 12.5000]]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The means of the windows."""
+        return F.avg_pool2d(input, *self._options())
+
+
+class AvgPool3d(_AvgPoolWithDivisor):
+    """`functional.avg_pool3d` with given windows; arguments as for `AvgPool2d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.AvgPool3d(2)(wg.arange(8.0).view(1, 2, 2, 2))
+    tensor([[[[3.5000]]]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The means of the windows."""
+        return F.avg_pool3d(input, *self._options())
+
+
+# -- norms ----------------------------------------------------------------------------------------
+
+
+class _LPPoolNd(Module):
+    def __init__(
+        self,
+        norm_type: float,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__()
+        self.norm_type = norm_type
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.ceil_mode = ceil_mode
+
+    def _options(self) -> tuple[Any, ...]:
+        return float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
+
+    def extra_repr(self) -> str:
+        """The norm and the windows."""
+        return (
+            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
+            f"ceil_mode={self.ceil_mode}"
+        )
+
+
+class LPPool1d(_LPPoolNd):
+    """`functional.lp_pool1d` with given windows.
+
+    Parameters
+    ----------
+    norm_type : float
+        The power of the norm.
+    kernel_size : int or tuple of int
+        The size of the windows.
+    stride : int or tuple of int, optional
+        The step from one to the next; default: their size.
+    ceil_mode : bool
+        Whether the last window may end outside.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.LPPool1d(2, 2)(wg.tensor([[3.0, 4.0, 6.0, 8.0]]))
+    tensor([[ 5., 10.]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The norms of the windows."""
+        return F.lp_pool1d(input, *self._options())
+
+
+class LPPool2d(_LPPoolNd):
+    """`functional.lp_pool2d` with given windows; arguments as for `LPPool1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.LPPool2d(2, 2)(wg.ones(1, 1, 4, 4)).shape
+    torch.Size([1, 1, 2, 2])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The norms of the windows."""
+        return F.lp_pool2d(input, *self._options())
+
+
+class LPPool3d(_LPPoolNd):
+    """`functional.lp_pool3d` with given windows; arguments as for `LPPool1d`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.LPPool3d(1, 2)(wg.ones(1, 1, 2, 2, 2))
+    tensor([[[[[8.]]]]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The norms of the windows."""
+        return F.lp_pool3d(input, *self._options())

@@ -1,0 +1,459 @@
+"""Layer 8 · nn: rectifiers: activations that let pass what is positive."""
+
+# the arguments and attributes have PyTorch's names
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from wengert.nn import functional as F
+from wengert.nn import init as initial
+from wengert.nn.modules.making import new_parameter, show_inplace
+from wengert.nn.modules.module import Module
+from wengert.nn.parameter import Parameter
+
+__all__ = [
+    "CELU",
+    "ELU",
+    "GELU",
+    "Hardsigmoid",
+    "Hardswish",
+    "Hardtanh",
+    "LeakyReLU",
+    "Mish",
+    "PReLU",
+    "RReLU",
+    "ReLU",
+    "ReLU6",
+    "SELU",
+    "SiLU",
+    "Threshold",
+]
+
+
+# -- without other options than to be in place ----------------------------------------------------
+
+
+class _InPlace(Module):
+    """What activations share that may be written into their input, and have no other option."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        """Whether the input is written to."""
+        return show_inplace("", self.inplace)
+
+
+class ReLU(_InPlace):
+    """`functional.relu` as a module.
+
+    Parameters
+    ----------
+    inplace : bool
+        Whether to write the result into the input.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.ReLU()(wg.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.relu(input, self.inplace)
+
+
+class SiLU(_InPlace):
+    """`functional.silu` as a module; argument as for `ReLU`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.SiLU()(wg.tensor([-1.0, 2.0]))
+    tensor([-0.2689,  1.7616])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.silu(input, self.inplace)
+
+
+class Mish(_InPlace):
+    """`functional.mish` as a module; argument as for `ReLU`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Mish()(wg.tensor([-1.0, 2.0]))
+    tensor([-0.3034,  1.9440])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.mish(input, self.inplace)
+
+
+class SELU(_InPlace):
+    """`functional.selu` as a module; argument as for `ReLU`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.SELU()(wg.tensor([-1.0, 2.0]))
+    tensor([-1.1113,  2.1014])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.selu(input, self.inplace)
+
+
+class Hardsigmoid(_InPlace):
+    """`functional.hardsigmoid` as a module; argument as for `ReLU`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Hardsigmoid()(wg.tensor([-4.0, 0.0, 1.5]))
+    tensor([0.0000, 0.5000, 0.7500])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.hardsigmoid(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Nothing, as in PyTorch."""
+        return ""
+
+
+class Hardswish(_InPlace):
+    """`functional.hardswish` as a module; argument as for `ReLU`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Hardswish()(wg.tensor([-4.0, 1.0, 4.0]))
+    tensor([-0.0000, 0.6667, 4.0000])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.hardswish(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Nothing, as in PyTorch."""
+        return ""
+
+
+# -- with options ---------------------------------------------------------------------------------
+
+
+class Hardtanh(Module):
+    """`functional.hardtanh` as a module.
+
+    Parameters
+    ----------
+    min_val, max_val : float
+        The bounds.
+    inplace : bool
+        Whether to write the result into the input.
+    min_value, max_value : float, optional
+        Former names of the bounds.
+
+    Raises
+    ------
+    AssertionError
+        If the upper bound is not above the lower one.
+
+    Warns
+    -----
+    FutureWarning
+        If a former name is used.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Hardtanh()(wg.tensor([-2.0, 0.5, 2.0]))
+    tensor([-1.0000,  0.5000,  1.0000])
+    """
+
+    def __init__(
+        self,
+        min_val: float = -1.0,
+        max_val: float = 1.0,
+        inplace: bool = False,
+        min_value: float | None = None,
+        max_value: float | None = None,
+    ) -> None:
+        super().__init__()
+        for old, new, value in (
+            ("min_value", "min_val", min_value),
+            ("max_value", "max_val", max_value),
+        ):
+            if value is not None:
+                warnings.warn(
+                    f"keyword argument `{old}` is deprecated and renamed to `{new}`",
+                    FutureWarning,
+                    stacklevel=2,
+                )
+        self.min_val = min_val if min_value is None else min_value
+        self.max_val = max_val if max_value is None else max_value
+        self.inplace = inplace
+        if self.max_val <= self.min_val:
+            raise AssertionError(
+                f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})"
+            )
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return show_inplace(f"min_val={self.min_val}, max_val={self.max_val}", self.inplace)
+
+
+class ReLU6(Hardtanh):
+    """`functional.relu6` as a module.
+
+    Parameters
+    ----------
+    inplace : bool
+        Whether to write the result into the input.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.ReLU6()(wg.tensor([-1.0, 3.0, 8.0]))
+    tensor([0., 3., 6.])
+    """
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__(0.0, 6.0, inplace)
+
+    def extra_repr(self) -> str:
+        """Whether the input is written to."""
+        return show_inplace("", self.inplace)
+
+
+class Threshold(Module):
+    """`functional.threshold` as a module.
+
+    Parameters
+    ----------
+    threshold, value : float
+        The threshold, and what stands for the elements that are not above it.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Threshold(0.5, 9.0)(wg.tensor([-1.0, 2.0]))
+    tensor([9., 2.])
+    """
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        super().__init__()
+        self.threshold = threshold
+        self.value = value
+        self.inplace = inplace
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.threshold(input, self.threshold, self.value, self.inplace)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return show_inplace(f"threshold={self.threshold}, value={self.value}", self.inplace)
+
+
+class LeakyReLU(Module):
+    """`functional.leaky_relu` as a module.
+
+    Parameters
+    ----------
+    negative_slope : float
+        The factor of what is not positive.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.LeakyReLU(0.1)(wg.tensor([-1.0, 2.0]))
+    tensor([-0.1000,  2.0000])
+    """
+
+    def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
+        super().__init__()
+        self.negative_slope = negative_slope
+        self.inplace = inplace
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return show_inplace(f"negative_slope={self.negative_slope}", self.inplace)
+
+
+class RReLU(Module):
+    """`functional.rrelu`, with slopes drawn at random while the module is in training.
+
+    Parameters
+    ----------
+    lower, upper : float
+        The range of the slopes; in evaluation its middle is the slope.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.RReLU().eval()(wg.tensor([-48.0, 2.0]))
+    tensor([-11.,   2.])
+    """
+
+    def __init__(
+        self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False
+    ) -> None:
+        super().__init__()
+        self.lower = lower
+        self.upper = upper
+        self.inplace = inplace
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return show_inplace(f"lower={self.lower}, upper={self.upper}", self.inplace)
+
+
+class PReLU(Module):
+    """`functional.prelu` with slopes of its own, which are learnt.
+
+    Parameters
+    ----------
+    num_parameters : int
+        The number of slopes: one, or one for each channel.
+    init : float
+        The first value of the slopes.
+    device, dtype : optional
+        Of the slopes.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.PReLU()(wg.tensor([-1.0, 2.0])).detach()
+    tensor([-0.2500,  2.0000])
+    """
+
+    weight: Parameter
+
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.init = init
+        self.weight = new_parameter((num_parameters,), device, dtype)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Give the slopes their first value."""
+        initial.constant_(self.weight, self.init)
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        """The number of slopes."""
+        return f"num_parameters={self.num_parameters}"
+
+
+class _WithAlpha(Module):
+    """The options of `ELU` and `CELU`."""
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__()
+        self.alpha = alpha
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return show_inplace(f"alpha={self.alpha}", self.inplace)
+
+
+class ELU(_WithAlpha):
+    """`functional.elu` as a module.
+
+    Parameters
+    ----------
+    alpha : float
+        Minus the limit for large negative inputs.
+    inplace : bool
+        Whether to write the result into the input.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.ELU()(wg.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.elu(input, self.alpha, self.inplace)
+
+
+class CELU(_WithAlpha):
+    """`functional.celu` as a module; arguments as for `ELU`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.CELU(2.0)(wg.tensor([-1.0, 2.0]))
+    tensor([-0.7869,  2.0000])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.celu(input, self.alpha, self.inplace)
+
+
+class GELU(Module):
+    """`functional.gelu` as a module.
+
+    Parameters
+    ----------
+    approximate : {"none", "tanh"}
+        Whether to approximate the distribution function by tanh.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.GELU()(wg.tensor([-1.0, 2.0]))
+    tensor([-0.1587,  1.9545])
+    """
+
+    def __init__(self, approximate: str = "none") -> None:
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, input: Any) -> Any:
+        """The function of each element."""
+        return F.gelu(input, approximate=self.approximate)
+
+    def extra_repr(self) -> str:
+        """The approximation."""
+        return f"approximate={self.approximate!r}"

@@ -1,0 +1,364 @@
+"""Layer 8 · nn: what a module holds: parameters, buffers and modules within, by their names."""
+
+from __future__ import annotations
+
+import inspect
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from wengert.nn.modules import registering
+from wengert.nn.modules.hooks import TABLES_OF_CALLS
+from wengert.nn.parameter import Buffer, Parameter
+from wengert.tensor.copying import is_leaf
+from wengert.tensor.tensor import Tensor
+
+__all__ = ["TABLES", "Registration", "type_name"]
+
+TABLES = TABLES_OF_CALLS | frozenset(
+    {
+        "_state_dict_pre_hooks",
+        "_state_dict_hooks",
+        "_load_state_dict_pre_hooks",
+        "_load_state_dict_post_hooks",
+    }
+)
+"""The tables of hooks. A module has one only once something is registered there, or looks."""
+
+
+def type_name(value: Any) -> str:
+    """What errors call the type of a value, as ``torch.typename`` does."""
+    if isinstance(value, Tensor):
+        return str(value.type())
+    kind = type(value)
+    module = "" if kind.__module__ in ("builtins", "__builtin__") else f"{kind.__module__}."
+    return f"{module}{kind.__qualname__}"
+
+
+class Registration:
+    """Attributes that are parameters, buffers or modules are kept in tables of their own."""
+
+    _parameters: dict[str, Any]
+    _buffers: dict[str, Any]
+    _modules: dict[str, Any]
+    _non_persistent_buffers_set: set[str]
+    _hooked: bool
+    register_module: Callable[..., None]
+
+    # -- attributes --------------------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        # only what is not found as an ordinary attribute gets here
+        held = self.__dict__
+        if "_parameters" in held:
+            if name in held["_parameters"]:
+                return held["_parameters"][name]
+            if name in held["_buffers"]:
+                return held["_buffers"][name]
+            if name in held["_modules"]:
+                return held["_modules"][name]
+            if name in TABLES:
+                if name in TABLES_OF_CALLS:
+                    held["_hooked"] = True
+                return held.setdefault(name, OrderedDict())
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        held = self.__dict__
+        params = held.get("_parameters")
+        if isinstance(value, Parameter):
+            if params is None:
+                raise AttributeError(
+                    "cannot assign parameters before Module.__init__() call: call "
+                    "super().__init__() first"
+                )
+            self._forget(name, "_buffers", "_modules")
+            self.register_parameter(name, value)
+            return
+        if params is None:
+            self._set_early(name, value)
+        elif name in params:
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{type_name(value)}' as parameter '{name}' "
+                    "(torch.nn.Parameter or None expected)"
+                )
+            self.register_parameter(name, None)
+        elif _is_module(value):
+            self._forget(name, "_parameters", "_buffers")
+            self._modules[name] = registering.module(self, name, value)
+        elif name in self._modules:
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{type_name(value)}' as child module '{name}' "
+                    "(torch.nn.Module or None expected)"
+                )
+            self._modules[name] = registering.module(self, name, value)
+        elif name in self._buffers:
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(
+                    f"cannot assign '{type_name(value)}' as buffer '{name}' "
+                    "(torch.nn.Buffer, torch.Tensor or None expected)"
+                )
+            self._set_buffer(name, value, name not in self._non_persistent_buffers_set)
+        elif isinstance(value, Buffer):
+            self._forget(name)
+            self._set_buffer(name, value, True)
+        else:
+            object.__setattr__(self, name, value)
+
+    def _set_early(self, name: str, value: Any) -> None:
+        """Set an attribute of a module that has no tables yet."""
+        if _is_module(value):
+            raise AttributeError(
+                "cannot assign module before Module.__init__() call: call super().__init__() first"
+            )
+        if isinstance(value, Buffer):
+            raise AttributeError(
+                "cannot assign buffer before Module.__init__() call: call super().__init__() first"
+            )
+        object.__setattr__(self, name, value)
+
+    def _set_buffer(self, name: str, value: Any, persistent: bool) -> None:
+        if isinstance(value, Buffer):
+            persistent = value.persistent
+        method = self.register_buffer
+        # a subclass's own method may not know of persistence
+        if (
+            getattr(method, "__func__", None) is Registration.register_buffer
+            or "persistent" in inspect.signature(method).parameters
+        ):
+            self.register_buffer(name, value, persistent)
+        elif persistent:
+            self.register_buffer(name, value)
+        else:
+            raise RuntimeError(
+                "Registering a non-persistent buffer on a Module subclass that implements "
+                "register_buffer() without the persistent argument is not allowed."
+            )
+
+    def _forget(self, name: str, *tables: str) -> None:
+        """Take `name` out of wherever else it is."""
+        held = self.__dict__
+        held.pop(name, None)
+        for table in tables:
+            held[table].pop(name, None)
+        held["_non_persistent_buffers_set"].discard(name)
+
+    def __delattr__(self, name: str) -> None:
+        if name in self._parameters:
+            del self._parameters[name]
+        elif name in self._buffers:
+            del self._buffers[name]
+            self._non_persistent_buffers_set.discard(name)
+        elif name in self._modules:
+            del self._modules[name]
+        else:
+            object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        names = {
+            *dir(type(self)),
+            *self.__dict__,
+            *self._parameters,
+            *self._modules,
+            *self._buffers,
+        }
+        return sorted(name for name in names if not name[:1].isdigit())
+
+    # -- registering -------------------------------------------------------------------------------
+
+    def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
+        """Hold a tensor that belongs to the module's state but is no parameter.
+
+        Parameters
+        ----------
+        name : str
+            The attribute that it is reached by.
+        tensor : Tensor or None
+            With None there is no such buffer, but its place is kept.
+        persistent : bool
+            Whether it is part of `state_dict`.
+
+        Raises
+        ------
+        TypeError
+            If `name` is no string, or `tensor` no tensor.
+        KeyError
+            If the module has an attribute of that name, or the name is empty or has a dot.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> module = wg.nn.Module()
+        >>> module.register_buffer("count", wg.zeros(2))
+        >>> module.count
+        tensor([0., 0.])
+        """
+        if "_buffers" not in self.__dict__:
+            raise AttributeError("cannot assign buffer before Module.__init__() call")
+        self._check_name("buffer", name, self._buffers)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"cannot assign '{type_name(tensor)}' object to buffer '{name}' "
+                "(torch Tensor or None required)"
+            )
+        self._buffers[name] = registering.buffer(self, name, tensor)
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
+
+    def register_parameter(self, name: str, param: Any) -> None:
+        """Hold a parameter under the attribute `name`; None keeps the place of one.
+
+        Raises
+        ------
+        TypeError
+            If `name` is no string, or `param` no parameter.
+        KeyError
+            If the module has an attribute of that name, or the name is empty or has a dot.
+        ValueError
+            If `param` is no leaf.
+        """
+        if "_parameters" not in self.__dict__:
+            raise AttributeError("cannot assign parameter before Module.__init__() call")
+        self._check_name("parameter", name, self._parameters)
+        if param is not None:
+            if not isinstance(param, Parameter):
+                raise TypeError(
+                    f"cannot assign '{type_name(param)}' object to parameter '{name}' "
+                    "(torch.nn.Parameter or None required)"
+                )
+            if not is_leaf(param):
+                raise ValueError(
+                    f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must "
+                    f"be created explicitly. To express '{name}' as a function of another Tensor, "
+                    "compute the value in the forward() method."
+                )
+        self._parameters[name] = registering.parameter(self, name, param)
+
+    def add_module(self, name: str, module: Any) -> None:
+        """Hold a module under the attribute `name`; None keeps the place of one.
+
+        Raises
+        ------
+        TypeError
+            If `name` is no string, or `module` no module.
+        KeyError
+            If the module has an attribute of that name, or the name is empty or has a dot.
+        """
+        if module is not None and not _is_module(module):
+            raise TypeError(f"{type_name(module)} is not a Module subclass")
+        self._check_name("module", name, self._modules)
+        self._modules[name] = registering.module(self, name, module)
+
+    register_module = add_module
+
+    def _check_name(self, what: str, name: Any, table: dict[str, Any]) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"{what} name should be a string. Got {type_name(name)}")
+        if what == "module":
+            # in this order, as the other two have it the other way round
+            if hasattr(self, name) and name not in table:
+                raise KeyError(f"attribute '{name}' already exists")
+            if "." in name:
+                raise KeyError(f'module name can\'t contain ".", got: {name}')
+        elif "." in name:
+            raise KeyError(f'{what} name can\'t contain "."')
+        if name == "":
+            raise KeyError(f'{what} name can\'t be empty string ""')
+        if name not in table and hasattr(self, name):
+            raise KeyError(f"attribute '{name}' already exists")
+
+    # -- reaching what lies deeper -----------------------------------------------------------------
+
+    def get_submodule(self, target: str) -> Any:
+        """The module that a path of names with dots leads to; the empty path leads here.
+
+        Raises
+        ------
+        AttributeError
+            If the path leads nowhere, or to something that is no module.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> outer, inner = wg.nn.Module(), wg.nn.Module()
+        >>> outer.inner = inner
+        >>> outer.get_submodule("inner") is inner
+        True
+        """
+        found: Any = self
+        for name in target.split(".") if target else ():
+            if not hasattr(found, name):
+                raise AttributeError(f"{found._get_name()} has no attribute `{name}`")
+            found = getattr(found, name)
+            if not _is_module(found):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return found
+
+    def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
+        """Put `module` where the path `target` leads to.
+
+        Parameters
+        ----------
+        strict : bool
+            Whether there must be a module already that it takes the place of.
+
+        Raises
+        ------
+        ValueError
+            If the path is empty, or `module` is no module.
+        AttributeError
+            If the path leads to something that is no module, or nowhere.
+        """
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not _is_module(module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+        if hasattr(parent, name) and not _is_module(getattr(parent, name)):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
+    def get_parameter(self, target: str) -> Any:
+        """The parameter that a path of names with dots leads to.
+
+        Raises
+        ------
+        AttributeError
+            If the path leads nowhere, or to something that is no parameter.
+        """
+        found, name = self._holder(target)
+        if not isinstance(found, Parameter):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        return found
+
+    def get_buffer(self, target: str) -> Any:
+        """The buffer that a path of names with dots leads to.
+
+        Raises
+        ------
+        AttributeError
+            If the path leads nowhere, or to something that is no buffer.
+        """
+        path, _, name = target.rpartition(".")
+        found, _ = self._holder(target)
+        if name not in self.get_submodule(path)._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return found
+
+    def _holder(self, target: str) -> tuple[Any, str]:
+        path, _, name = target.rpartition(".")
+        holder = self.get_submodule(path)
+        if not hasattr(holder, name):
+            raise AttributeError(f"{holder._get_name()} has no attribute `{name}`")
+        return getattr(holder, name), name
+
+
+def _is_module(value: Any) -> bool:
+    return isinstance(value, Registration)

@@ -1,0 +1,230 @@
+"""Layer 8 · nn: cells of recurrent networks, which compute one step."""
+
+# the classes and arguments have PyTorch's names
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from wengert.nn import init
+from wengert.nn.modules.making import new_parameter
+from wengert.nn.modules.module import Module
+from wengert.ops.create import zeros
+from wengert.ops.recurrent import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell
+from wengert.ops.shape import squeeze, unsqueeze
+
+__all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
+
+
+class RNNCellBase(Module):
+    """What the cells have in common.
+
+    Parameters
+    ----------
+    input_size, hidden_size : int
+        The number of features of the input and of the hidden state.
+    bias : bool
+        Whether there are biases.
+    num_chunks : int
+        The number of gates.
+    device, dtype
+        Of the parameters.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool,
+        num_chunks: int,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.bias = bias
+        gates = num_chunks * hidden_size
+        for name, shape in (
+            ("weight_ih", (gates, input_size)),
+            ("weight_hh", (gates, hidden_size)),
+            ("bias_ih", (gates,)),
+            ("bias_hh", (gates,)),
+        ):
+            made = None
+            if bias or name.startswith("weight"):
+                made = new_parameter(shape, device, dtype)
+            self.register_parameter(name, made)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew, uniformly between -1 and 1 over the root of `hidden_size`."""
+        bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for parameter in self.parameters():
+            init.uniform_(parameter, -bound, bound)
+
+    def extra_repr(self) -> str:
+        """The sizes, and the settings that differ from the defaults."""
+        shown = f"{self.input_size}, {self.hidden_size}"
+        if self.bias is not True:
+            shown += f", bias={self.bias}"
+        nonlinearity = self.__dict__.get("nonlinearity", "tanh")
+        return shown if nonlinearity == "tanh" else f"{shown}, nonlinearity={nonlinearity}"
+
+    def _check_dims(self, input: Any, states: tuple[tuple[str, Any], ...]) -> None:
+        name = self._get_name()
+        for what, value in (("input", input), *states):
+            if value.dim() not in (1, 2):
+                raise ValueError(
+                    f"{name}: Expected {what} to be 1D or 2D, got {value.dim()}D instead"
+                )
+
+    def _zeros(self, input: Any) -> Any:
+        """The first state where none is given."""
+        return zeros(input.shape[0], self.hidden_size, dtype=input.dtype, device=input.device)
+
+    def _step(self, step: Any, input: Any, hx: Any) -> Any:
+        """One step of a cell with one state."""
+        self._check_dims(input, () if hx is None else (("hidden", hx),))
+        batched = input.dim() == 2
+        x = input if batched else unsqueeze(input, 0)
+        if hx is None:
+            hx = self._zeros(x)
+        elif not batched:
+            hx = unsqueeze(hx, 0)
+        made = step(x, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        return made if batched else squeeze(made, 0)
+
+
+class RNNCell(RNNCellBase):
+    """A simple recurrent unit (see `wengert.rnn_tanh_cell`).
+
+    Called with an input of shape (batch, input_size) and, optionally, a hidden state of shape
+    (batch, hidden_size), it returns the next hidden state. Neither needs the batch.
+
+    Parameters
+    ----------
+    input_size, hidden_size : int
+        The number of features of the input and of the hidden state.
+    bias : bool
+        Whether there are biases.
+    nonlinearity : str
+        ``"tanh"`` or ``"relu"``.
+    device, dtype
+        Of the parameters.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> cell = wg.nn.RNNCell(2, 3)
+    >>> hidden = None
+    >>> for x in wg.ones(5, 4, 2):
+    ...     hidden = cell(x, hidden)
+    >>> hidden.shape
+    torch.Size([4, 3])
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """The next hidden state."""
+        steps = {"tanh": rnn_tanh_cell, "relu": rnn_relu_cell}
+        if self.nonlinearity not in steps:
+            raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}; it is 'tanh' or 'relu'")
+        return self._step(steps[self.nonlinearity], input, hx)
+
+
+class LSTMCell(RNNCellBase):
+    """A cell with long short-term memory (see `wengert.lstm_cell`).
+
+    Called with an input of shape (batch, input_size) and, optionally, a pair of states of shape
+    (batch, hidden_size), the hidden state and the cell state, it returns the next pair. None of
+    them needs the batch.
+
+    Parameters
+    ----------
+    input_size, hidden_size : int
+        The number of features of the input and of the states.
+    bias : bool
+        Whether there are biases.
+    device, dtype
+        Of the parameters.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> hidden, cell = wg.nn.LSTMCell(2, 3)(wg.ones(4, 2))
+    >>> hidden.shape, cell.shape
+    (torch.Size([4, 3]), torch.Size([4, 3]))
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
+
+    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+        """The next hidden state and the next cell state."""
+        pair = isinstance(hx, tuple | list)
+        self._check_dims(input, tuple((f"hx[{i}]", v) for i, v in enumerate(hx)) if pair else ())
+        batched = input.dim() == 2
+        x = input if batched else unsqueeze(input, 0)
+        if hx is None:
+            nothing = self._zeros(x)
+            hx = (nothing, nothing)
+        elif pair and not batched:
+            hx = tuple(unsqueeze(state, 0) for state in hx)
+        h, c = lstm_cell(x, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        return (h, c) if batched else (squeeze(h, 0), squeeze(c, 0))
+
+
+class GRUCell(RNNCellBase):
+    """A gated recurrent unit (see `wengert.gru_cell`).
+
+    Called as an `RNNCell` is, with the same shapes.
+
+    Parameters
+    ----------
+    input_size, hidden_size : int
+        The number of features of the input and of the hidden state.
+    bias : bool
+        Whether there are biases.
+    device, dtype
+        Of the parameters.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.GRUCell(2, 3)(wg.ones(2)).shape
+    torch.Size([3])
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """The next hidden state."""
+        return self._step(gru_cell, input, hx)

@@ -1,0 +1,123 @@
+"""Layer 8 · nn: activations along a dimension."""
+
+# the arguments and attributes have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.nn import functional as F
+from wengert.nn.modules.module import Module
+
+__all__ = ["GLU", "LogSoftmax", "Softmax", "Softmax2d", "Softmin"]
+
+_CALLER = 5
+"""How far above the function that warns of a missing dimension the call of the module stands."""
+
+
+class _AlongDim(Module):
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def extra_repr(self) -> str:
+        """The dimension."""
+        return f"dim={self.dim}"
+
+
+class Softmax(_AlongDim):
+    """`functional.softmax` as a module.
+
+    Parameters
+    ----------
+    dim : int
+        The dimension along which the results add up to 1.
+
+    Warns
+    -----
+    UserWarning
+        When it is called, if no `dim` is given.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Softmax(dim=0)(wg.tensor([0.0, 0.0]))
+    tensor([0.5000, 0.5000])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of the elements along the dimension."""
+        return F.softmax(input, self.dim, _CALLER)
+
+
+class LogSoftmax(_AlongDim):
+    """`functional.log_softmax` as a module; argument as for `Softmax`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.LogSoftmax(dim=0)(wg.tensor([0.0, 1000.0]))
+    tensor([-1000.,     0.])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of the elements along the dimension."""
+        return F.log_softmax(input, self.dim, _CALLER)
+
+
+class Softmin(_AlongDim):
+    """`functional.softmin` as a module; argument as for `Softmax`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Softmin(dim=0)(wg.tensor([0.0, 1000.0]))
+    tensor([1., 0.])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of the elements along the dimension."""
+        return F.softmin(input, self.dim, _CALLER)
+
+
+class Softmax2d(Module):
+    """`functional.softmax` of the channels of an image, at each place.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Softmax2d()(wg.zeros(2, 1, 3))[:, 0]
+    tensor([[0.5000, 0.5000, 0.5000],
+            [0.5000, 0.5000, 0.5000]])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """The function of an image, or of a batch of images."""
+        if input.dim() not in (3, 4):
+            raise ValueError(
+                f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead"
+            )
+        return F.softmax(input, -3)
+
+
+class GLU(_AlongDim):
+    """`functional.glu` as a module.
+
+    Parameters
+    ----------
+    dim : int
+        The dimension that is halved.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.GLU()(wg.tensor([2.0, 0.0]))
+    tensor([1.])
+    """
+
+    def __init__(self, dim: int = -1) -> None:
+        super().__init__(dim)
+
+    def forward(self, input: Any) -> Any:
+        """One half of the input, times the sigmoid of the other."""
+        return F.glu(input, self.dim)

@@ -1,0 +1,138 @@
+"""Layer 8 · nn: walks over a module and all modules within it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+__all__ = ["Traversal"]
+
+
+class Traversal:
+    """The iterators of a module over what it holds."""
+
+    _parameters: dict[str, Any]
+    _buffers: dict[str, Any]
+    _modules: dict[str, Any]
+
+    def parameters(self, recurse: bool = True) -> Iterator[Any]:
+        """The parameters, each once.
+
+        Parameters
+        ----------
+        recurse : bool
+            Whether those of modules within come, too.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> module = wg.nn.Module()
+        >>> module.weight = wg.nn.Parameter(wg.ones(2, 3))
+        >>> [tuple(p.shape) for p in module.parameters()]
+        [(2, 3)]
+        """
+        for _, param in self.named_parameters(recurse=recurse):
+            yield param
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
+        """The parameters with the paths that lead to them.
+
+        Parameters
+        ----------
+        prefix : str
+            What to put before each path.
+        recurse : bool
+            Whether those of modules within come, too.
+        remove_duplicate : bool
+            Whether a parameter that is held in several places comes once only.
+        """
+        yield from self._named_members(
+            lambda module: module._parameters.items(), prefix, recurse, remove_duplicate
+        )
+
+    def buffers(self, recurse: bool = True) -> Iterator[Any]:
+        """The buffers, each once; those of modules within, too, unless ``recurse=False``."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
+        """The buffers with the paths that lead to them (see `named_parameters`)."""
+        yield from self._named_members(
+            lambda module: module._buffers.items(), prefix, recurse, remove_duplicate
+        )
+
+    def _named_members(
+        self,
+        get_members_fn: Callable[[Any], Any],
+        prefix: str = "",
+        recurse: bool = True,
+        remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Any]]:
+        # by identity, since tensors compare by their elements
+        seen: set[int] = set()
+        modules = (
+            self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+            if recurse
+            else [(prefix, self)]
+        )
+        for path, module in modules:
+            for name, member in get_members_fn(module):
+                if member is None or id(member) in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(id(member))
+                yield path + ("." if path else "") + name, member
+
+    def children(self) -> Iterator[Any]:
+        """The modules that this one holds itself, each once."""
+        for _, module in self.named_children():
+            yield module
+
+    def named_children(self) -> Iterator[tuple[str, Any]]:
+        """The modules that this one holds itself, each once, with their names."""
+        seen: set[int] = set()
+        for name, module in self._modules.items():
+            if module is not None and id(module) not in seen:
+                seen.add(id(module))
+                yield name, module
+
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Any]:
+        """This module and all modules within, each once.
+
+        Parameters
+        ----------
+        remove_duplicate : bool
+            Whether a module that is held in several places comes once only.
+        """
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
+            yield module
+
+    def named_modules(
+        self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
+        """This module and all modules within, with the paths that lead to them.
+
+        Parameters
+        ----------
+        memo : set, optional
+            The modules that have come already, which do not come again.
+        prefix : str
+            What to put before each path.
+        remove_duplicate : bool
+            Whether a module that is held in several places comes once only.
+        """
+        if memo is None:
+            memo = set()
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                path = prefix + ("." if prefix else "") + name
+                yield from module.named_modules(memo, path, remove_duplicate)

@@ -1,0 +1,120 @@
+"""Layer 8 · nn: images and signals of another size."""
+
+# the arguments and attributes have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.nn import functional as F
+from wengert.nn.modules.making import Sizes
+from wengert.nn.modules.module import Module
+
+__all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
+
+
+class Upsample(Module):
+    """`functional.interpolate` to a size that is given, or by a factor.
+
+    Parameters
+    ----------
+    size : int or tuple of int, optional
+        The size of the output.
+    scale_factor : float or tuple of float, optional
+        By how much the input grows.
+    mode : str
+        The interpolation: "nearest", "linear", "bilinear", "bicubic", "trilinear", ...
+    align_corners : bool, optional
+        Whether the outermost elements are at the ends, rather than half a step from them.
+    recompute_scale_factor : bool, optional
+        Whether to interpolate by the ratio of the sizes rather than by the factor.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.Upsample(scale_factor=2)(wg.tensor([[[1.0, 2.0]]]))
+    tensor([[[1., 1., 2., 2.]]])
+    """
+
+    def __init__(
+        self,
+        size: Sizes | None = None,
+        scale_factor: float | tuple[float, ...] | None = None,
+        mode: str = "nearest",
+        align_corners: bool | None = None,
+        recompute_scale_factor: bool | None = None,
+    ) -> None:
+        super().__init__()
+        self.name = type(self).__name__
+        self.size = size
+        self.scale_factor: float | tuple[float, ...] | None
+        if isinstance(scale_factor, tuple):
+            self.scale_factor = tuple(float(factor) for factor in scale_factor)
+        else:
+            self.scale_factor = float(scale_factor) if scale_factor else None
+        self.mode = mode
+        self.align_corners = align_corners
+        self.recompute_scale_factor = recompute_scale_factor
+
+    def forward(self, input: Any) -> Any:
+        """The input at its new size."""
+        return F.interpolate(
+            input,
+            self.size,
+            self.scale_factor,
+            self.mode,
+            self.align_corners,
+            recompute_scale_factor=self.recompute_scale_factor,
+        )
+
+    def extra_repr(self) -> str:
+        """The factor or the size, and the interpolation."""
+        by = "size" if self.scale_factor is None else "scale_factor"
+        return f"{by}={getattr(self, by)!r}, mode={self.mode!r}"
+
+
+class UpsamplingNearest2d(Upsample):
+    """`Upsample` of images by the nearest pixel.
+
+    Parameters
+    ----------
+    size, scale_factor
+        As for `Upsample`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.UpsamplingNearest2d(scale_factor=2)(wg.arange(2.0).view(1, 1, 1, 2))
+    tensor([[[[0., 0., 1., 1.],
+              [0., 0., 1., 1.]]]])
+    """
+
+    def __init__(
+        self,
+        size: Sizes | None = None,
+        scale_factor: float | tuple[float, ...] | None = None,
+    ) -> None:
+        super().__init__(size, scale_factor, mode="nearest")
+
+
+class UpsamplingBilinear2d(Upsample):
+    """`Upsample` of images by bilinear interpolation between corners that stay.
+
+    Parameters
+    ----------
+    size, scale_factor
+        As for `Upsample`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.UpsamplingBilinear2d(size=(1, 3))(wg.arange(2.0).view(1, 1, 1, 2))
+    tensor([[[[0.0000, 0.5000, 1.0000]]]])
+    """
+
+    def __init__(
+        self,
+        size: Sizes | None = None,
+        scale_factor: float | tuple[float, ...] | None = None,
+    ) -> None:
+        super().__init__(size, scale_factor, mode="bilinear", align_corners=True)

@@ -1,0 +1,41 @@
+"""Layer 8 · nn: what is done with modules and their parameters (`wengert.nn.utils`).
+
+A function's module is imported when the function is first named.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+# where the functions are
+_FUNCTIONS: dict[str, tuple[str, ...]] = {
+    "clip_grad": (
+        "clip_grad_norm",
+        "clip_grad_norm_",
+        "clip_grad_value_",
+        "clip_grads_with_norm_",
+        "get_total_norm",
+    ),
+    "convert_parameters": ("parameters_to_vector", "vector_to_parameters"),
+    "skipped_init": ("skip_init",),
+    "spectral_norms": ("remove_spectral_norm", "spectral_norm"),
+    "weight_norms": ("remove_weight_norm", "weight_norm"),
+}
+_WHERE = {name: file for file, names in _FUNCTIONS.items() for name in names}
+
+# modules of this package that are imported when they are first named
+_MODULES = ("parametrizations", "parametrize", "rnn", "stateless")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        module = importlib.import_module(f"wengert.nn.utils.{_WHERE[name]}")
+        return globals().setdefault(name, getattr(module, name))
+    if name in _MODULES:
+        return importlib.import_module(f"wengert.nn.utils.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*_WHERE, *_MODULES})

@@ -1,0 +1,207 @@
+"""Layer 8 · nn: gradients kept from growing too large."""
+
+from __future__ import annotations
+
+import types
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+from wengert import linalg
+from wengert.ops.create import tensor
+from wengert.ops.join import stack
+from wengert.ops.select import clamp
+from wengert.tape.modes import no_grad
+from wengert.tensor.tensor import Tensor
+
+__all__ = [
+    "clip_grad_norm",
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "clip_grads_with_norm_",
+    "get_total_norm",
+]
+
+
+def _listed(tensors: Any) -> list[Any]:
+    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+
+
+def _gradients(parameters: Iterable[Any]) -> list[Any]:
+    return [param.grad for param in parameters if param.grad is not None]
+
+
+@no_grad()
+def get_total_norm(
+    tensors: Any,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Any:
+    """The norm of some tensors taken together, as if they were one vector.
+
+    Parameters
+    ----------
+    tensors : Tensor or iterable of Tensor
+        The tensors.
+    norm_type : float
+        The order of the norm; ``inf`` is the largest absolute value.
+    error_if_nonfinite : bool
+        Whether a norm that is infinite or NaN is an error.
+    foreach : bool, optional
+        Of no effect.
+
+    Returns
+    -------
+    Tensor
+        A number.
+
+    Raises
+    ------
+    RuntimeError
+        With `error_if_nonfinite`, if the norm is not finite.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.utils.get_total_norm([wg.tensor([3.0]), wg.tensor([0.0, 4.0])])
+    tensor(5.)
+    """
+    tensors = _listed(tensors)
+    norm_type = float(norm_type)
+    if not tensors:
+        return tensor(0.0)
+    norms = [linalg.vector_norm(each, norm_type) for each in tensors]
+    wide = [norm.dtype for norm in norms if norm.dtype != norms[0].dtype]
+    total = linalg.vector_norm(_stacked(norms) if wide else stack(norms), norm_type)
+    if error_if_nonfinite and not total.isfinite():
+        raise RuntimeError(
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, "
+            f"so it cannot be clipped: it is {total.item()}. To disable this error and scale the "
+            "gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
+        )
+    return total
+
+
+def _stacked(norms: list[Any]) -> Any:
+    """Norms of several dtypes, in the dtype that takes them all."""
+    wide = sum(norms).dtype
+    return stack([norm.to(wide) for norm in norms])
+
+
+@no_grad()
+def clip_grads_with_norm_(
+    parameters: Any, max_norm: float, total_norm: Any, foreach: bool | None = None
+) -> None:
+    """Scale gradients down, in place, as if by `clip_grad_norm_` with the norm `total_norm`.
+
+    Parameters
+    ----------
+    parameters : Tensor or iterable of Tensor
+        Those whose ``.grad`` is scaled.
+    max_norm : float
+        The largest norm that is allowed.
+    total_norm : Tensor
+        The norm that they have.
+    foreach : bool, optional
+        Of no effect.
+    """
+    factor = clamp(float(max_norm) / (total_norm + 1e-6), max=1.0)
+    for grad in _gradients(_listed(parameters)):
+        grad.mul_(factor)
+
+
+def clip_grad_norm_(
+    parameters: Any,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Any:
+    """Scale gradients down, in place, if the norm of all taken together is above `max_norm`.
+
+    Parameters
+    ----------
+    parameters : Tensor or iterable of Tensor
+        Those whose ``.grad`` is scaled.
+    max_norm : float
+        The largest norm that is allowed.
+    norm_type : float
+        The order of the norm; ``inf`` is the largest absolute value.
+    error_if_nonfinite : bool
+        Whether a norm that is infinite or NaN is an error.
+    foreach : bool, optional
+        Of no effect.
+
+    Returns
+    -------
+    Tensor
+        The norm that the gradients had.
+
+    Raises
+    ------
+    RuntimeError
+        With `error_if_nonfinite`, if the norm is not finite.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> w = wg.tensor([3.0, 4.0], requires_grad=True)
+    >>> (w**2).sum().backward()
+    >>> wg.nn.utils.clip_grad_norm_([w], max_norm=1.0)
+    tensor(10.)
+    >>> w.grad
+    tensor([0.6000, 0.8000])
+    """
+    listed = _listed(parameters)
+    if isinstance(parameters, types.GeneratorType) and not listed:
+        warnings.warn(
+            "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2
+        )
+    total = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(listed, max_norm, total)
+    return total
+
+
+def clip_grad_norm(
+    parameters: Any,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Any:
+    """The old name of `clip_grad_norm_`, which warns."""
+    warnings.warn(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
+        "`torch.nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+
+
+@no_grad()
+def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
+    """Bring each element of gradients into ``[-clip_value, clip_value]``, in place.
+
+    Parameters
+    ----------
+    parameters : Tensor or iterable of Tensor
+        Those whose ``.grad`` is changed.
+    clip_value : float
+        The largest absolute value that is allowed.
+    foreach : bool, optional
+        Of no effect.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> w = wg.tensor([3.0, 0.1], requires_grad=True)
+    >>> (w**2).sum().backward()
+    >>> wg.nn.utils.clip_grad_value_(w, 1.0)
+    >>> w.grad
+    tensor([1.0000, 0.2000])
+    """
+    bound = float(clip_value)
+    for grad in _gradients(_listed(parameters)):
+        grad.clamp_(min=-bound, max=bound)

@@ -1,0 +1,494 @@
+"""Layer 8 · nn: batches of sequences of different lengths, padded and packed."""
+
+# the functions and arguments have PyTorch's names
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from wengert.base.dtypes import from_numpy_dtype
+from wengert.ops.create import as_tensor
+from wengert.ops.gather import index_select
+from wengert.ops.join import stack
+from wengert.ops.padding import constant_pad_nd
+from wengert.ops.permute import transpose
+from wengert.tape.base import new_tensor
+from wengert.tape.record import T
+from wengert.tensor.tensor import Tensor
+
+__all__ = [
+    "PackedSequence",
+    "invert_permutation",
+    "pack_padded_sequence",
+    "pack_sequence",
+    "pad_packed_sequence",
+    "pad_sequence",
+    "unpack_sequence",
+    "unpad_sequence",
+]
+
+
+class _Packed(NamedTuple):
+    data: Any
+    batch_sizes: Any
+    sorted_indices: Any
+    unsorted_indices: Any
+
+
+class PackedSequence(_Packed):
+    """A batch of sequences of different lengths, without padding.
+
+    `pack_padded_sequence` and `pack_sequence` make them; RNN, LSTM and GRU take and return them.
+
+    Attributes
+    ----------
+    data : Tensor
+        The elements of all sequences: those of step 0, then those of step 1, and so on.
+    batch_sizes : Tensor
+        How many sequences have so many steps; integers that never rise.
+    sorted_indices : Tensor or None
+        Which sequence came at each place of the batch that was packed, if they were sorted.
+    unsorted_indices : Tensor or None
+        The inverse permutation.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> packed = wg.nn.utils.rnn.pack_sequence([wg.tensor([1, 2, 3]), wg.tensor([10, 20])])
+    >>> packed.data, packed.batch_sizes
+    (tensor([ 1, 10,  2, 20,  3]), tensor([2, 2, 1]))
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        data: Any,
+        batch_sizes: Any = None,
+        sorted_indices: Any = None,
+        unsorted_indices: Any = None,
+    ) -> Self:
+        """A packed batch of these parts; data and batch sizes may come as a pair."""
+        if batch_sizes is None:
+            if not isinstance(data, list | tuple) or len(data) != 2:
+                raise AssertionError(
+                    "Expected data to be a list or tuple of length 2, since no batch_sizes are "
+                    f"given, but got {type(data).__name__}"
+                )
+            data, batch_sizes = data
+        if unsorted_indices is None:
+            unsorted_indices = invert_permutation(sorted_indices)
+        return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """The sequences in another dtype or on another device (see `Tensor.to`)."""
+        data = self.data.to(*args, **kwargs)
+        if data is self.data:
+            return self
+        return type(self)(data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)
+
+    def cpu(self) -> Self:
+        """The sequences themselves: they are where they should be."""
+        return self
+
+    def double(self) -> Self:
+        """The sequences as float64."""
+        return self._as(np.float64)
+
+    def float(self) -> Self:
+        """The sequences as float32."""
+        return self._as(np.float32)
+
+    def half(self) -> Self:
+        """The sequences as float16."""
+        return self._as(np.float16)
+
+    def long(self) -> Self:
+        """The sequences as int64."""
+        return self._as(np.int64)
+
+    def int(self) -> Self:
+        """The sequences as int32."""
+        return self._as(np.int32)
+
+    def short(self) -> Self:
+        """The sequences as int16."""
+        return self._as(np.int16)
+
+    def char(self) -> Self:
+        """The sequences as int8."""
+        return self._as(np.int8)
+
+    def byte(self) -> Self:
+        """The sequences as uint8."""
+        return self._as(np.uint8)
+
+    def _as(self, dtype: Any) -> Self:
+        return self.to(dtype=from_numpy_dtype(np.dtype(dtype)))
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the sequences are on a GPU: never."""
+        return False
+
+    def is_pinned(self) -> bool:
+        """Whether the sequences are in pinned memory: never."""
+        return False
+
+
+def invert_permutation(permutation: Any) -> Any:
+    """The permutation that undoes another.
+
+    Parameters
+    ----------
+    permutation : Tensor or None
+        The integers from 0 on, in any order.
+
+    Returns
+    -------
+    Tensor or None
+        The inverse; None for None.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.utils.rnn.invert_permutation(wg.tensor([2, 0, 1]))
+    tensor([1, 2, 0])
+    """
+    if permutation is None:
+        return None
+    order = permutation.payload
+    inverse = np.empty_like(order)
+    inverse[order] = np.arange(order.size)
+    return new_tensor(inverse)
+
+
+def _lengths(lengths: Any) -> Any:
+    """Lengths of sequences as an array of integers."""
+    array = as_tensor(lengths).detach().numpy()
+    if array.ndim != 1:
+        raise RuntimeError(
+            "'lengths' argument should be a 1D CPU int64 tensor, but got "
+            f"{array.ndim}D cpu {array.dtype} tensor"
+        )
+    return array.astype(np.int64)
+
+
+def _places(lengths: Any, batch: int) -> tuple[Any, Any]:
+    """How many sequences have each step, and where their elements are in rows of (step, batch)."""
+    lasts = np.arange(lengths.max())[:, None] < lengths
+    step, sequence = np.nonzero(lasts)
+    return lasts.sum(1), step * batch + sequence
+
+
+def pack_padded_sequence(
+    input: Any, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
+) -> PackedSequence:
+    """Pack a batch of padded sequences.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (steps, batch, ...), or (batch, steps, ...) with `batch_first`.
+    lengths : Tensor or list of int
+        The length of each sequence, at least 1.
+    batch_first : bool
+        Whether the batch is the first dimension.
+    enforce_sorted : bool
+        Whether the sequences come by falling length already. If not, they are sorted, and what
+        undoes it is kept.
+
+    Returns
+    -------
+    PackedSequence
+        What lies beyond the lengths is left out. Differentiable by the input.
+
+    Raises
+    ------
+    RuntimeError
+        If the lengths do not fit the batch, are not positive, or not sorted as they should be.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([[1, 2, 0], [3, 4, 5]])
+    >>> wg.nn.utils.rnn.pack_padded_sequence(x, [2, 3], True, enforce_sorted=False).data
+    tensor([3, 1, 4, 2, 5])
+    """
+    sizes = _lengths(lengths)
+    order = None
+    batch_dim = 0 if batch_first else 1
+    if not enforce_sorted:
+        order = new_tensor(np.argsort(-sizes, kind="stable"))
+        sizes = sizes[order.payload]
+        input = index_select(input, batch_dim, order)
+    if not input.payload.size:
+        raise RuntimeError("Cannot pack empty tensors.")
+    if input.payload.ndim < 2:
+        raise IndexError(
+            "Dimension out of range (expected to be in range of [-1, 0], but got 1): sequences of "
+            "numbers are packed as a tensor of shape (steps, batch)"
+        )
+    x = transpose(input, 0, 1) if batch_first else input
+    steps, batch = x.payload.shape[:2]
+    if len(sizes) != batch:
+        raise RuntimeError(
+            f"Expected `len(lengths)` to be equal to batch_size, but got {len(sizes)} "
+            f"(batch_size={batch})"
+        )
+    if sizes.min() <= 0:
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' "
+            "that is <= 0"
+        )
+    if (np.diff(sizes) > 0).any():
+        raise RuntimeError(
+            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True: "
+            "sort the sequences, or pass enforce_sorted=False"
+        )
+    if sizes[0] > steps:
+        raise RuntimeError(
+            f"Expected no length above the number of steps of the input, {steps}, but got "
+            f"{sizes[0]}"
+        )
+    batch_sizes, places = _places(sizes, batch)
+    rows = x.reshape((steps * batch, *x.payload.shape[2:]))
+    data = rows if len(places) == steps * batch else index_select(rows, 0, new_tensor(places))
+    return PackedSequence(data, new_tensor(batch_sizes), order)
+
+
+def pad_packed_sequence(
+    sequence: PackedSequence,
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    total_length: int | None = None,
+) -> tuple[Any, Any]:
+    """Pad packed sequences: the inverse of `pack_padded_sequence`.
+
+    Parameters
+    ----------
+    sequence : PackedSequence
+        The sequences.
+    batch_first : bool
+        Whether the batch becomes the first dimension, rather than the second.
+    padding_value : float
+        What stands beyond the end of a sequence.
+    total_length : int, optional
+        The number of steps; by default that of the longest sequence.
+
+    Returns
+    -------
+    tuple of Tensor
+        The padded sequences, in the order in which they were before packing, and their lengths.
+        Differentiable.
+
+    Raises
+    ------
+    ValueError
+        If `total_length` is less than the length of a sequence.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> packed = wg.nn.utils.rnn.pack_sequence([wg.tensor([1.0, 2.0]), wg.tensor([3.0])])
+    >>> wg.nn.utils.rnn.pad_packed_sequence(packed, padding_value=-1.0)
+    (tensor([[ 1.,  3.],
+            [ 2., -1.]]), tensor([2, 1]))
+    """
+    batch_sizes = sequence.batch_sizes.payload
+    longest, batch = len(batch_sizes), int(batch_sizes[0])
+    steps = longest if total_length is None else total_length
+    if steps < longest:
+        raise ValueError(
+            "Expected total_length to be at least the length of the longest sequence in input, but "
+            f"got total_length={total_length} and max sequence length being {longest}"
+        )
+    lengths = (batch_sizes[:, None] > np.arange(batch)).sum(0)
+    _, places = _places(lengths, batch)
+    rows, more = sequence.data, sequence.data.payload.shape[1:]
+    if len(places) < steps * batch:
+        # each place shows its row, or one row of padding behind them
+        shown = np.full(steps * batch, len(places))
+        shown[places] = np.arange(len(places))
+        padding = np.full((1, *more), padding_value, rows.payload.dtype)
+        rows = index_select(T.cat(rows, new_tensor(padding), dim=0), 0, new_tensor(shown))
+    padded = rows.reshape((steps, batch, *more))
+    if batch_first:
+        padded = transpose(padded, 0, 1)
+    if sequence.unsorted_indices is not None:
+        padded = index_select(padded, 0 if batch_first else 1, sequence.unsorted_indices)
+        lengths = lengths[sequence.unsorted_indices.payload]
+    return padded, new_tensor(lengths)
+
+
+def pad_sequence(
+    sequences: Any,
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
+) -> Any:
+    """Stack sequences of different lengths, padded to the longest.
+
+    Parameters
+    ----------
+    sequences : list of Tensor
+        Of shapes (steps, ...), equal but for the first dimension.
+    batch_first : bool
+        Whether the batch becomes the first dimension, rather than the second.
+    padding_value : float
+        What is padded with.
+    padding_side : str
+        ``"right"`` or ``"left"``: on which side.
+
+    Returns
+    -------
+    Tensor
+        Of shape (steps, batch, ...), or (batch, steps, ...) with `batch_first`. Differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If there are no sequences, or they do not fit together.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.utils.rnn.pad_sequence([wg.tensor([1, 2]), wg.tensor([3])], batch_first=True)
+    tensor([[1, 2],
+            [3, 0]])
+    """
+    if not isinstance(sequences, Iterable):
+        raise RuntimeError(
+            "pad_sequence: Expected iterable for input sequences, but got arg of type: "
+            f"{type(sequences)}"
+        )
+    if padding_side not in ("left", "right"):
+        raise RuntimeError(
+            f"Expected padding_side to be one of left or right, but got {padding_side}."
+        )
+    items = list(sequences)
+    if not items:
+        raise RuntimeError("received an empty list of sequences")
+    for i, item in enumerate(items):
+        if not isinstance(item, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {i} in argument 0, but got {type(item).__name__}"
+            )
+        if not item.payload.ndim:
+            raise RuntimeError(
+                f"pad_sequence takes sequences of shape (steps, ...), but number {i} has no "
+                "dimensions"
+            )
+    first = items[0].payload
+    steps = max(item.payload.shape[0] for item in items)
+    padded = []
+    for item in items:
+        shape = item.payload.shape
+        for d, (m, n) in enumerate(zip(first.shape[1:], shape[1:], strict=False), 1):
+            if m != n:
+                raise RuntimeError(
+                    f"The size of tensor a ({m}) must match the size of tensor b ({n}) at "
+                    f"non-singleton dimension {d}"
+                )
+        beside = [0, steps - shape[0]] if padding_side == "right" else [steps - shape[0], 0]
+        value = padding_value if first.dtype.kind in "fc" else int(padding_value)
+        item = item.to(items[0].dtype)
+        widths = [0] * (2 * len(shape) - 2) + beside
+        padded.append(constant_pad_nd(item, widths, value) if any(beside) else item)
+    return stack(padded, 0 if batch_first else 1)
+
+
+def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Any]:
+    """Take padded sequences apart: the inverse of `pad_sequence`.
+
+    Parameters
+    ----------
+    padded_sequences : Tensor
+        Of shape (steps, batch, ...), or (batch, steps, ...) with `batch_first`.
+    lengths : Tensor
+        The length of each sequence.
+    batch_first : bool
+        Whether the batch is the first dimension.
+
+    Returns
+    -------
+    list of Tensor
+        The sequences without padding, in memory of their own; differentiable.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many lengths as sequences.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> padded = wg.tensor([[1, 2], [3, 0]])
+    >>> wg.nn.utils.rnn.unpad_sequence(padded, wg.tensor([2, 1]), batch_first=True)
+    [tensor([1, 2]), tensor([3])]
+    """
+    sizes = _lengths(lengths)
+    x = padded_sequences if batch_first else transpose(padded_sequences, 0, 1)
+    if len(sizes) != x.payload.shape[0]:
+        raise ValueError(
+            f"unpad_sequence() got {len(sizes)} lengths for {x.payload.shape[0]} sequences"
+        )
+    return [row[: max(int(n), 0)].clone() for row, n in zip(x, sizes, strict=True)]
+
+
+def pack_sequence(sequences: Sequence[Any], enforce_sorted: bool = True) -> PackedSequence:
+    """Pack sequences of different lengths.
+
+    Parameters
+    ----------
+    sequences : list of Tensor
+        Of shapes (steps, ...), equal but for the first dimension.
+    enforce_sorted : bool
+        Whether the sequences come by falling length already.
+
+    Returns
+    -------
+    PackedSequence
+        The sequences; differentiable.
+
+    Raises
+    ------
+    RuntimeError
+        If there are no sequences, or they do not fit together, or are not sorted as they should be.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.utils.rnn.pack_sequence([wg.tensor([1, 2]), wg.tensor([3])]).data
+    tensor([1, 3, 2])
+    """
+    padded = pad_sequence(sequences)
+    return pack_padded_sequence(
+        padded, [item.payload.shape[0] for item in sequences], enforce_sorted=enforce_sorted
+    )
+
+
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Any]:
+    """Take packed sequences apart: the inverse of `pack_sequence`.
+
+    Parameters
+    ----------
+    packed_sequences : PackedSequence
+        The sequences.
+
+    Returns
+    -------
+    list of Tensor
+        The sequences, in the order in which they were before packing; differentiable.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> rnn = wg.nn.utils.rnn
+    >>> rnn.unpack_sequence(rnn.pack_sequence([wg.tensor([1, 2]), wg.tensor([3])]))
+    [tensor([1, 2]), tensor([3])]
+    """
+    return unpad_sequence(*pad_packed_sequence(packed_sequences, True), batch_first=True)

@@ -1,0 +1,39 @@
+"""Layer 8 · nn: modules made without values for their parameters."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from wengert.nn.modules.module import Module
+from wengert.ops.generator import fork_rng
+
+__all__ = ["skip_init"]
+
+
+def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """A module whose parameters and buffers have no values yet; no random number is drawn.
+
+    Parameters
+    ----------
+    module_cls : type
+        A class of modules that takes `device`.
+    *args, **kwargs
+        What it is called with.
+
+    Returns
+    -------
+    Module
+
+    Raises
+    ------
+    RuntimeError
+        If `module_cls` is no class of modules, or takes no `device`.
+    """
+    if not issubclass(module_cls, Module):
+        raise RuntimeError(f"Expected a Module; got {module_cls}")
+    if "device" not in inspect.signature(module_cls).parameters:
+        raise RuntimeError("Module must support a 'device' arg to skip initialization")
+    device = kwargs.get("device", "cpu")
+    with fork_rng():
+        return module_cls(*args, **kwargs).to_empty(device=device)

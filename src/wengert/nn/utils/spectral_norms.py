@@ -1,0 +1,142 @@
+"""Layer 8 · nn: weights over their largest singular value, by a hook: the older way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.nn import functional as F
+from wengert.nn.parameter import Parameter, is_lazy
+from wengert.nn.utils.parametrizations import as_matrix
+from wengert.ops.matmul import dot, mv
+from wengert.tape.modes import no_grad
+
+__all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
+
+
+class SpectralNorm:
+    """The hook that computes a weight before each call."""
+
+    def __init__(
+        self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12
+    ) -> None:
+        if n_power_iterations <= 0:
+            raise ValueError(
+                "Expected n_power_iterations to be positive, but got n_power_iterations="
+                f"{n_power_iterations}"
+            )
+        self.name = name
+        self.dim = dim
+        self.n_power_iterations = n_power_iterations
+        self.eps = eps
+
+    def compute_weight(self, module: Any, do_power_iteration: bool) -> Any:
+        """The weight."""
+        weight = getattr(module, self.name + "_orig")
+        u, v = getattr(module, self.name + "_u"), getattr(module, self.name + "_v")
+        matrix = as_matrix(weight, self.dim)
+        if do_power_iteration:
+            with no_grad():
+                for _ in range(self.n_power_iterations):
+                    v.copy_(F.normalize(mv(matrix.mT, u), dim=0, eps=self.eps))
+                    u.copy_(F.normalize(mv(matrix, v), dim=0, eps=self.eps))
+            # the next iteration writes to these
+            u, v = u.clone(), v.clone()
+        return weight / dot(u, mv(matrix, v))
+
+    def remove(self, module: Any) -> None:
+        """Let the weight be a parameter again."""
+        with no_grad():
+            weight = self.compute_weight(module, do_power_iteration=False)
+        for suffix in ("", "_u", "_v", "_orig"):
+            delattr(module, self.name + suffix)
+        module.register_parameter(self.name, Parameter(weight.detach()))
+
+    def __call__(self, module: Any, inputs: Any) -> None:
+        """Give the module its weight."""
+        setattr(module, self.name, self.compute_weight(module, module.training))
+
+
+def spectral_norm(
+    module: Any,
+    name: str = "weight",
+    n_power_iterations: int = 1,
+    eps: float = 1e-12,
+    dim: int | None = None,
+) -> Any:
+    """Let a weight be divided by its largest singular value, by a hook.
+
+    `wengert.nn.utils.parametrizations.spectral_norm` does the same without one.
+
+    Parameters
+    ----------
+    module : Module
+        The module that holds it.
+    name : str
+        Its name; the parameter is then ``<name>_orig``.
+    n_power_iterations : int
+        How often the estimate of the singular value is improved in each call while training.
+    eps : float
+        What keeps norms from 0.
+    dim : int, optional
+        The dimension of outputs; default: 1 for transposed convolutions, else 0.
+
+    Returns
+    -------
+    Module
+        `module` itself.
+
+    Raises
+    ------
+    RuntimeError
+        If the weight has such a hook already.
+    ValueError
+        If there is no weight, or its shape is not known yet.
+    """
+    if dim is None:
+        dim = 1 if getattr(module, "transposed", False) else 0
+    if _hook_of(module, name) is not None:
+        raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
+    hook = SpectralNorm(name, n_power_iterations, dim, eps)
+    weight = module._parameters[name]
+    if weight is None:
+        raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
+    if is_lazy(weight):
+        raise ValueError(
+            "The module passed to `SpectralNorm` can't have uninitialized parameters. Make sure to "
+            "run the dummy forward before applying spectral normalization"
+        )
+    rows, columns = as_matrix(weight.detach(), dim).shape
+    u = F.normalize(weight.new_empty(rows).normal_(0, 1), dim=0, eps=eps)
+    v = F.normalize(weight.new_empty(columns).normal_(0, 1), dim=0, eps=eps)
+    delattr(module, name)
+    module.register_parameter(name + "_orig", weight)
+    # a plain attribute, which the hook replaces
+    setattr(module, name, weight.detach())
+    module.register_buffer(name + "_u", u)
+    module.register_buffer(name + "_v", v)
+    module.register_forward_pre_hook(hook)
+    return module
+
+
+def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
+    """Undo `spectral_norm`: the weight is a parameter again, with the value that it has.
+
+    Raises
+    ------
+    ValueError
+        If the weight has no such hook.
+    """
+    key = _hook_of(module, name)
+    if key is None:
+        raise ValueError(f"spectral_norm of '{name}' not found in {module}")
+    module._forward_pre_hooks.pop(key).remove(module)
+    module._settle()
+    return module
+
+
+def _hook_of(module: Any, name: str) -> Any:
+    """The key of the hook for a weight, or None."""
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, SpectralNorm) and hook.name == name:
+            return key
+    return None

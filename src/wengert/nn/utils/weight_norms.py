@@ -1,0 +1,108 @@
+"""Layer 8 · nn: weights of a norm of their own, by a hook: the older way."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from wengert.nn.parameter import Parameter, is_lazy
+from wengert.nn.utils.parametrizations import norm_except_dim
+
+__all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
+
+
+class WeightNorm:
+    """The hook that computes a weight from its norms and directions before each call."""
+
+    def __init__(self, name: str, dim: int) -> None:
+        self.name = name
+        self.dim = dim
+
+    def compute_weight(self, module: Any) -> Any:
+        """The weight."""
+        g, v = getattr(module, self.name + "_g"), getattr(module, self.name + "_v")
+        return v * (g / norm_except_dim(v, self.dim))
+
+    def remove(self, module: Any) -> None:
+        """Let the weight be a parameter again."""
+        weight = self.compute_weight(module)
+        delattr(module, self.name)
+        del module._parameters[self.name + "_g"], module._parameters[self.name + "_v"]
+        setattr(module, self.name, Parameter(weight.detach()))
+
+    def __call__(self, module: Any, inputs: Any) -> None:
+        """Give the module its weight."""
+        setattr(module, self.name, self.compute_weight(module))
+
+
+def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
+    """Learn a weight as its norms and its directions, by a hook.
+
+    `wengert.nn.utils.parametrizations.weight_norm` does the same without one.
+
+    Parameters
+    ----------
+    module : Module
+        The module that holds it.
+    name : str
+        Its name; the parameters are then ``<name>_g`` and ``<name>_v``.
+    dim : int, optional
+        The dimension along which each place has a norm of its own; None is one norm for all.
+
+    Returns
+    -------
+    Module
+        `module` itself.
+
+    Raises
+    ------
+    RuntimeError
+        If the weight has such a hook already.
+    ValueError
+        If its shape is not known yet.
+    """
+    warnings.warn(
+        "`torch.nn.utils.weight_norm` is deprecated in favor of "
+        "`torch.nn.utils.parametrizations.weight_norm`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    if _hook_of(module, name) is not None:
+        raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
+    weight = getattr(module, name)
+    if is_lazy(weight):
+        raise ValueError(
+            "The module passed to `WeightNorm` can't have uninitialized parameters. Make sure to "
+            "run the dummy forward before applying weight normalization"
+        )
+    hook = WeightNorm(name, -1 if dim is None else dim)
+    del module._parameters[name]
+    module.register_parameter(name + "_g", Parameter(norm_except_dim(weight, hook.dim).detach()))
+    module.register_parameter(name + "_v", Parameter(weight.detach()))
+    setattr(module, name, hook.compute_weight(module))
+    module.register_forward_pre_hook(hook)
+    return module
+
+
+def remove_weight_norm(module: Any, name: str = "weight") -> Any:
+    """Undo `weight_norm`: the weight is a parameter again, with the value that it has.
+
+    Raises
+    ------
+    ValueError
+        If the weight has no such hook.
+    """
+    key = _hook_of(module, name)
+    if key is None:
+        raise ValueError(f"weight_norm of '{name}' not found in {module}")
+    module._forward_pre_hooks.pop(key).remove(module)
+    module._settle()
+    return module
+
+
+def _hook_of(module: Any, name: str) -> Any:
+    """The key of the hook for a weight, or None."""
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, WeightNorm) and hook.name == name:
+            return key
+    return None

@@ -1,0 +1,128 @@
+"""Layer 5 · ops: sequences through recurrent layers.
+
+Where values are plain arrays, a layer is one operation with kernels of its own. Under transforms,
+and in the trace of a program, it is a composition, so that batches, tangents and the compiler see
+what it consists of (see `wengert.prims.recurrent`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.kernels import recurrent as kernels
+from wengert.ops.affine import linear
+from wengert.ops.dropout import dropout
+from wengert.ops.matmul import check_dtypes
+from wengert.prims.recurrent import gru_steps, lstm_steps, rnn_steps
+from wengert.prims.table import TABLE
+from wengert.tape.base import new_tensor
+from wengert.tape.modes import NO_GRAD, current_mode
+from wengert.tape.record import T, run
+
+__all__ = ["run_layers"]
+
+Sizes = tuple[int, ...]
+
+_STATES = {"lstm": kernels.lstm_states, "gru": kernels.gru_states, "rnn": kernels.rnn_states}
+_FUSED = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+def run_layers(
+    mode: str,
+    rows: Any,
+    states: Sequence[Any],
+    layers: Sequence[Sequence[Sequence[Any]]],
+    sizes: Sizes,
+    rate: float = 0.0,
+) -> tuple[Any, tuple[Any, ...]]:
+    """Take a batch of sequences through layers.
+
+    Parameters
+    ----------
+    mode
+        ``"LSTM"``, ``"GRU"``, ``"RNN_TANH"`` or ``"RNN_RELU"``.
+    rows
+        The rows of all steps (see NOTE [steps of a recurrent layer] in `wengert.kernels`).
+    states
+        h, and for an LSTM c, before the first step: of shape (layers * directions, batch, size).
+    layers
+        For each layer and each of its directions the parameters: two weights, two biases or None,
+        and the weight of a projection or None.
+    sizes
+        The number of rows of each step.
+    rate
+        The probability of each element to become 0 between layers.
+
+    Returns
+    -------
+    tuple
+        The rows of the last layer, and the final states.
+    """
+    before = list(zip(*[T.unbind(state, dim=0) for state in states], strict=True))
+    after: list[tuple[Any, ...]] = []
+    for i, directions in enumerate(layers):
+        if i and rate:
+            rows = dropout(rows, rate)
+        made = []
+        for reverse, parameters in enumerate(directions):
+            out, *last = _layer(mode, rows, before[len(after)], parameters, sizes, bool(reverse))
+            made.append(out)
+            after.append(tuple(last))
+        rows = made[0] if len(made) == 1 else T.cat(*made, dim=1)
+    return rows, tuple([T.stack(*values, dim=0) for values in zip(*after, strict=True)])
+
+
+def _layer(
+    mode: str,
+    rows: Any,
+    states: tuple[Any, ...],
+    parameters: Sequence[Any],
+    sizes: Sizes,
+    reverse: bool,
+) -> Any:
+    outer_weight, weight, outer_bias, bias, projection = parameters
+    how: dict[str, Any] = {"sizes": sizes, "reverse": reverse}
+    for value in (rows, *states):
+        check_dtypes(
+            value.payload,
+            weight.payload,
+            "mat1 and mat2 must have the same dtype, but got {0} and {1}",
+        )
+    if mode == "GRU":
+        # what the hidden state gives to n is multiplied by r, with its bias
+        if bias is None:
+            bias = new_tensor(np.zeros(weight.payload.shape[0], weight.payload.dtype))
+        tensors = [linear(rows, outer_weight, outer_bias), weight, bias, *states]
+        return _taken("gru", gru_steps, tensors, how)
+    if bias is not None:
+        outer_bias = T.add(outer_bias, bias)
+    tensors = [linear(rows, outer_weight, outer_bias), weight, *states]
+    if mode != "LSTM":
+        how["nonlinearity"] = "tanh" if mode == "RNN_TANH" else "relu"
+        return _taken("rnn", rnn_steps, tensors, how)
+    if projection is not None:
+        return lstm_steps(T, *tensors, projection, **how)
+    return _taken("lstm", lstm_steps, tensors, how)
+
+
+def _taken(name: str, steps: Any, tensors: list[Any], how: dict[str, Any]) -> tuple[Any, ...]:
+    """One layer in one direction: fused, if all of it is arrays, or step by step."""
+    payloads = [tensor.payload for tensor in tensors]
+    mode = current_mode()
+    if (mode is not None and (mode.tracing is not None or mode.levels)) or any(
+        type(p) is not np.ndarray or p.dtype not in _FUSED for p in payloads
+    ):
+        made: tuple[Any, ...] = steps(T, *tensors, **how)
+        return made
+    record = TABLE[f"{name}_layer"]
+    unknown = new_tensor(np.empty(0, payloads[0].dtype))
+    if mode is None or mode is NO_GRAD:
+        *outs, known = _STATES[name](*payloads, **how)
+        kept = new_tensor(known) if mode is None else unknown
+        found: tuple[Any, ...] = run(record, [*tensors, kept], how, list(map(new_tensor, outs)))
+        return found
+    fused: tuple[Any, ...] = getattr(T, record.name)(*tensors, unknown, **how)
+    return fused

@@ -1,0 +1,197 @@
+"""Layer 5 · ops: cells of recurrent networks: one step of a batch."""
+
+# the functions and arguments have PyTorch's names
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.ops.affine import linear
+from wengert.ops.coerce import operand
+from wengert.ops.split import chunk
+from wengert.tape.record import T
+
+__all__ = ["gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell"]
+
+
+def _check_state(x: Any, state: Any, at: int, hidden: int) -> None:
+    rows, own = x.payload.shape[0], state.payload.shape[:1]
+    if own != (rows,):
+        raise RuntimeError(
+            f"Input batch size {rows} doesn't match hidden{at} batch size {own[0] if own else 0}"
+        )
+    if state.payload.shape[1:] != (hidden,):
+        raise RuntimeError(
+            f"hidden{at} has inconsistent hidden_size: got "
+            f"{', '.join(map(str, state.payload.shape[1:]))}, expected {hidden}"
+        )
+
+
+def _sums(
+    op: str, input: Any, states: tuple[Any, ...], weights: tuple[Any, ...], biases: tuple[Any, ...]
+) -> tuple[Any, Any]:
+    """What the gates get from the input and from the hidden state."""
+    x = operand(input, op)
+    w_ih, w_hh = operand(weights[0], op, "w_ih", 3), operand(weights[1], op, "w_hh", 4)
+    if x.payload.ndim != 2:
+        raise RuntimeError(
+            f"{op}() takes an input of shape (batch, input size), not of shape "
+            f"{list(x.payload.shape)}"
+        )
+    if x.payload.shape[1] != w_ih.payload.shape[1]:
+        raise RuntimeError(
+            f"input has inconsistent input_size: got {x.payload.shape[1]} expected "
+            f"{w_ih.payload.shape[1]}"
+        )
+    for i, state in enumerate(states):
+        _check_state(x, operand(state, op, "hx", 2), i, w_hh.payload.shape[1])
+    return linear(x, w_ih, biases[0]), linear(states[0], w_hh, biases[1])
+
+
+def rnn_tanh_cell(
+    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+) -> Any:
+    """One step of a simple recurrent network: ``tanh(w_ih x + b_ih + w_hh h + b_hh)``.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (n, m).
+    hx : Tensor
+        The hidden state, of shape (n, h).
+    w_ih, w_hh : Tensor
+        Of shapes (h, m) and (h, h).
+    b_ih, b_hh : Tensor, optional
+        Of shape (h,).
+
+    Returns
+    -------
+    Tensor
+        The next hidden state; differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.rnn_tanh_cell(wg.ones(1, 2), wg.zeros(1, 3), wg.ones(3, 2), wg.ones(3, 3))
+    tensor([[0.9640, 0.9640, 0.9640]])
+    """
+    own, back = _sums("rnn_tanh_cell", input, (hx,), (w_ih, w_hh), (b_ih, b_hh))
+    return T.tanh(T.add(own, back))
+
+
+def rnn_relu_cell(
+    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+) -> Any:
+    """One step of a simple recurrent network: ``relu(w_ih x + b_ih + w_hh h + b_hh)``.
+
+    Its arguments, result and errors are those of `rnn_tanh_cell`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.rnn_relu_cell(wg.ones(1, 2), wg.ones(1, 3), wg.ones(3, 2), -wg.ones(3, 3))
+    tensor([[0., 0., 0.]])
+    """
+    own, back = _sums("rnn_relu_cell", input, (hx,), (w_ih, w_hh), (b_ih, b_hh))
+    return T.relu(T.add(own, back))
+
+
+def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+    """One step of a gated recurrent unit.
+
+    With r, z and n as the gates, whose parts of the weights and biases stand in this order,
+    ``r = sigmoid(w_ir x + b_ir + w_hr h + b_hr)``, z alike,
+    ``n = tanh(w_in x + b_in + r * (w_hn h + b_hn))``, and the result is ``(1 - z) * n + z * h``.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (n, m).
+    hx : Tensor
+        The hidden state, of shape (n, h).
+    w_ih, w_hh : Tensor
+        Of shapes (3 h, m) and (3 h, h).
+    b_ih, b_hh : Tensor, optional
+        Of shape (3 h,).
+
+    Returns
+    -------
+    Tensor
+        The next hidden state; differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.gru_cell(wg.ones(1, 2), wg.ones(1, 1), wg.zeros(3, 2), wg.zeros(3, 1))
+    tensor([[0.5000]])
+    """
+    own, back = _sums("gru_cell", input, (hx,), (w_ih, w_hh), (b_ih, b_hh))
+    (own_r, own_z, own_n), (back_r, back_z, back_n) = chunk(own, 3, 1), chunk(back, 3, 1)
+    r, z = T.sigmoid(T.add(own_r, back_r)), T.sigmoid(T.add(own_z, back_z))
+    n = T.tanh(T.add(own_n, T.mul(r, back_n)))
+    return T.add(n, T.mul(z, T.sub(hx, n)))
+
+
+def lstm_cell(
+    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+) -> tuple[Any, Any]:
+    """One step of a network with long short-term memory.
+
+    With i, f, g and o as the gates, whose parts of the weights and biases stand in this order,
+    ``i = sigmoid(w_ii x + b_ii + w_hi h + b_hi)``, f and o alike, g with tanh in place of sigmoid,
+    the next cell state is ``f * c + i * g``, and the next hidden state ``o * tanh`` of that.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (n, m).
+    hx : tuple of Tensor
+        The hidden state and the cell state, of shape (n, h) each.
+    w_ih, w_hh : Tensor
+        Of shapes (4 h, m) and (4 h, h).
+    b_ih, b_hh : Tensor, optional
+        Of shape (4 h,).
+
+    Returns
+    -------
+    tuple of Tensor
+        The next hidden state and the next cell state; differentiable, to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes or dtypes do not fit.
+    TypeError
+        If `hx` is no pair.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> state = wg.zeros(1, 1), wg.ones(1, 1)
+    >>> wg.lstm_cell(wg.ones(1, 2), state, wg.zeros(4, 2), wg.zeros(4, 1))
+    (tensor([[0.2311]]), tensor([[0.5000]]))
+    """
+    if not isinstance(hx, tuple | list):
+        raise TypeError(
+            "lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not "
+            f"{type(hx).__name__}"
+        )
+    if len(hx) != 2:
+        raise RuntimeError(
+            f"lstm_cell expects two hidden states, h and c, but hx has {len(hx)} elements"
+        )
+    h, c = hx
+    own, back = _sums("lstm_cell", input, (h, c), (w_ih, w_hh), (b_ih, b_hh))
+    i, f, g, o = chunk(T.add(own, back), 4, 1)
+    c = T.add(T.mul(T.sigmoid(f), c), T.mul(T.sigmoid(i), T.tanh(g)))
+    return T.mul(T.sigmoid(o), T.tanh(c)), c

@@ -1,0 +1,44 @@
+"""Layer 9 · optim: optimisers and learning-rate schedules under PyTorch's names.
+
+An optimiser's module is imported when the class is first named.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from wengert.optim.optimizer import Optimizer
+
+__all__ = ["Optimizer"]
+
+# where the classes are
+_CLASSES = {
+    "adadelta": ("Adadelta",),
+    "adafactor": ("Adafactor",),
+    "adagrad": ("Adagrad",),
+    "adam": ("Adam", "AdamW"),
+    "adamax": ("Adamax",),
+    "asgd": ("ASGD",),
+    "lbfgs": ("LBFGS",),
+    "muon": ("Muon",),
+    "nadam": ("NAdam",),
+    "radam": ("RAdam",),
+    "rmsprop": ("RMSprop",),
+    "rprop": ("Rprop",),
+    "sgd": ("SGD",),
+}
+_WHERE = {name: f"wengert.optim.{file}" for file, names in _CLASSES.items() for name in names}
+_MODULES = ("lr_scheduler", "swa_utils")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        return globals().setdefault(name, getattr(importlib.import_module(_WHERE[name]), name))
+    if name in _MODULES:
+        return importlib.import_module(f"wengert.optim.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_WHERE, *_MODULES})

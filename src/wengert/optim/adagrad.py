@@ -1,0 +1,111 @@
+"""Layer 9 · optim: `Adagrad`, steps divided by the root of the sum of all squares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.optim.elementwise import Elementwise, decays, directed, number
+from wengert.optim.optimizer import check_fused, check_numbers, check_rate
+
+__all__ = ["Adagrad"]
+
+
+class Adagrad(Elementwise):
+    """Adagrad (Duchi, Hazan and Singer 2011).
+
+    ``s += g**2``, ``p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps)``.
+
+    Parameters
+    ----------
+    params : iterable
+        Tensors, named tensors, or groups (see `Optimizer`).
+    lr : float or Tensor
+        The learning rate.
+    lr_decay : float
+        How fast it falls.
+    weight_decay : float
+        Adds ``weight_decay * p`` to the gradient.
+    initial_accumulator_value : float
+        What the sum begins with.
+    eps : float
+        Keeps the denominator from zero.
+    maximize : bool
+        Climb rather than descend.
+    differentiable : bool
+        Record the steps, so that gradients flow through them.
+    foreach, fused : bool, optional
+        Accepted for PyTorch's sake, without effect.
+
+    Raises
+    ------
+    ValueError
+        If a number is negative.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
+    >>> optimizer = wg.optim.Adagrad([x], lr=0.5)
+    >>> (x**2).sum().backward()
+    >>> optimizer.step()
+    >>> x
+    tensor([0.5000, 1.5000], requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_rate(lr)
+        check_numbers(
+            lr_decay=lr_decay,
+            weight_decay=weight_decay,
+            initial_accumulator_value=initial_accumulator_value,
+            epsilon=eps,
+        )
+        check_fused(fused, foreach, differentiable)
+        defaults = {
+            "lr": lr,
+            "lr_decay": lr_decay,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, defaults)
+        for group in self.param_groups:
+            for param in group["params"]:
+                self._make_state(group, param, self._arrays(group))
+
+    def _arrays(self, options: dict[str, Any]) -> tuple[str, ...]:
+        return ("sum",)
+
+    def _initial_array(self, name: str, options: dict[str, Any]) -> complex:
+        value = options["initial_accumulator_value"]
+        return complex(value, value)
+
+    def _coefficients(self, options: dict[str, Any], first: bool, step: Any) -> Any:
+        before = number(step)
+        rate = -options["lr"] / (1 + before * options["lr_decay"])
+        _, added = decays(options)
+        return (before + 1,), (rate, options["eps"], added)
+
+    @staticmethod
+    def _rule(U: Any, options: Any, c: Any, p: Any, g: Any, total: Any) -> Any:
+        rate, eps, added = c
+        g = directed(U, options, p, g, added)
+        total = U.addcmul_(total, g, g)
+        return U.addcdiv_(p, g, U.add_(U.sqrt(total), eps), rate), total

@@ -1,0 +1,208 @@
+"""Layer 9 · optim: `Adam` and `AdamW`, steps that the size of recent gradients scales."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.optim.elementwise import Elementwise, decays, directed, number
+from wengert.optim.optimizer import check_adam, check_fused
+from wengert.tape.base import TensorBase
+
+__all__ = ["Adam", "AdamW"]
+
+
+class Adam(Elementwise):
+    """Adam (Kingma and Ba 2014): running means of the gradient and of its square.
+
+    ``m = beta1 * m + (1 - beta1) * g``, ``v = beta2 * v + (1 - beta2) * g**2``, both divided by
+    what zeros at the beginning make them too small by, and ``p -= lr * m / (sqrt(v) + eps)``.
+
+    Parameters
+    ----------
+    params : iterable
+        Tensors, named tensors, or groups (see `Optimizer`).
+    lr : float or Tensor
+        The learning rate.
+    betas : tuple of float, or of Tensor
+        How much of the means is kept.
+    eps : float
+        Keeps the denominator from zero.
+    weight_decay : float
+        Adds ``weight_decay * p`` to the gradient.
+    amsgrad : bool
+        Divide by the largest mean of squares so far (Reddi and others 2018).
+    maximize : bool
+        Climb rather than descend.
+    differentiable : bool
+        Record the steps, so that gradients flow through them; the parameters must not be leaves
+        that require a gradient.
+    decoupled_weight_decay : bool
+        Shrink the parameters instead of adding to the gradient, as `AdamW` does.
+    foreach, capturable, fused : bool, optional
+        Accepted for PyTorch's sake: all parameters of a group are updated in one go anyhow, and
+        any step can be compiled.
+
+    Raises
+    ------
+    ValueError
+        If a number is negative, or a beta is not in [0, 1).
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
+    >>> optimizer = wg.optim.Adam([x], lr=0.1)
+    >>> (x**2).sum().backward()
+    >>> optimizer.step()
+    >>> x
+    tensor([0.9000, 1.9000], requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        betas: tuple[Any, Any] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:
+        if isinstance(lr, TensorBase) and foreach and not capturable:
+            raise ValueError(
+                "lr as a Tensor is not supported for capturable=False and foreach=True"
+            )
+        check_adam(lr, betas, eps, weight_decay)
+        tensors = [isinstance(beta, TensorBase) for beta in betas]
+        if tensors[0] != tensors[1] or not all(
+            isinstance(beta, float | TensorBase) for beta in betas
+        ):
+            raise ValueError("betas must be either both floats or both Tensors")
+        for i, beta in enumerate(betas):
+            if tensors[i] and foreach and not capturable:
+                raise ValueError(
+                    f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True"
+                )
+            if tensors[i] and beta.payload.size != 1:
+                raise ValueError(f"Tensor betas[{i}] must be 1-element")
+        check_fused(fused, foreach, differentiable)
+        if tensors[0]:
+            betas = (betas[0].reshape(()), betas[1].reshape(()))
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay,
+        }
+        super().__init__(params, defaults)
+
+    def _arrays(self, options: dict[str, Any]) -> tuple[str, ...]:
+        names = ("exp_avg", "exp_avg_sq")
+        return (*names, "max_exp_avg_sq") if options["amsgrad"] else names
+
+    def _coefficients(self, options: dict[str, Any], first: bool, step: Any) -> Any:
+        step = number(step) + 1
+        lr, (beta1, beta2) = options["lr"], options["betas"]
+        shrink, added = decays(options)
+        # the correction of the squares is taken out of the denominator, which spares a pass
+        root = (1 - beta2**step) ** 0.5
+        rate = -lr / (1 - beta1**step) * root
+        eps = options["eps"] * root
+        return (step,), (rate, beta1, 1 - beta1, beta2, 1 - beta2, eps, shrink, added)
+
+    @staticmethod
+    def _rule(
+        U: Any, options: Any, c: Any, p: Any, g: Any, mean: Any, square: Any, largest: Any = None
+    ) -> Any:
+        rate, beta1, fresh1, beta2, fresh2, eps, shrink, added = c
+        if shrink is not None:
+            p = U.mul_(p, shrink)
+        g = directed(U, options, p, g, added)
+        mean = U.add_(U.mul_(mean, beta1), g, fresh1)
+        square = U.addcmul_(U.mul_(square, beta2), g, g, fresh2)
+        if largest is None:
+            scale = U.add_(U.sqrt(square), eps)
+            return U.addcdiv_(p, mean, scale, rate), mean, square
+        largest = U.maximum_(largest, square)
+        scale = U.add_(U.sqrt(largest), eps)
+        return U.addcdiv_(p, mean, scale, rate), mean, square, largest
+
+
+class AdamW(Adam):
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2017).
+
+    Each step begins with ``p *= 1 - lr * weight_decay``.
+
+    Parameters
+    ----------
+    params : iterable
+        Tensors, named tensors, or groups (see `Optimizer`).
+    lr, betas, eps, amsgrad, maximize, foreach, capturable, differentiable, fused
+        As for `Adam`.
+    weight_decay : float
+        How much each step takes away of the parameters, as a part of `lr`.
+
+    Raises
+    ------
+    ValueError
+        If a number is negative, or a beta is not in [0, 1).
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
+    >>> optimizer = wg.optim.AdamW([x], lr=0.1, weight_decay=0.5)
+    >>> (x**2).sum().backward()
+    >>> optimizer.step()
+    >>> x
+    tensor([0.8500, 1.8000], requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        betas: tuple[Any, Any] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        super().__init__(
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+            decoupled_weight_decay=True,
+        )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            # a state of `Adam` may be loaded
+            group["decoupled_weight_decay"] = True

@@ -1,0 +1,96 @@
+"""Layer 9 · optim: `Adamax`, Adam with the largest gradient in place of a mean of squares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.optim.elementwise import Elementwise, decays, directed, number
+from wengert.optim.optimizer import check_adam
+
+__all__ = ["Adamax"]
+
+
+class Adamax(Elementwise):
+    """Adam with the infinity norm (Kingma and Ba 2014).
+
+    ``m = beta1 * m + (1 - beta1) * g``, ``u = max(beta2 * u, abs(g) + eps)``, and
+    ``p -= lr / (1 - beta1**t) * m / u``.
+
+    Parameters
+    ----------
+    params : iterable
+        Tensors, named tensors, or groups (see `Optimizer`).
+    lr : float or Tensor
+        The learning rate.
+    betas : tuple of float
+        How much of the mean is kept, and of the largest gradient.
+    eps : float
+        Keeps the denominator from zero.
+    weight_decay : float
+        Adds ``weight_decay * p`` to the gradient.
+    maximize : bool
+        Climb rather than descend.
+    differentiable : bool
+        Record the steps, so that gradients flow through them.
+    foreach, capturable : bool, optional
+        Accepted for PyTorch's sake, without effect.
+
+    Raises
+    ------
+    ValueError
+        If a number is negative, or a beta is not in [0, 1).
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
+    >>> optimizer = wg.optim.Adamax([x], lr=0.5)
+    >>> (x**2).sum().backward()
+    >>> optimizer.step()
+    >>> x
+    tensor([0.5000, 1.5000], requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        check_adam(lr, betas, eps, weight_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def _arrays(self, options: dict[str, Any]) -> tuple[str, ...]:
+        return "exp_avg", "exp_inf"
+
+    def _coefficients(self, options: dict[str, Any], first: bool, step: Any) -> Any:
+        step = number(step) + 1
+        beta1, beta2 = options["betas"]
+        rate = -options["lr"] / (1 - beta1**step)
+        _, added = decays(options)
+        return (step,), (rate, beta1, 1 - beta1, beta2, options["eps"], added)
+
+    @staticmethod
+    def _rule(U: Any, options: Any, c: Any, p: Any, g: Any, mean: Any, largest: Any) -> Any:
+        rate, beta1, fresh, beta2, eps, added = c
+        g = directed(U, options, p, g, added)
+        mean = U.add_(U.mul_(mean, beta1), g, fresh)
+        largest = U.maximum_(U.mul_(largest, beta2), U.add_(U.abs(g), eps))
+        return U.addcdiv_(p, mean, largest, rate), mean, largest

@@ -1,0 +1,110 @@
+"""Layer 9 · optim: `ASGD`, descent whose path is averaged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.optim.elementwise import Elementwise, decays, directed, number
+from wengert.optim.optimizer import check_numbers, check_rate
+
+__all__ = ["ASGD"]
+
+
+class ASGD(Elementwise):
+    """Averaged stochastic gradient descent (Polyak and Juditsky 1992).
+
+    The mean of the parameters from step `t0` on is kept under ``state[p]["ax"]``.
+
+    Parameters
+    ----------
+    params : iterable
+        Tensors, named tensors, or groups (see `Optimizer`).
+    lr : float or Tensor
+        The learning rate; step ``t`` has ``lr / (1 + lambd * lr * t)**alpha``.
+    lambd : float
+        How much each step shrinks the parameters, as a part of the rate.
+    alpha : float
+        How fast the rate falls.
+    t0 : float
+        When the mean begins.
+    weight_decay : float
+        Adds ``weight_decay * p`` to the gradient.
+    maximize : bool
+        Climb rather than descend.
+    differentiable : bool
+        Record the steps, so that gradients flow through them.
+    foreach, capturable : bool, optional
+        Accepted for PyTorch's sake, without effect.
+
+    Raises
+    ------
+    ValueError
+        If `lr` or `weight_decay` is negative.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
+    >>> optimizer = wg.optim.ASGD([x], lr=0.25)
+    >>> (x**2).sum().backward()
+    >>> optimizer.step()
+    >>> optimizer.state[x]["ax"]
+    tensor([0.5000, 0.9999])
+    """
+
+    _numbers = ("step", "eta", "mu")
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        check_rate(lr)
+        check_numbers(weight_decay=weight_decay)
+        defaults = {
+            "lr": lr,
+            "lambd": lambd,
+            "alpha": alpha,
+            "t0": t0,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def _arrays(self, options: dict[str, Any]) -> tuple[str, ...]:
+        return ("ax",)
+
+    def _initial_number(self, name: str, options: dict[str, Any]) -> float:
+        return {"step": 0.0, "eta": float(options["lr"]), "mu": 1.0}[name]
+
+    def _coefficients(
+        self, options: dict[str, Any], first: bool, step: Any, eta: Any, mu: Any
+    ) -> Any:
+        step, eta, mu = number(step) + 1, number(eta), number(mu)
+        lr, lambd = options["lr"], options["lambd"]
+        _, added = decays(options)
+        new_eta = lr / (1 + lambd * lr * step) ** options["alpha"]
+        late = step - options["t0"]
+        new_mu = 1 / late if late > 1 else 1.0
+        weight = mu if mu != 1 else None
+        return (step, new_eta, new_mu), (1 - lambd * eta, -eta, weight, added)
+
+    @staticmethod
+    def _rule(U: Any, options: Any, c: Any, p: Any, g: Any, mean: Any) -> Any:
+        shrink, rate, weight, added = c
+        g = directed(U, options, p, g, added)
+        p = U.add_(U.mul_(p, shrink), g, rate)
+        if weight is None:
+            return p, U.copy_(mean, p)
+        return p, U.add_(mean, U.sub(p, mean), weight)

@@ -1,0 +1,329 @@
+"""Layer 9 · optim: optimisers whose rule treats each element of a parameter by itself.
+
+NOTE [steps]
+A step looks at all gradients first, so that nothing has been written where it raises. Then rules
+run on the arrays themselves, unless something is to know of what is computed: a trace of `compile`,
+a transform, a graph if the step is differentiable. There they run on tensors, and all that is new
+is put in place at the end (see NOTE [update rules]).
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from wengert.base import errors
+from wengert.base.dtypes import default_float
+from wengert.ops.strided import view_as_complex, view_as_real
+from wengert.optim.optimizer import Optimizer
+from wengert.optim.rules import Tensors
+from wengert.optim.tracks import Row, Track, check_kept
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.modes import NO_GRAD, current_mode, enable_grad, no_grad
+from wengert.tape.versions import InferenceCell
+from wengert.tape.write_checks import check_writable
+
+__all__ = ["Elementwise", "decays", "directed", "number"]
+
+
+# beside the optimisers, since arrays in their attributes would be taken for a part of their state
+_TRACKS: weakref.WeakKeyDictionary[Any, list[Track]] = weakref.WeakKeyDictionary()
+
+
+class Elementwise(Optimizer):
+    """An optimiser whose rule treats each element of a parameter by itself.
+
+    A subclass has a `_rule`, its `_coefficients`, and says what it keeps.
+    """
+
+    _numbers: ClassVar[tuple[str, ...]] = ("step",)
+    """The numbers that are kept of each parameter."""
+
+    def _arrays(self, options: dict[str, Any]) -> tuple[str, ...]:
+        """The names of the arrays that are kept of each parameter of a group."""
+        raise NotImplementedError
+
+    def _initial_number(self, name: str, options: dict[str, Any]) -> float:
+        """What a number is before the first step."""
+        return 0.0
+
+    def _initial_array(self, name: str, options: dict[str, Any]) -> complex:
+        """What the elements of an array are before the first step; parts that are to differ from
+        zero are given as a complex number.
+        """
+        return 0.0
+
+    _coefficients: Callable[..., tuple[tuple[Any, ...], tuple[Any, ...]]]
+    """Called as ``_coefficients(options, first, *numbers)``: the numbers after this step, and the
+    coefficients of the rule.
+
+    The options are the group's, in which tensors are numbers, unless the rule runs on tensors;
+    `first` says whether what is kept has just been made; the numbers are NumPy's scalars, or
+    tensors if the rule runs on tensors.
+    """
+
+    _rule: ClassVar[Callable[..., tuple[Any, ...]]]
+    """Called as ``_rule(U, options, c, p, g, *arrays)`` (see NOTE [update rules])."""
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update the parameters once, from their gradients.
+
+        Parameters without a gradient stay as they are.
+
+        Parameters
+        ----------
+        closure : callable, optional
+            Computes the loss anew, with its gradients, and returns it.
+
+        Returns
+        -------
+        Tensor or float or None
+            What `closure` returned.
+
+        Raises
+        ------
+        RuntimeError
+            If a gradient is not of its parameter's shape and dtype; then nothing has changed.
+        """
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        with enable_grad() if self.defaults["differentiable"] else no_grad():
+            self._advance()
+        return loss
+
+    def _advance(self) -> None:
+        groups, states = self.param_groups, self.state
+        plain = current_mode() is NO_GRAD
+        tracks = _TRACKS.get(self, ()) if plain else ()
+        if len(tracks) == len(groups):
+            # the usual case: all is as it was in the step before
+            ready = []
+            for group, track in zip(groups, tracks, strict=True):
+                grads = track.gradients(group["params"], states, self._arrays(group))
+                if grads is None:
+                    break
+                ready.append((track, _options(group, True), grads))
+            else:
+                self._run(ready)
+                return
+        found = [_present(group["params"]) for group in groups]
+        for group, present in zip(groups, found, strict=True):
+            for param in present:
+                check_kept(param, states.get(param, {}), self._arrays(group))
+        if not plain or not all(_is_plain(param) for present in found for param in present):
+            self._advance_tensors(found)
+            return
+        if any(len(set(map(id, present))) != len(present) for present in found):
+            self._advance_again(found)
+            return
+        tracks = []
+        ready = []
+        for group, present in zip(groups, found, strict=True):
+            options = _options(group, True)
+            names = self._arrays(options)
+            rows = self._rows(options, names, present)
+            tracks.append(Track(group["params"], states, names, rows))
+            grads = [param.ext.grad.payload for param in present]
+            ready.append((tracks[-1], options, grads))
+        _TRACKS[self] = tracks
+        self._run(ready)
+
+    def _run(self, ready: Sequence[tuple[Track, dict[str, Any], list[Any]]]) -> None:
+        with np.errstate(all="ignore"):
+            for track, options, grads in ready:
+                track.run(self._rule, self._coefficients, options, grads)
+
+    def _advance_again(self, found: Sequence[list[Any]]) -> None:
+        """A step in which parameters are several times, one after the other."""
+        for group, present in zip(self.param_groups, found, strict=True):
+            options = _options(group, True)
+            names = self._arrays(options)
+            for param in present:
+                track = Track([param], self.state, names, self._rows(options, names, [param]))
+                self._run([(track, options, [param.ext.grad.payload])])
+
+    # -- what is kept ------------------------------------------------------------------------------
+
+    def _rows(
+        self, options: dict[str, Any], names: tuple[str, ...], present: Sequence[Any]
+    ) -> list[Row]:
+        """The parameters with what is kept of them, which is made where it is missing."""
+        rows = []
+        for param in present:
+            first = False
+            # where nothing is kept, there is no state either
+            state = self.state[param] if self._numbers or names else {}
+            if not all(name in state for name in (*self._numbers, *names)):
+                first = self._make_state(options, param, names)
+            numbers = [state[name] for name in self._numbers]
+            arrays = [state[name] for name in names]
+            for tensor in arrays:
+                tensor.array()
+            rows.append(Row(param, state, numbers, arrays, first))
+        return rows
+
+    def _make_state(self, options: dict[str, Any], param: Any, names: tuple[str, ...]) -> bool:
+        """Make what is missing of the state of a parameter; whether no array was there."""
+        mode = current_mode()
+        if mode is not None and mode.tracing is not None:
+            mode.tracing.discard()
+        state = self.state[param]
+        for name in self._numbers:
+            if name not in state:
+                value = self._initial_number(name, options)
+                state[name] = new_tensor(np.array(value, _kind()))
+        missing = [name for name in names if name not in state]
+        for name in missing:
+            state[name] = _filled(param, self._initial_array(name, options))
+        return len(missing) == len(names)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for kept in self.state.values():
+            # in states of old, numbers are no tensors, and None stands for what is missing
+            for name in [name for name, value in kept.items() if value is None]:
+                del kept[name]
+            for name in self._numbers:
+                if name in kept and not isinstance(kept[name], TensorBase):
+                    kept[name] = new_tensor(np.array(kept[name], _kind()))
+
+    # -- on tensors --------------------------------------------------------------------------------
+
+    def _advance_tensors(self, found: Sequence[list[Any]]) -> None:
+        recorded = self.defaults["differentiable"]
+        done: list[tuple[Any, Any]] = []
+        for group, present in zip(self.param_groups, found, strict=True):
+            options = _options(group, False)
+            for row in self._rows(options, self._arrays(options), present):
+                check_writable(row.param, recorded)
+                kept = (row.param, *row.arrays)
+                # what the graph keeps of them must not be written to
+                old = [tensor.clone() for tensor in kept] if recorded else kept
+                grad = row.param.ext.grad
+                after, c = self._coefficients(options, row.first, *row.numbers)
+                p, g, *arrays = [_computed(tensor) for tensor in (old[0], grad, *old[1:])]
+                made = self._rule(Tensors, options, c, p, g, *arrays)
+                done += zip(row.numbers, after, strict=True)
+                done += [
+                    (tensor, view_as_complex(value) if tensor.is_complex() else value)
+                    for tensor, value in zip(kept, made, strict=True)
+                ]
+        for tensor, value in done:
+            tensor.copy_(value)
+
+
+# -- parameters ------------------------------------------------------------------------------------
+
+
+def _present(params: list[Any]) -> list[Any]:
+    """The parameters that have a gradient, which is checked."""
+    present = []
+    for param in params:
+        ext = param.ext
+        if ext is None or ext.grad is None:
+            continue
+        x, g = param.payload, ext.grad.payload
+        if x.dtype is not g.dtype or x.shape != g.shape:
+            _check_gradient(param, ext.grad)
+        present.append(param)
+    return present
+
+
+def _check_gradient(param: Any, grad: Any) -> None:
+    x, g = param.payload, grad.payload
+    if x.dtype != g.dtype or tuple(x.shape) != tuple(g.shape):
+        raise RuntimeError(
+            f"the gradient of a parameter that is {errors.describe(x)} is {errors.describe(g)}: "
+            "set .grad to None, and run backward() again"
+        )
+
+
+def _is_plain(param: Any) -> bool:
+    """Whether parameter and gradient are arrays that may simply be written and read."""
+    x = param.payload
+    if x.__class__ is not np.ndarray:
+        if not isinstance(x, np.generic):
+            return False
+        x = param.array()
+    grad = param.ext.grad
+    if grad.payload.__class__ is not np.ndarray:
+        if not isinstance(grad.payload, np.generic):
+            return False
+        grad.array()
+    return (
+        bool(x.flags.writeable) and 0 not in x.strides and param.vc.__class__ is not InferenceCell
+    )
+
+
+def _options(group: dict[str, Any], quick: bool) -> dict[str, Any]:
+    """The options of a group; of tensors among them, the numbers, or tensors without dimensions."""
+    if not any(
+        isinstance(value, TensorBase | tuple) for name, value in group.items() if name != "params"
+    ):
+        return group
+    return {
+        name: value if name == "params" else _option(value, quick) for name, value in group.items()
+    }
+
+
+def _option(value: Any, quick: bool) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_option(part, quick) for part in value)
+    if isinstance(value, TensorBase):
+        return value.item() if quick else value.reshape(())  # type: ignore[attr-defined]
+    return value
+
+
+def _kind() -> Any:
+    """The dtype of numbers that are kept."""
+    return np.float64 if default_float() == np.float64 else np.float32
+
+
+def _filled(param: Any, value: complex) -> Any:
+    """A tensor like a parameter."""
+    x = param.payload
+    if x.dtype.kind != "c":
+        value = value.real
+    if isinstance(x, np.ndarray):
+        return new_tensor(np.full_like(x, value, subok=False))
+    return new_tensor(np.full(x.shape, value, x.dtype))
+
+
+# -- what rules have in common ---------------------------------------------------------------------
+
+
+def number(value: Any) -> Any:
+    """A number that is kept, in double precision."""
+    return value.double() if isinstance(value, TensorBase) else float(value)  # type: ignore[attr-defined]
+
+
+def decays(options: dict[str, Any]) -> tuple[Any, Any]:
+    """What a weight decay multiplies parameters by, and how much of them it adds to gradients."""
+    decay = options["weight_decay"]
+    if decay == 0:
+        return None, None
+    if options.get("decoupled_weight_decay", False):
+        return 1 - options["lr"] * decay, None
+    return None, decay
+
+
+def directed(U: Any, options: dict[str, Any], p: Any, g: Any, added: Any) -> Any:
+    """The gradient, or its opposite, and what weight decay adds to it."""
+    if options["maximize"]:
+        g = U.neg(g)
+    return g if added is None else U.add_(U.mul(p, added), g)
+
+
+# -- tensors ---------------------------------------------------------------------------------------
+
+
+def _computed(tensor: Any) -> Any:
+    """A tensor as rules compute with it."""
+    if tensor.is_complex():
+        return view_as_real(tensor)
+    return tensor.float() if tensor.payload.dtype.itemsize <= 2 else tensor

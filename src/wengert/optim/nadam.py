@@ -1,0 +1,123 @@
+"""Layer 9 · optim: `NAdam`, Adam with Nesterov's momentum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.optim.elementwise import Elementwise, decays, directed, number
+from wengert.optim.optimizer import check_adam, check_numbers
+
+__all__ = ["NAdam"]
+
+
+class NAdam(Elementwise):
+    """Adam with Nesterov's momentum (Dozat 2016).
+
+    Parameters
+    ----------
+    params : iterable
+        Tensors, named tensors, or groups (see `Optimizer`).
+    lr : float or Tensor
+        The learning rate.
+    betas : tuple of float
+        How much of the means of the gradient and of its square is kept.
+    eps : float
+        Keeps the denominator from zero.
+    weight_decay : float
+        Adds ``weight_decay * p`` to the gradient.
+    momentum_decay : float
+        How fast the momentum grows to ``betas[0]``.
+    decoupled_weight_decay : bool
+        Shrink the parameters instead of adding to the gradient, as `AdamW` does.
+    maximize : bool
+        Climb rather than descend.
+    differentiable : bool
+        Record the steps, so that gradients flow through them.
+    foreach, capturable : bool, optional
+        Accepted for PyTorch's sake, without effect.
+
+    Raises
+    ------
+    ValueError
+        If a number is negative, or a beta is not in [0, 1).
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
+    >>> optimizer = wg.optim.NAdam([x], lr=0.1)
+    >>> for _ in range(20):
+    ...     optimizer.zero_grad()
+    ...     (x**2).sum().backward()
+    ...     optimizer.step()
+    >>> bool((x < 0.5).all())
+    True
+    """
+
+    _numbers = ("step", "mu_product")
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_adam(lr, betas, eps, weight_decay)
+        check_numbers(momentum_decay=momentum_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "momentum_decay": momentum_decay,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _arrays(self, options: dict[str, Any]) -> tuple[str, ...]:
+        return "exp_avg", "exp_avg_sq"
+
+    def _initial_number(self, name: str, options: dict[str, Any]) -> float:
+        return 1.0 if name == "mu_product" else 0.0
+
+    def _coefficients(self, options: dict[str, Any], first: bool, step: Any, product: Any) -> Any:
+        step = number(step) + 1
+        lr, (beta1, beta2) = options["lr"], options["betas"]
+        shrink, added = decays(options)
+        now, then = (
+            beta1 * (1 - 0.5 * 0.96 ** (t * options["momentum_decay"])) for t in (step, step + 1)
+        )
+        # rounded as it is kept
+        product = product * now
+        kept = number(product)
+        along_gradient = -lr * (1 - now) / (1 - kept)
+        along_mean = -lr * then / (1 - kept * then)
+        root = (1 - beta2**step) ** 0.5
+        return (step, product), (
+            *(along_gradient * root, along_mean * root, beta1, 1 - beta1, beta2, 1 - beta2),
+            *(options["eps"] * root, shrink, added),
+        )
+
+    @staticmethod
+    def _rule(U: Any, options: Any, c: Any, p: Any, g: Any, mean: Any, square: Any) -> Any:
+        along_gradient, along_mean, beta1, fresh1, beta2, fresh2, eps, shrink, added = c
+        if shrink is not None:
+            p = U.mul_(p, shrink)
+        g = directed(U, options, p, g, added)
+        mean = U.add_(U.mul_(mean, beta1), g, fresh1)
+        square = U.addcmul_(U.mul_(square, beta2), g, g, fresh2)
+        move = U.add_(U.mul(g, along_gradient), mean, along_mean)
+        return U.addcdiv_(p, move, U.add_(U.sqrt(square), eps)), mean, square

@@ -1,0 +1,400 @@
+"""Layer 9 · optim: `Optimizer`, what all optimisers have in common: groups, state, hooks."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from wengert.optim.hooks import (
+    Hooked,
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+from wengert.tape.base import TensorBase
+
+__all__ = [
+    "Optimizer",
+    "check_adam",
+    "check_fused",
+    "check_numbers",
+    "check_rate",
+    "register_optimizer_step_post_hook",
+    "register_optimizer_step_pre_hook",
+    "required",
+]
+
+
+class _Required:
+    """Marks options that every group must give itself."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()
+
+
+class Optimizer(Hooked):
+    """What all optimisers have in common: groups of parameters, their state, and hooks.
+
+    A subclass calls ``super().__init__(params, defaults)`` and has a method `step`.
+
+    Parameters
+    ----------
+    params : iterable of Tensor, of (str, Tensor), or of dict
+        Leaves to optimise, in an order that is the same in each run, or groups of them:
+        ``{"params": [...], "lr": 0.1}``. With names, all parameters must have one.
+    defaults : dict
+        The options of groups that do not give them.
+
+    Attributes
+    ----------
+    param_groups : list of dict
+        The groups, each with its parameters under ``"params"`` and all options.
+    state : dict
+        What is kept of each parameter from step to step.
+    defaults : dict
+        The options of groups that do not give them.
+
+    Raises
+    ------
+    ValueError
+        If there is no parameter, one is no leaf, or one is in two groups.
+    TypeError
+        If `params` is a tensor, a set, or holds anything but tensors.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> class Descent(wg.optim.Optimizer):
+    ...     def __init__(self, params, lr):
+    ...         super().__init__(params, {"lr": lr})
+    ...
+    ...     @wg.no_grad()
+    ...     def step(self):
+    ...         for group in self.param_groups:
+    ...             for p in group["params"]:
+    ...                 p -= group["lr"] * p.grad
+    >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
+    >>> (x**2).sum().backward()
+    >>> Descent([x], lr=0.25).step()
+    >>> x
+    tensor([0.5000, 1.0000], requires_grad=True)
+    """
+
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        if isinstance(params, TensorBase):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, "
+                f"but got {type(params).__name__}: put it into a list"
+            )
+        self.defaults = defaults
+        self.state: defaultdict[Any, Any] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        self._make_tables()
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+
+    # -- groups ------------------------------------------------------------------------------------
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Optimise further parameters.
+
+        Parameters
+        ----------
+        param_group : dict
+            Under ``"params"`` a tensor or several, and options; the defaults are added to it.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As when the optimiser is made; then nothing is added.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> head, body = wg.ones(2, requires_grad=True), wg.ones(3, requires_grad=True)
+        >>> optimizer = wg.optim.SGD([head], lr=0.1)
+        >>> optimizer.add_param_group({"params": body, "lr": 0.01})
+        >>> [group["lr"] for group in optimizer.param_groups]
+        [0.1, 0.01]
+        """
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        tensors, names = self._listed(param_group["params"])
+        for tensor in tensors:
+            self._check_parameter(tensor)
+        for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                raise ValueError(
+                    "parameter group didn't specify a value of required optimization parameter "
+                    f"{name}"
+                )
+        named = bool(names) or "param_names" in param_group
+        if any(("param_names" in group) != named for group in self.param_groups):
+            raise ValueError(
+                "all optimizer param groups should be with/without names. cannot add param group "
+                f"{'with' if named else 'without'} names to the optimizer"
+            )
+        known = {id(tensor) for group in self.param_groups for tensor in group["params"]}
+        if not known.isdisjoint(map(id, tensors)):
+            raise ValueError("some parameters appear in more than one parameter group")
+        if len(set(map(id, tensors))) != len(tensors):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters: each step writes "
+                "to them several times; in future, this will cause an error",
+                stacklevel=3,
+            )
+        param_group["params"] = tensors
+        if names:
+            param_group["param_names"] = names
+        for name, default in self.defaults.items():
+            param_group.setdefault(name, default)
+        self.param_groups.append(param_group)
+
+    def _listed(self, params: Any) -> tuple[list[Any], list[str]]:
+        """Tensors, and their names if they have some."""
+        if isinstance(params, TensorBase):
+            return [params], []
+        if isinstance(params, set | frozenset):
+            raise TypeError(
+                "optimizer parameters need to be organized in ordered collections, but the "
+                "ordering of tensors in sets will change between runs. Please use a list instead."
+            )
+        given = list(params)
+        names = [entry[0] for entry in given if isinstance(entry, tuple)]
+        if names and len(names) != len(given):
+            raise ValueError(
+                "all optimizer params should be with/without names. Some param names are missing"
+            )
+        return [entry[1] for entry in given] if names else given, names
+
+    def _check_parameter(self, tensor: Any) -> None:
+        if not isinstance(tensor, TensorBase):
+            raise TypeError(
+                "optimizer can only optimize Tensors, but one of the params is "
+                f"{type(tensor).__name__}"
+            )
+        leaf = tensor.is_leaf or tensor.retains_grad  # type: ignore[attr-defined]
+        if not leaf and not self.defaults.get("differentiable", False):
+            raise ValueError(
+                "can't optimize a non-leaf Tensor: nothing would keep its gradient. Optimise the "
+                "leaf that it is computed from, or detach() it and let it require a gradient."
+            )
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters.
+
+        Parameters
+        ----------
+        set_to_none : bool
+            Set ``.grad`` to None; otherwise, zeros are written to it. A step leaves parameters
+            without a gradient alone, but may move those whose gradient is zero.
+        """
+        for group in self.param_groups:
+            for param in group["params"]:
+                ext = param.ext
+                if ext is None or ext.grad is None:
+                    continue
+                if set_to_none:
+                    ext.grad = None
+                    continue
+                if ext.grad.edge is not None:
+                    if ext.grad.is_leaf:
+                        ext.grad.requires_grad_(False)
+                    else:
+                        ext.grad.detach_()
+                ext.grad.zero_()
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update the parameters once, from their gradients.
+
+        Parameters
+        ----------
+        closure : callable, optional
+            Computes the loss anew, with its gradients, and returns it.
+
+        Returns
+        -------
+        Tensor or float or None
+            What `closure` returned.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method step()")
+
+    # -- state -------------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state of the optimiser, in which numbers stand for the parameters.
+
+        Returns
+        -------
+        dict
+            Under ``"state"`` what is kept of each parameter by its number, under
+            ``"param_groups"`` the groups. The tensors in it are the optimiser's own: copy them, or
+            save them, before the next step.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> x = wg.ones(2, requires_grad=True)
+        >>> optimizer = wg.optim.SGD([x], lr=0.1, momentum=0.9)
+        >>> (x**2).sum().backward()
+        >>> optimizer.step()
+        >>> optimizer.state_dict()["state"]
+        {0: {'momentum_buffer': tensor([2., 2.])}}
+        """
+        for hook in self._optimizer_state_dict_pre_hooks.values():
+            hook(self)
+        numbers: dict[int, int] = {}
+        start = 0
+        groups = []
+        for group in self.param_groups:
+            for i, param in enumerate(group["params"], start):
+                numbers.setdefault(id(param), i)
+            packed = {name: value for name, value in group.items() if name != "params"}
+            packed["params"] = [numbers[id(param)] for param in group["params"]]
+            start += len(packed["params"])
+            groups.append(packed)
+        state = {
+            numbers[id(key)] if isinstance(key, TensorBase) else key: value
+            for key, value in self.state.items()
+        }
+        packed_state: dict[str, Any] = {"state": state, "param_groups": groups}
+        for hook in self._optimizer_state_dict_post_hooks.values():
+            changed = hook(self, packed_state)
+            packed_state = packed_state if changed is None else changed
+        return packed_state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from a state that `state_dict` gave, of this optimiser or of one like it.
+
+        Parameters
+        ----------
+        state_dict : dict
+            Copied; tensors take the dtype of their parameter, but for ``"step"``. Parameters are
+            matched by their order. The options in it replace those of the groups, learning rates
+            included.
+
+        Raises
+        ------
+        ValueError
+            If the groups are not of the same number and sizes; then nothing has changed.
+        """
+        state_dict = state_dict.copy()
+        for hook in self._optimizer_load_state_dict_pre_hooks.values():
+            changed = hook(self, state_dict)
+            state_dict = state_dict if changed is None else changed
+        saved = copy.deepcopy(state_dict["param_groups"])
+        if len(saved) != len(self.param_groups):
+            raise ValueError(
+                "loaded state dict has a different number of parameter groups: "
+                f"{len(saved)}, but the optimizer has {len(self.param_groups)}"
+            )
+        for i, (group, other) in enumerate(zip(self.param_groups, saved, strict=True)):
+            if len(group["params"]) != len(other["params"]):
+                raise ValueError(
+                    "loaded state dict contains a parameter group that doesn't match the size of "
+                    f"optimizer's group: group {i} has {len(other['params'])} parameters there, "
+                    f"and {len(group['params'])} here"
+                )
+        params = dict(
+            zip(
+                itertools.chain.from_iterable(group["params"] for group in saved),
+                itertools.chain.from_iterable(group["params"] for group in self.param_groups),
+                strict=True,
+            )
+        )
+        state: defaultdict[Any, Any] = defaultdict(dict)
+        for key, value in state_dict["state"].items():
+            if key in params:
+                state[params[key]] = _fitted(params[key], value, None)
+            else:
+                state[key] = value
+        for group, other in zip(self.param_groups, saved, strict=True):
+            other["params"] = group["params"]
+            if "param_names" in group:
+                other.setdefault("param_names", group["param_names"])
+        self.__setstate__({"state": state, "param_groups": saved})
+        for hook in self._optimizer_load_state_dict_post_hooks.values():
+            hook(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "defaults": self.defaults,
+            "state": self.state,
+            "param_groups": self.param_groups,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._make_tables()
+        for group in self.param_groups:
+            # older states lack what has been added since
+            for name, default in self.defaults.items():
+                group.setdefault(name, default)
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
+        for i, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {i}")
+            lines += [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
+        return "\n".join([*lines, ")"])
+
+
+def _fitted(param: Any, value: Any, key: Any) -> Any:
+    """A copy of what is kept of a parameter, in its dtype."""
+    if isinstance(value, TensorBase):
+        made: Any = value.detach().clone()  # type: ignore[attr-defined]
+        if key != "step" and param.is_floating_point():
+            made = made.to(param.dtype)
+        return made
+    if isinstance(value, dict):
+        return {name: _fitted(param, part, name) for name, part in value.items()}
+    if isinstance(value, list | tuple | set):
+        return type(value)(_fitted(param, part, None) for part in value)
+    return value
+
+
+# -- what the subclasses check ---------------------------------------------------------------------
+
+
+def check_rate(lr: Any, what: str = "Invalid learning rate: {}") -> None:
+    """Refuse a learning rate that is none."""
+    if isinstance(lr, TensorBase) and lr.payload.size != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    if not lr >= 0.0:
+        raise ValueError(what.format(lr))
+
+
+def check_numbers(**numbers: Any) -> None:
+    """Refuse negative numbers; their names are those that messages use."""
+    for name, value in numbers.items():
+        if not value >= 0.0:
+            raise ValueError(f"Invalid {name} value: {value}")
+
+
+def check_adam(lr: Any, betas: Any, eps: Any, weight_decay: Any) -> None:
+    """Refuse what no optimiser with two running means takes."""
+    check_rate(lr)
+    check_numbers(epsilon=eps)
+    for i, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+    check_numbers(weight_decay=weight_decay)
+
+
+def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
+    """Refuse combinations of options that say nothing here as PyTorch does."""
+    if fused and differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`")
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")

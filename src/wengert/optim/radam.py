@@ -1,0 +1,114 @@
+"""Layer 9 · optim: `RAdam`, Adam that waits until its mean of squares can be trusted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.optim.elementwise import Elementwise, decays, directed, number
+from wengert.optim.optimizer import check_adam
+
+__all__ = ["RAdam"]
+
+
+class RAdam(Elementwise):
+    """Rectified Adam (Liu and others 2019).
+
+    As long as the mean of squares rests on too few gradients, steps go along the mean of the
+    gradient alone; later they are as Adam's, times a factor that grows to 1.
+
+    Parameters
+    ----------
+    params : iterable
+        Tensors, named tensors, or groups (see `Optimizer`).
+    lr : float or Tensor
+        The learning rate.
+    betas : tuple of float
+        How much of the means of the gradient and of its square is kept.
+    eps : float
+        Keeps the denominator from zero.
+    weight_decay : float
+        Adds ``weight_decay * p`` to the gradient.
+    decoupled_weight_decay : bool
+        Shrink the parameters instead of adding to the gradient, as `AdamW` does.
+    maximize : bool
+        Climb rather than descend.
+    differentiable : bool
+        Record the steps, so that gradients flow through them.
+    foreach, capturable : bool, optional
+        Accepted for PyTorch's sake, without effect.
+
+    Raises
+    ------
+    ValueError
+        If a number is negative, or a beta is not in [0, 1).
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
+    >>> optimizer = wg.optim.RAdam([x], lr=0.1)
+    >>> (x**2).sum().backward()
+    >>> optimizer.step()
+    >>> x
+    tensor([0.8000, 1.6000], requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_adam(lr, betas, eps, weight_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _arrays(self, options: dict[str, Any]) -> tuple[str, ...]:
+        return "exp_avg", "exp_avg_sq"
+
+    def _coefficients(self, options: dict[str, Any], first: bool, step: Any) -> Any:
+        step = number(step) + 1
+        lr, (beta1, beta2) = options["lr"], options["betas"]
+        shrink, added = decays(options)
+        power = beta2**step
+        most = 2 / (1 - beta2) - 1
+        # how many gradients the mean of squares rests on
+        length = most - 2 * step * power / (1 - power)
+        rate = -lr / (1 - beta1**step)
+        eps = None
+        if length > 5:
+            eps = options["eps"]
+            factor = (length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length)
+            rate = rate * (factor * (1 - power)) ** 0.5
+        return (step,), (rate, beta1, 1 - beta1, beta2, 1 - beta2, eps, shrink, added)
+
+    @staticmethod
+    def _rule(U: Any, options: Any, c: Any, p: Any, g: Any, mean: Any, square: Any) -> Any:
+        rate, beta1, fresh1, beta2, fresh2, eps, shrink, added = c
+        if shrink is not None:
+            p = U.mul_(p, shrink)
+        g = directed(U, options, p, g, added)
+        mean = U.add_(U.mul_(mean, beta1), g, fresh1)
+        square = U.addcmul_(U.mul_(square, beta2), g, g, fresh2)
+        if eps is None:
+            return U.add_(p, mean, rate), mean, square
+        scale = U.add_(U.sqrt(square), eps)
+        return U.addcdiv_(p, mean, scale, rate), mean, square

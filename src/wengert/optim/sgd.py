@@ -1,0 +1,108 @@
+"""Layer 9 · optim: `SGD`, steps along the gradient, with momentum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.optim.elementwise import Elementwise, decays, directed
+from wengert.optim.optimizer import check_fused, check_numbers, check_rate
+
+__all__ = ["SGD"]
+
+
+class SGD(Elementwise):
+    """Stochastic gradient descent, with momentum or Nesterov's.
+
+    ``b = momentum * b + (1 - dampening) * g``, which begins as the first gradient, and
+    ``p -= lr * b``; with `nesterov` the step is along ``g + momentum * b``.
+
+    Parameters
+    ----------
+    params : iterable
+        Tensors, named tensors, or groups (see `Optimizer`).
+    lr : float or Tensor
+        The learning rate.
+    momentum, dampening : float
+        How much of the step before is kept, and of the gradient left out.
+    weight_decay : float
+        Adds ``weight_decay * p`` to the gradient.
+    nesterov : bool
+        Whether the gradient counts as if the momentum had already moved the parameter.
+    maximize : bool
+        Climb rather than descend.
+    differentiable : bool
+        Record the steps, so that gradients flow through them; the parameters must not be leaves
+        that require a gradient.
+    foreach, fused : bool, optional
+        Accepted for PyTorch's sake: all parameters of a group are updated in one go anyhow.
+
+    Raises
+    ------
+    ValueError
+        If a number is negative, or `nesterov` has no momentum, or a dampened one.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
+    >>> optimizer = wg.optim.SGD([x], lr=0.1, momentum=0.9)
+    >>> for _ in range(2):
+    ...     optimizer.zero_grad()
+    ...     (x**2).sum().backward()
+    ...     optimizer.step()
+    >>> x
+    tensor([0.4600, 0.9200], requires_grad=True)
+    """
+
+    _numbers = ()
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: Any = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_rate(lr)
+        check_numbers(momentum=momentum, weight_decay=weight_decay)
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        check_fused(fused, foreach, differentiable)
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "dampening": dampening,
+            "weight_decay": weight_decay,
+            "nesterov": nesterov,
+            "maximize": maximize,
+            "foreach": foreach,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, defaults)
+
+    def _arrays(self, options: dict[str, Any]) -> tuple[str, ...]:
+        return ("momentum_buffer",) if options["momentum"] != 0 else ()
+
+    def _coefficients(self, options: dict[str, Any], first: bool) -> Any:
+        momentum = options["momentum"] if options["momentum"] != 0 else None
+        fresh = None if first or options["dampening"] == 0 else 1 - options["dampening"]
+        _, added = decays(options)
+        return (), (-options["lr"], momentum, fresh, added)
+
+    @staticmethod
+    def _rule(U: Any, options: Any, c: Any, p: Any, g: Any, buffer: Any = None) -> Any:
+        rate, momentum, fresh, added = c
+        g = directed(U, options, p, g, added)
+        if momentum is None:
+            return (U.add_(p, g, rate),)
+        buffer = U.add_(U.mul_(buffer, momentum), g, fresh)
+        move = U.add_(U.mul(buffer, momentum), g) if options["nesterov"] else buffer
+        return U.add_(p, move, rate), buffer

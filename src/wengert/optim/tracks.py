@@ -1,0 +1,202 @@
+"""Layer 9 · optim: steps of a group on arrays, prepared once and gone through again and again.
+
+NOTE [tracks]
+A small parameter's update takes a few microseconds, and so would finding out what it needs. A
+`Track` holds what was found, and every step looks only whether it is still so: the same parameters
+with the same memory, the same state, gradients where there were some. Anything else makes a track
+anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import is_
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.base import errors
+from wengert.optim.blocks import Plan
+from wengert.tape.base import TensorBase
+from wengert.tape.views import refresh_views
+
+__all__ = ["Row", "Track", "check_kept"]
+
+
+class Row(NamedTuple):
+    """A parameter that has a gradient, and what is kept of it.
+
+    Attributes
+    ----------
+    param
+        The parameter.
+    state
+        What is kept of it, by name.
+    numbers, arrays
+        The tensors in it.
+    first
+        Whether they have just been made.
+    """
+
+    param: Any
+    state: dict[str, Any]
+    numbers: list[Any]
+    arrays: list[Any]
+    first: bool
+
+
+class Track:
+    """What the steps of one group go by.
+
+    Parameters
+    ----------
+    params
+        All parameters of the group.
+    states
+        The optimiser's state.
+    names
+        The names of the arrays that are kept.
+    rows
+        Those parameters that have a gradient.
+    """
+
+    def __init__(
+        self, params: Sequence[Any], states: Any, names: tuple[str, ...], rows: Sequence[Row]
+    ) -> None:
+        self._params = list(params)
+        self._states = states
+        self._names = names
+        present = {id(row.param) for row in rows}
+        self._absent = [param for param in params if id(param) not in present]
+        self._entries = [
+            (
+                row.param,
+                row.param.payload,
+                row.state,
+                [
+                    (name, tensor, tensor.payload)
+                    for name, tensor in zip(names, row.arrays, strict=True)
+                ],
+            )
+            for row in rows
+        ]
+        self._numbers = [row.numbers for row in rows]
+        self._values = [tuple(number.payload[()] for number in row.numbers) for row in rows]
+        self._written = [tensor for row in rows for tensor in (row.param, *row.arrays)]
+        self._firsts = [row.first for row in rows]
+        known: dict[Any, int] = {}
+        self._keys = [
+            known.setdefault(key, len(known))
+            for key in zip(self._firsts, self._values, strict=True)
+        ]
+        self._plan = Plan(
+            [[row.param.payload, *[tensor.payload for tensor in row.arrays]] for row in rows],
+            self._keys,
+        )
+
+    def gradients(
+        self, params: Sequence[Any], states: Any, names: tuple[str, ...]
+    ) -> list[Any] | None:
+        """The gradients, if all is as it was; otherwise None."""
+        if (
+            states is not self._states
+            or names != self._names
+            or len(params) != len(self._params)
+            or not all(map(is_, params, self._params))
+        ):
+            return None
+        for param in self._absent:
+            if param.ext is not None and param.ext.grad is not None:
+                return None
+        grads = []
+        for param, x, state, kept in self._entries:
+            grad = param.ext.grad
+            if grad is None:
+                return None
+            g = grad.payload
+            if (
+                g.__class__ is not np.ndarray
+                or param.payload is not x
+                or g.dtype is not x.dtype
+                or g.shape != x.shape
+                or not x.flags.writeable
+                or (kept and states.get(param) is not state)
+            ):
+                return None
+            for name, tensor, array in kept:
+                if state.get(name) is not tensor or tensor.payload is not array:
+                    return None
+            grads.append(g)
+        for numbers, values in zip(self._numbers, self._values, strict=True):
+            for number, value in zip(numbers, values, strict=True):
+                payload = number.payload
+                if payload is not value and payload != value:
+                    return None
+        return grads
+
+    def run(
+        self,
+        rule: Callable[..., Any],
+        coefficients: Callable[..., Any],
+        options: dict[str, Any],
+        grads: Sequence[Any],
+    ) -> None:
+        """Update the parameters and what is kept of them."""
+        after: list[Any] = []
+        numbers: list[Any] = []
+        for key, first, values in zip(self._keys, self._firsts, self._values, strict=True):
+            if key == len(after):
+                new, c = coefficients(options, first, *values)
+                after.append(
+                    tuple(value.dtype.type(n) for value, n in zip(values, new, strict=True))
+                )
+                numbers.append(c)
+        self._plan.run(rule, options, grads, numbers)
+        for place, (key, tensors) in enumerate(zip(self._keys, self._numbers, strict=True)):
+            values = self._values[place] = after[key]
+            for tensor, value in zip(tensors, values, strict=True):
+                if tensor.payload.__class__ is np.ndarray:
+                    tensor.payload[...] = value
+                else:
+                    tensor.payload = value
+                _note_write(tensor)
+        for tensor in self._written:
+            _note_write(tensor)
+        for param, _, _, _ in self._entries:
+            ext = param.ext
+            if ext.views is not None or ext.base is not None:
+                refresh_views(param, None)
+        if True in self._firsts:
+            # they are so no more, and may have other coefficients
+            self._states = None
+
+
+def _note_write(tensor: Any) -> None:
+    """As `wengert.tape.inplace.bump`, where no mode looks on."""
+    vc = tensor.vc
+    if vc is None:
+        tensor.vc = [1, "step"]
+        return
+    vc[0] += 1
+    vc[1] = "step"
+    if len(vc) > 2:
+        del vc[2:]
+
+
+def check_kept(param: Any, state: dict[str, Any], names: Sequence[str]) -> None:
+    """Refuse arrays that belong to another parameter."""
+    x = param.payload
+    for name in names:
+        tensor = state.get(name)
+        if tensor is None:
+            continue
+        if not isinstance(tensor, TensorBase):
+            raise TypeError(
+                f"the state {name!r} of a parameter must be a Tensor, not {type(tensor).__name__}"
+            )
+        y = tensor.payload
+        if tuple(y.shape) != tuple(x.shape) or y.dtype != x.dtype:
+            raise RuntimeError(
+                f"the state {name!r} of a parameter that is {errors.describe(x)} is "
+                f"{errors.describe(y)}: it belongs to another parameter"
+            )

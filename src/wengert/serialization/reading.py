@@ -1,0 +1,126 @@
+"""Layer 9 · serialization: the arrays and the metadata of safetensors files.
+
+NOTE [bfloat16 in files]
+NumPy has no bfloat16, and the reader for NumPy knows it by chance only. So its 16 bits are read as
+they are: they become that type where the package for it is installed, else float32, whose upper
+half they are, which has all their values.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterable
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from wengert.base.extras import bfloat16
+
+safetensors: Any
+try:
+    import safetensors
+    import safetensors.numpy
+except ImportError:
+    safetensors = None
+
+__all__ = ["read_bytes", "read_path", "safetensors"]
+
+_BRAIN = "BF16"
+_TYPES = {
+    **{f"F{bits}": f"<f{bits // 8}" for bits in (16, 32, 64)},
+    **{f"I{bits}": f"<i{bits // 8}" for bits in (8, 16, 32, 64)},
+    **{f"U{bits}": f"<u{bits // 8}" for bits in (8, 16, 32, 64)},
+    "C64": "<c8",
+    "BOOL": "?",
+    _BRAIN: "<u2",
+}
+
+
+def read_path(path: str, name: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """The arrays of a file by their keys, and its metadata; `name` is what errors call it."""
+    with open(path, "rb") as file:
+        start = file.read(8)
+        try:
+            opened = safetensors.safe_open(path, framework="np")
+        except safetensors.SafetensorError as error:
+            raise _unreadable(name, start, error) from error
+        with opened:
+            arrays: dict[str, Any] = {}
+            bits: list[str] = []
+            for key in opened.keys():  # noqa: SIM118  # it is no mapping
+                kind = opened.get_slice(key).get_dtype()
+                _check_kind(kind, name, key)
+                # a place for each, in the order of the file
+                arrays[key] = None if kind == _BRAIN else opened.get_tensor(key)
+                if kind == _BRAIN:
+                    bits.append(key)
+            metadata = opened.metadata() or {}
+        if bits:
+            arrays.update(_from_bits(_bits_of(file, start, bits), name))
+        return arrays, metadata
+
+
+def read_bytes(data: bytes, name: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """As `read_path`, of a file's content."""
+    try:
+        parts = safetensors.deserialize(data)
+    except safetensors.SafetensorError as error:
+        raise _unreadable(name, data[:8], error) from error
+    arrays = {}
+    bits = {}
+    for key, part in parts:
+        kind = part["dtype"]
+        _check_kind(kind, name, key)
+        arrays[key] = np.frombuffer(part["data"], _TYPES[kind]).reshape(part["shape"])
+        if kind == _BRAIN:
+            bits[key] = arrays[key]
+    if bits:
+        arrays.update(_from_bits(bits, name))
+    length = int.from_bytes(data[:8], "little")
+    return arrays, json.loads(data[8 : 8 + length]).get("__metadata__") or {}
+
+
+def _check_kind(kind: str, name: str, key: str) -> None:
+    if kind not in _TYPES:
+        raise TypeError(
+            f"{name} holds a tensor {key!r} of a type that does not exist here ({kind})"
+        )
+
+
+def _bits_of(file: BinaryIO, start: bytes, keys: Iterable[str]) -> dict[str, Any]:
+    """The elements of tensors as unsigned integers; what the header says has been checked."""
+    length = int.from_bytes(start, "little")
+    file.seek(len(start))
+    header = json.loads(file.read(length))
+    made = {}
+    for key in keys:
+        begin, end = header[key]["data_offsets"]
+        file.seek(len(start) + length + begin)
+        content = bytearray(file.read(end - begin))
+        made[key] = np.frombuffer(content, _TYPES[_BRAIN]).reshape(header[key]["shape"])
+    return made
+
+
+def _from_bits(bits: dict[str, Any], name: str) -> dict[str, Any]:
+    try:
+        kind = bfloat16().dtype
+    except ImportError:
+        warnings.warn(
+            f"{name} holds bfloat16 tensors, which need the package ml_dtypes (pip install "
+            "'wengert[bfloat16]'): they become float32, with the same values.",
+            stacklevel=4,
+        )
+        return {
+            key: (array.astype(np.uint32) << 16).view(np.float32) for key, array in bits.items()
+        }
+    return {key: array.view(kind) for key, array in bits.items()}
+
+
+def _unreadable(name: str, start: bytes, error: Exception) -> RuntimeError:
+    if start.startswith((b"PK\x03\x04", b"\x80")):
+        return RuntimeError(
+            f"{name} is no safetensors file but looks like one of torch.save, which may hold code: "
+            "load it with PyTorch and write it with safetensors.torch.save_file"
+        )
+    return RuntimeError(f"{name} is no safetensors file, or it is damaged: {error}")
