@@ -6,6 +6,7 @@
 # make parity  the tests that compare with PyTorch, in an environment of their own
 # make matrix the tests on the package as it is installed, on every Python and NumPy at hand
 # make fuzz   search for bytes that break what reads files and text, a minute for each
+# make docs    build the documentation into build/docs
 # make bench   measure, beside each of PyTorch, autograd, MyGrad and JAX that is installed
 # make lint    style and types only
 # make clean   remove the environments and what the tools left behind
@@ -20,7 +21,7 @@ PYTEST = -m pytest -q -n auto --dist worksteal
 # kernels, pictures and the compiler of functions see no difference, and take as long again.
 COMPILED = $(addprefix tests/,autograd func implicit interp semantics sparse table tape tensor)
 
-.PHONY: demo test python native slow parity matrix fuzz bench lint clean
+.PHONY: demo test python native slow parity matrix fuzz docs bench lint clean
 
 demo: .venv/installed
 	.venv/bin/wengert demo
@@ -49,6 +50,9 @@ fuzz: .venv/installed
 	for target in load load_entry einsum device command; do \
 		.venv/bin/python tests/fuzz $$target || exit 1; done
 
+docs: .venv/documented
+	.venv/bin/python -m sphinx -n -W --keep-going -q -E -b html docs build/docs
+
 bench: .venv/installed
 	.venv/bin/wengert bench
 
@@ -72,6 +76,10 @@ clean:
 
 .venv/developing: .venv/installed
 	.venv/bin/python $(PIP) install --editable '.[test,dev]'
+	touch $@
+
+.venv/documented: .venv/installed
+	.venv/bin/python $(PIP) install --editable '.[docs]'
 	touch $@
 
 .venv/compiled: .venv/developing $(wildcard native/* src/wengert/tape/*.p* src/wengert/prims/*.py)

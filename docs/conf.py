@@ -21,13 +21,14 @@ extensions = [
 ]
 # `index` is the front page of the site; these belong to tools
 exclude_patterns = ["_static", "README.md"]
-# pages of other parts may come and go: nothing but the pages is promised to be there
-suppress_warnings: list[str] = []
+# `shape` in a docstring may be several things: then it is a link to the first of them
+suppress_warnings = ["ref.python"]
 
 # -- Markdown ------------------------------------------------------------------------------------
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 trim_doctest_flags = True
+smartquotes = False
 pygments_style = "friendly"
 pygments_dark_style = "github-dark"
 highlight_language = "python"
@@ -39,11 +40,12 @@ autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_param = False
 napoleon_use_rtype = False
-napoleon_use_ivar = True
+napoleon_custom_sections = [("Attributes", "params_style")]
 python_use_unqualified_type_names = True
 toc_object_entries = False  # a page lists its names at its head; the menu of each would cost more
 add_module_names = False
-nitpick_ignore_regex = [("py:obj", ".*"), ("py:class", ".*")]
+# a name in a docstring may be anything; a link in a page must lead somewhere
+nitpick_ignore_regex = [("py:obj", ".*"), ("py:class", ".*"), ("py:exc", ".*")]
 
 # -- pages ---------------------------------------------------------------------------------------
 html_theme = "furo"

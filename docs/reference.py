@@ -6,8 +6,11 @@ that stand in the code. A name that is added there is in the page at the next bu
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
+import itertools
+import pathlib
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -144,8 +147,8 @@ class Names(SphinxDirective):
         Only these names, or all but these.
     table
         A table with the first line of each docstring, in place of full entries.
-    bare
-        Classes without their members.
+    bare, inherited
+        Classes without their members, or with those of their bases, too.
     sections
         A heading for each module that the things come from, which its docstring gives.
     """
@@ -158,6 +161,7 @@ class Names(SphinxDirective):
         "without": directives.unchanged,
         "table": directives.flag,
         "bare": directives.flag,
+        "inherited": directives.flag,
         "sections": directives.flag,
     }
 
@@ -174,13 +178,20 @@ class Names(SphinxDirective):
             return self._parsed(self._table(place, names))
         lines, heading = [], ""
         entries = self._ordered(place, names)
-        if len(entries) > 3:
-            lines += [" · ".join(f":py:obj:`~{path}.{same[0]}`" for _, same in entries), ""]
+        sections = "sections" in self.options
+        if sections:
+            for title, members in itertools.groupby(entries, key=lambda e: subject(e[0])):
+                lines += [f"**{title}:** {self._links(path, members)}", ""]
+        elif len(entries) > 3:
+            lines += [self._links(path, entries), ""]
         for value, same in entries:
-            if "sections" in self.options and heading != (heading := subject(value)):
+            if sections and heading != (heading := subject(value)):
                 lines += [f".. rubric:: {heading}", "   :heading-level: 2", ""]
             lines += self._entry(path, value, same)
         return self._parsed(lines)
+
+    def _links(self, path: str, entries: Iterable[tuple[Any, list[str]]]) -> str:
+        return " · ".join(f":py:obj:`~{path}.{same[0]}`" for _, same in entries)
 
     def _ordered(self, place: Any, names: list[str]) -> list[tuple[Any, list[str]]]:
         found = list(grouped(place, names))
@@ -190,10 +201,9 @@ class Names(SphinxDirective):
         options = self.options
         if "only" in options:
             return options["only"].split()
-        names = [name for name in names if self._is_there(place, name)]
-        names = [name for name in names if is_offered(getattr(place, name))]
         without = set(options.get("without", "").split())
-        names = [name for name in names if name not in without]
+        names = [name for name in names if name not in without and self._is_there(place, name)]
+        names = [name for name in names if is_offered(getattr(place, name))]
         if "families" in options:
             wanted = {part.strip() for part in options["families"].split(";")}
             unknown = wanted - {*FAMILIES, _FURTHER}
@@ -218,6 +228,8 @@ class Names(SphinxDirective):
             lines = [f".. autoclass:: {name}"]
             if not issubclass(value, BaseException) and "bare" not in self.options:
                 lines.append("   :members:")
+                if "inherited" in self.options:
+                    lines.append("   :inherited-members:")
         elif callable(value):
             lines = [f".. autofunction:: {name}"]
         else:
@@ -279,14 +291,48 @@ class Methods(Names):
         return [*lines, ""]
 
 
-# -- wrong code and its message --------------------------------------------------------------------
+# -- examples ------------------------------------------------------------------------------------
+
+EXAMPLES = pathlib.Path(__file__).parents[1] / "examples"
+
+
+class Examples(SphinxDirective):
+    """Show the programs of the folder `examples`: what their docstrings teach, and their code."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return a section for each program."""
+        found: list[nodes.Node] = []
+        for path in sorted(EXAMPLES.glob("*.py")):
+            self.env.note_dependency(str(path))
+            text = path.read_text(encoding="utf-8")
+            doc = ast.get_docstring(ast.parse(text)) or ""
+            title, _, rest = doc.partition("\n\n")
+            section = nodes.section(ids=[path.stem.replace("_", "-")], names=[path.name])
+            section += nodes.title("", " ".join(title.split()).rstrip("."))
+            self.state.nested_parse(StringList(rest.splitlines(), str(path)), 0, section)
+            code = text.partition('"""')[2].partition('"""')[2].strip() + "\n"
+            block = nodes.literal_block(code, code, language="python")
+            summary = f"<details><summary>examples/{path.name}</summary>"
+            section += nodes.raw("", summary, format="html")
+            section += block
+            section += nodes.raw("", "</details>", format="html")
+            found.append(section)
+        return found
+
+
+# -- blocks of code --------------------------------------------------------------------------------
 
 _MESSAGE = re.compile(r"(\w+\.)*\w*(Error|Warning)\b")
 
 
-def mark_wrong_code(app: Sphinx, tree: nodes.document) -> None:
-    """Give code that is followed by its error message, and the message, classes for their style."""
+def mend_blocks(app: Sphinx, tree: nodes.document) -> None:
+    """Trim blocks of code; give wrong code and the message that follows it classes of their own."""
     for block in list(tree.findall(nodes.literal_block)):
+        if isinstance(block.children[0], nodes.Text) and block.astext().endswith("\n"):
+            # a blank line ends an example in the source, and would show
+            block.rawsource = block.astext().rstrip("\n")
+            block.children = []
+            block += nodes.Text(block.rawsource)
         after = block.next_node(descend=False, siblings=True)
         if block.get("language") != "python" or not isinstance(after, nodes.literal_block):
             continue
@@ -295,10 +341,20 @@ def mark_wrong_code(app: Sphinx, tree: nodes.document) -> None:
             after["classes"].append("message")
 
 
+def mend_dashes(app: Sphinx, tree: nodes.document) -> None:
+    """Put a dash, where Sphinx writes two hyphens, between a parameter and what is said of it."""
+    for text in list(tree.findall(nodes.Text)):
+        if text.startswith((" -- ", ") -- ")):
+            dashed = nodes.Text(text.replace(" -- ", " \N{EN DASH} ", 1))
+            text.parent.replace(text, dashed)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Tell Sphinx what is here."""
     app.add_directive("names", Names)
     app.add_directive("methods", Methods)
+    app.add_directive("examples", Examples)
     app.connect("autodoc-process-docstring", escape_docstring, priority=100)
-    app.connect("doctree-read", mark_wrong_code)
+    app.connect("doctree-read", mend_blocks)
+    app.connect("doctree-read", mend_dashes)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -321,6 +321,7 @@ _LATER = frozenset(
     {
         "compat",
         "compiler",
+        "distributed",
         "fft",
         "func",
         "implicit",

@@ -42,6 +42,23 @@ def test_rows_are_shrunk_to_the_largest_norm_when_they_are_looked_up():
     assert table.weight.norm(dim=1).tolist() == pytest.approx([18**0.5, 1, 18**0.5], rel=1e-5)
 
 
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_bags_with_padding_are_vectorised_and_compiled(mode):
+    table = nn.EmbeddingBag(4, 3, mode=mode, padding_idx=2)
+    bags, offsets = wg.tensor([[0, 2, 1, 2, 2], [3, 3, 2, 1, 0]]), wg.tensor([0, 3])
+    weights = wg.arange(6.0).view(2, 3)
+
+    def loss(bag):
+        return (table(bag, offsets) * weights).sum()
+
+    values = wg.func.vmap(loss)(bags)
+    assert wg.allclose(values, wg.stack([loss(bag) for bag in bags]))
+    gradients = wg.autograd.grad(values.sum(), table.weight)[0]
+    one_by_one = wg.autograd.grad(loss(bags[0]) + loss(bags[1]), table.weight)[0]
+    assert wg.allclose(gradients, one_by_one)
+    assert wg.allclose(wg.compile(table)(bags), table(bags))
+
+
 # -- norms ----------------------------------------------------------------------------------------
 
 

@@ -52,13 +52,14 @@ def of_parameters(module, *inputs):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("more", [{}, {"bidirectional": True, "bias": False}])
 def test_gradients_by_input_and_parameters_are_those_of_differences(kind, more):
-    assert wg.autograd.gradcheck(*of_parameters(KINDS[kind](**more), tensor(3, 2, 2)))
+    module = KINDS[kind](**more)
+    assert wg.autograd.gradcheck(*of_parameters(module, tensor(3, 2, 2)), fast_mode=True)
 
 
 @pytest.mark.parametrize("kind", ["gru", "lstm"])
 def test_gradients_of_two_layers_are_those_of_differences(kind):
     module = KINDS[kind](num_layers=2, batch_first=True)
-    assert wg.autograd.gradcheck(*of_parameters(module, tensor(1, 2, 2)))
+    assert wg.autograd.gradcheck(*of_parameters(module, tensor(1, 2, 2)), fast_mode=True)
 
 
 @pytest.mark.parametrize("name", ["RNN", "GRU", "LSTM"])
@@ -357,7 +358,8 @@ def trained(module):
 def test_a_compiled_training_step_trains_alike(name):
     module = getattr(wg.nn, name)(2, 3, dtype=wg.float64)
     other = copy.deepcopy(module)
-    compiled = wg.compile(trained(module), measure=False, forgiving=False)
+    strict = {"measure": False, "forgiving": False}
+    compiled = wg.compile(trained(module), backend="numpy", options=strict)
     for i in range(3):
         close(compiled(tensor(4, 2, 2, seed=i)), trained(other)(tensor(4, 2, 2, seed=i)))
     for a, b in zip(module.parameters(), other.parameters(), strict=True):
@@ -368,7 +370,7 @@ def test_the_steps_of_a_compiled_layer_are_a_loop():
     module = wg.nn.LSTM(1, 1, dtype=wg.float64)
     lengths = []
     for steps in (20, 60):
-        compiled = wg.compile(lambda x: module(x)[0], backend="numpy", measure=False)
+        compiled = wg.compile(lambda x: module(x)[0], backend="numpy")
         with wg.no_grad():
             for seed in range(2):
                 x = tensor(steps, 1, 1, seed=seed)

@@ -54,6 +54,7 @@ class Compiled:
         self.reason: Reason | None = None
         self.entries: list[tuple[Any, Entry]] = []
         self.seconds = 0.0
+        self._passed = 0
         self._quick: list[tuple[Any, Callable[..., Any]]] = []
         self._options = options
         self._settings = settings
@@ -155,6 +156,7 @@ class Compiled:
         with self._lock:
             self.entries, self._quick = [], []
             self.reason = None
+            self._passed = 0
             self.seconds = 0.0
 
     def _entry(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry | None:
@@ -179,7 +181,11 @@ class Compiled:
                 self.function, args, kwargs, environment, entry is not None and entry.by_blocks
             )
             if captured.exit is None:
-                self._stop(captured.trace.broken)
+                self._passed += captured.trace.broken is None
+                if captured.trace.broken is not None:
+                    self._stop(captured.trace.broken)
+                elif self._passed > self._options.limit:
+                    self._stop(Reason("each call makes anew what the next one is to find", None))
                 return captured.result
             if unchanged(args, kwargs) is None:
                 captured.trace.unmask()

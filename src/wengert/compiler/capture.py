@@ -104,7 +104,7 @@ def capture(
         captured.result = rebuild([_shown(leaf) for leaf in leaves])
         # which `rebuild` holds
         leaves[:] = [None] * len(leaves)
-        if trace.broken is None:
+        if trace.broken is None and not trace.passing:
             captured.exit = Exit(made, rebuild, effects, backward, outputs, origins)
             captured.exit.derivatives = derivatives
         else:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import builtins
 import functools
 import math
+import operator
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -87,6 +88,7 @@ class Environment:
             "LEAF": LEAF,
             "ndarray": np.ndarray,
             "copysign": math.copysign,
+            "is_": operator.is_,
             "np": np,
         }
         self._count = 0
@@ -223,7 +225,12 @@ class Environment:
                 self._value(part, f"{name}[{i}]")
         elif isinstance(value, dict):
             self._require(f"{name}.__class__ is {self._constant(kind)}")
-            self._require(f"list({name}) == {self._constant(list(value))}")
+            if any(isinstance(key, TensorBase) for key in value):
+                # tensors compare by their elements
+                self._require(f"len({name}) == {len(value)}")
+                self._require(f"all(map(is_, {name}, {self._constant(list(value))}))")
+            else:
+                self._require(f"list({name}) == {self._constant(list(value))}")
             for key, part in value.items():
                 self._value(part, f"{name}[{self._constant(key)}]")
         elif isinstance(value, set | frozenset):

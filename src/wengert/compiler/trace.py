@@ -91,6 +91,8 @@ class Trace:
         Steps, guards and draws in their order.
     broken
         Why there is no trace, or None.
+    passing
+        Whether this run made what later ones find, so that these are the ones to be traced.
     foreign
         Copies of the arrays that came from outside of everything that is known.
     arrays
@@ -116,6 +118,7 @@ class Trace:
         self.start = next_sequence()
         self.items: list[Step | Guard | Draw] = []
         self.broken: Reason | None = None
+        self.passing = False
         self.foreign: list[Any] = []
         self.arrays: dict[Value, Any] = {}
         self.known: dict[int, Sym] = {}
@@ -297,6 +300,10 @@ class Trace:
         """Note why there is no trace."""
         if self.active and self.broken is None:
             self.broken = Reason(what, site())
+
+    def discard(self) -> None:
+        """Note that something is made which is there in later runs."""
+        self.passing = True
 
     # -- random numbers ----------------------------------------------------------------------------
 

@@ -5,16 +5,23 @@
 wherever they run.
 """
 
+from wengert.distributed.blocks import jacobian, vmap
 from wengert.distributed.errors import PartitionError
 from wengert.distributed.gradients import value_and_grad
 from wengert.distributed.partitions import Partitions, partitions
+from wengert.distributed.training import Fit, Step, fit
 from wengert.distributed.work import Task, current
 
 __all__ = [
+    "Fit",
     "PartitionError",
     "Partitions",
+    "Step",
     "Task",
     "current",
+    "fit",
+    "jacobian",
     "partitions",
     "value_and_grad",
+    "vmap",
 ]

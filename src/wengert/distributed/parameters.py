@@ -18,7 +18,7 @@ from wengert.distributed.programs import Program, is_module
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import no_grad
 
-__all__ = ["Nested", "OfModule", "Opened", "opened", "parameters_of"]
+__all__ = ["Carried", "Nested", "OfModule", "Opened", "opened", "parameters_of"]
 
 
 class _Module(NamedTuple):
@@ -80,15 +80,29 @@ class Nested:
 
     def gradients(self, found: list[Any]) -> Any:
         """The gradients in the nesting of the parameters; zeros for those that were not used."""
-        made = []
-        for leaf, array, grad in zip(self.leaves, self.arrays, found, strict=True):
-            whole = np.zeros(array.shape, array.dtype) if grad is None else grad
-            made.append(new_tensor(whole) if isinstance(leaf, TensorBase) else whole[()])
-        return self.rebuild(made)
+        return self.like(
+            [
+                np.zeros(array.shape, array.dtype) if grad is None else grad
+                for array, grad in zip(self.arrays, found, strict=True)
+            ]
+        )
+
+    def like(self, arrays: list[Any]) -> Any:
+        """Arrays in the nesting and the kinds of the parameters."""
+        return self.rebuild(
+            [
+                new_tensor(array) if isinstance(leaf, TensorBase) else array[()]
+                for leaf, array in zip(self.leaves, arrays, strict=True)
+            ]
+        )
 
     def wanted(self) -> list[Any]:
         """The arrays to differentiate by."""
         return self.arrays
+
+    def flat(self, gradients: Any) -> list[Any]:
+        """The gradients in the order of the parameters."""
+        return flatten(gradients)[0]
 
     def accept(self, buffers: list[Any]) -> None:
         """There are no buffers."""
@@ -96,6 +110,27 @@ class Nested:
     def tensors(self) -> list[Any]:
         """The tensors among the parameters, with None for what is no tensor."""
         return [leaf if isinstance(leaf, TensorBase) else None for leaf in self.leaves]
+
+
+class Carried:
+    """Arguments that all calls of a function share, and nobody differentiates by.
+
+    Parameters
+    ----------
+    values
+        Anything.
+    """
+
+    def __init__(self, values: list[Any]) -> None:
+        self.values = values
+
+    def sent(self) -> Any:
+        """What travels to the workers."""
+        return self.values
+
+    def program(self, function: Callable[..., Any], before: Program | None) -> Program:
+        """What the workers run: `before`, if they have it."""
+        return before or Program(function)
 
 
 class OfModule:
@@ -151,6 +186,10 @@ class OfModule:
     def wanted(self) -> list[Any]:
         """The arrays to differentiate by."""
         return [tensor.array() for _, tensor in self.named]
+
+    def flat(self, gradients: Any) -> list[Any]:
+        """The gradients in the order of the parameters."""
+        return list(gradients.values())
 
     def accept(self, buffers: list[Any]) -> None:
         """Write what the workers' passes made of the buffers into the module."""

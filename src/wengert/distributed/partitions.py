@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.base.containers import flatten
 from wengert.base.extras import dask_module
-from wengert.distributed.schedulers import Handle, Lazy, Local, scheduler_of
+from wengert.distributed.schedulers import Cluster, Handle, Lazy, Local, scheduler_of
 
 __all__ = ["Partitions", "partitions"]
 
@@ -98,8 +98,7 @@ def partitions(
     Partitions(3, in this process)
     """
     if isinstance(data, Partitions):
-        _check_place(data, scheduler)
-        return data
+        return data if scheduler is None else _at(data, scheduler_of(scheduler))
     place = scheduler_of(scheduler)
     if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 1):
         raise ValueError(f"partitions(): rows must be a positive integer, but got {rows!r}")
@@ -109,16 +108,17 @@ def partitions(
     return Partitions(place.load(delayed) if persist else Lazy.of(delayed), place)
 
 
-def _check_place(data: Partitions, scheduler: Any) -> None:
-    if scheduler is None or scheduler is data.scheduler:
-        return
-    asked, has = scheduler_of(scheduler), data.scheduler
-    same = type(asked) is type(has) and getattr(asked, "client", 0) is getattr(has, "client", 0)
-    if not same:
+def _at(data: Partitions, place: Local | Cluster) -> Partitions:
+    """The same partitions to be worked on by another scheduler, if that can be."""
+    has = data.scheduler
+    if isinstance(place, Local) and isinstance(has, Local):
+        return data if place.threads == has.threads else Partitions(data.parts, place)
+    if getattr(place, "client", 0) is not getattr(has, "client", 1):
         raise ValueError(
-            f"the partitions are in {has!r}, but scheduler= names {asked!r}: leave it out, or make "
+            f"the partitions are in {has!r}, but scheduler= names {place!r}: leave it out, or make "
             "them there"
         )
+    return data
 
 
 def _divided(data: Any, rows: int | None) -> tuple[list[Any] | None, list[Any]]:
@@ -134,9 +134,8 @@ def _divided(data: Any, rows: int | None) -> tuple[list[Any] | None, list[Any]]:
                     "are divided alike"
                 )
         return [each if _is_delayed(each) else _delayed(each) for each in data], []
-    if _is_dask(data) and not _is_delayed(data) and hasattr(data, "to_delayed"):
-        if not hasattr(data, "chunks"):
-            return list(data.to_delayed()), []
+    if _is_dask(data) and hasattr(data, "npartitions") and not hasattr(data, "chunks"):
+        return list(data.to_delayed()), []
     leaves, rebuild = flatten(data)
     if not leaves or not all(hasattr(leaf, "shape") and not _is_delayed(leaf) for leaf in leaves):
         raise TypeError(

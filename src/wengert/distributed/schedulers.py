@@ -114,24 +114,29 @@ class _Placed(Handle):
 
     Parameters
     ----------
-    cluster
-        The cluster.
     value
-        What to send.
-    worker
-        The address of the worker.
+        What was sent.
+    future
+        The future that stands for it.
     """
 
-    def __init__(self, cluster: Cluster, value: Any, worker: str) -> None:
+    def __init__(self, value: Any, future: Any) -> None:
         super().__init__(value)
-        self._cluster = cluster
-        self._future = cluster.scatter(value, [worker])
+        self.future = future
+
+    @property
+    def sent(self) -> Any:
+        """What was sent."""
+        return self._value
+
+    @property
+    def lost(self) -> bool:
+        """Whether no worker has it any more."""
+        return self.future.status in ("cancelled", "lost", "error")
 
     def argument(self, graph: Graph) -> Any:
-        """The future, sent anew if no worker has it any more."""
-        if self._future.status in ("cancelled", "lost", "error"):
-            self._future = self._cluster.scatter(self._value, None)
-        return self._future
+        """The future."""
+        return self.future
 
 
 class _Enclosed(Handle):
@@ -256,13 +261,14 @@ class Cluster:
         parts = [values[cut:end] for cut, end in itertools.pairwise(cuts)]
         return [(worker, part) for worker, part in zip(workers, parts, strict=True) if part]
 
-    def scatter(self, value: Any, workers: list[str] | None) -> Any:
-        """The future of a value that is sent to a worker: to one of `workers`, if it can be."""
+    def _scatter(self, values: list[Any], workers: list[str] | None) -> list[Any]:
+        """Futures of values that are sent to workers: to some of `workers`, if it can be."""
         for attempt in itertools.count(1):
             try:
-                return self.client.scatter([value], hash=False, workers=workers)[0]
-            except (OSError, ValueError, TimeoutError):
-                # the worker died between our looking and our sending
+                futures: list[Any] = self.client.scatter(values, hash=False, workers=workers)
+                return futures
+            except (OSError, KeyError, ValueError):
+                # a worker died between our looking and our sending
                 if attempt == _ATTEMPTS:
                     raise
                 workers = None
@@ -271,11 +277,20 @@ class Cluster:
 
     def hold(self, values: Sequence[Any]) -> list[Handle]:
         """Handles of values that are here, and are sent to the workers."""
-        return [
-            _Placed(self, Held(value), worker)
-            for worker, block in self._in_blocks(values)
-            for value in block
-        ]
+        made: list[Handle] = []
+        for worker, block in self._in_blocks(values):
+            held = [Held(value) for value in block]
+            made += map(_Placed, held, self._scatter(held, [worker]))
+        return made
+
+    def _send_again(self, parts: Sequence[Handle]) -> None:
+        """Send what was sent from here, and is lost."""
+        lost = [part for part in parts if isinstance(part, _Placed) and part.lost]
+        if lost:
+            self._workers()
+            futures = self._scatter([part.sent for part in lost], None)
+            for part, future in zip(lost, futures, strict=True):
+                part.future = future
 
     def load(self, delayed: Sequence[Any]) -> list[Handle]:
         """Handles of values that the workers begin to compute, and keep."""
@@ -289,6 +304,7 @@ class Cluster:
 
     def ship(self, value: Any) -> Handle:
         """A handle of a value that all tasks of one run use."""
+        self._workers()
         return _Enclosed(value)
 
     def keep(self, value: Program) -> Handle:
@@ -302,6 +318,7 @@ class Cluster:
         What was sent from here and is lost with its worker is sent again, and the tasks, too.
         """
         for attempt in itertools.count(1):
+            self._send_again(parts)
             graph, keys = _culled(*build())
             several = isinstance(keys, list)
             with _unwarned():

@@ -22,7 +22,7 @@ from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import enable_grad
 
-__all__ = ["Partial", "Task", "add", "current", "differentiate", "run_on"]
+__all__ = ["Partial", "Task", "add", "current", "differentiate", "partition_key", "run_on"]
 
 
 class Task(NamedTuple):
@@ -122,7 +122,7 @@ def run_on(
     rows = None
     try:
         with _at(place):
-            rows = rows_of(data)
+            rows = None if isinstance(data, range) else rows_of(data)
             return work(program, sent.value, data, rows, *options)
     except Exception as error:
         raise PartitionError.of(
@@ -156,6 +156,11 @@ class Partial(NamedTuple):
     rows: int
     buffers: list[Any]
     odd: int | None
+
+
+def partition_key(what: str, run: str, number: int) -> tuple[str, int]:
+    """The name of the task of one partition, under which Dask's pages show it."""
+    return (f"wengert_{what}-{run}", number)
 
 
 def differentiate(program: Program, sent: Any, batch: Any, rows: int) -> Partial:

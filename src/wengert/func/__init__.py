@@ -8,7 +8,11 @@ signatures are those of ``torch.func``; `value_and_grad`, `jacobian`, `hvp`, `he
 from wengert.func.batch import vmap
 from wengert.func.custom import custom_jvp, custom_vjp
 from wengert.func.forward import jvp, linearize
-from wengert.func.functional_call import functional_call, stack_module_state
+from wengert.func.functional_call import (
+    functional_call,
+    replace_all_batch_norm_modules_,
+    stack_module_state,
+)
 from wengert.func.jacobians import hessian, hessian_diag, hvp, jacfwd, jacobian, jacrev, laplacian
 from wengert.func.reverse import grad, grad_and_value, value_and_grad, vjp
 
@@ -27,6 +31,7 @@ __all__ = [
     "jvp",
     "laplacian",
     "linearize",
+    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "value_and_grad",
     "vjp",

@@ -16,12 +16,12 @@ from wengert.tape.base import TensorBase
 from wengert.tape.levels import check_levels, move
 from wengert.tape.record import T
 
-__all__ = ["vmap"]
+__all__ = ["dims_of", "mapped_leaves", "vmap"]
 
 _RANDOMNESS = ("error", "different", "same")
 
 
-def _dims(dims: Any, value: Any, name: str) -> Iterator[Any]:
+def dims_of(dims: Any, value: Any, name: str) -> Iterator[Any]:
     """The mapped dimension of each leaf of `value`."""
     if dims is None or (isinstance(dims, int) and not isinstance(dims, bool)):
         for _ in flatten(value)[0]:
@@ -29,7 +29,7 @@ def _dims(dims: Any, value: Any, name: str) -> Iterator[Any]:
         return
     if isinstance(value, dict) and isinstance(dims, dict) and value.keys() == dims.keys():
         for key, part in value.items():
-            yield from _dims(dims[key], part, name)
+            yield from dims_of(dims[key], part, name)
         return
     if (
         isinstance(value, list | tuple)
@@ -37,7 +37,7 @@ def _dims(dims: Any, value: Any, name: str) -> Iterator[Any]:
         and len(value) == len(dims)
     ):
         for dim, part in zip(dims, value, strict=True):
-            yield from _dims(dim, part, name)
+            yield from dims_of(dim, part, name)
         return
     raise ValueError(
         f"{name}: in_dims is not compatible with the structure of inputs: {dims!r} for an input "
@@ -45,7 +45,7 @@ def _dims(dims: Any, value: Any, name: str) -> Iterator[Any]:
     )
 
 
-def _mapped(args: tuple[Any, ...], in_dims: Any, name: str) -> tuple[list[Any], list[Any], int]:
+def mapped_leaves(args: tuple[Any, ...], in_dims: Any, name: str) -> tuple[list[Any], list[Any], int]:
     """The leaves of the arguments, their mapped dimensions, counted from 0, and the size."""
     if not isinstance(in_dims, int | tuple | list) or isinstance(in_dims, bool):
         raise ValueError(
@@ -58,7 +58,7 @@ def _mapped(args: tuple[Any, ...], in_dims: Any, name: str) -> tuple[list[Any], 
             "over a function with no inputs. The latter is unsupported."
         )
     leaves, _ = flatten(args)
-    dims = list(_dims(tuple(in_dims) if isinstance(in_dims, list) else in_dims, args, name))
+    dims = list(dims_of(tuple(in_dims) if isinstance(in_dims, list) else in_dims, args, name))
     sizes = []
     for i, (leaf, dim) in enumerate(zip(leaves, dims, strict=True)):
         if dim is None:
@@ -150,7 +150,7 @@ def vmap(
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        leaves, dims, size = _mapped(args, in_dims, name)
+        leaves, dims, size = mapped_leaves(args, in_dims, name)
         _, rebuild = flatten(args)
 
         def call(part: list[Any]) -> Any:
@@ -202,7 +202,7 @@ def _run(
         ]
         result = call(inside)
         outputs, rebuild = flatten(result)
-        places = list(_dims(out_dims, result, name.replace("in_dims", "out_dims")))
+        places = list(dims_of(out_dims, result, name.replace("in_dims", "out_dims")))
         made = []
         for out, place in zip(outputs, places, strict=True):
             if not isinstance(out, TensorBase):
@@ -235,7 +235,7 @@ def _run(
 
 def _rejoined(chunks: list[Any], out_dims: Any, name: str) -> Any:
     first, rebuild = flatten(chunks[0])
-    places = list(_dims(out_dims, chunks[0], name))
+    places = list(dims_of(out_dims, chunks[0], name))
     rows = [flatten(chunk)[0] for chunk in chunks]
     return rebuild(
         [

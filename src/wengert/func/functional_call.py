@@ -12,7 +12,12 @@ from typing import Any
 from wengert.ops.join import stack
 from wengert.tape.base import TensorBase
 
-__all__ = ["functional_call", "stack_module_state", "with_state"]
+__all__ = [
+    "functional_call",
+    "replace_all_batch_norm_modules_",
+    "stack_module_state",
+    "with_state",
+]
 
 _MISSING: Any = object()
 
@@ -129,10 +134,10 @@ def with_state(
             _put(holder, attribute, values[name])
         yield
     finally:
-        # backwards, as one attribute may have been named twice by modules that are held twice
-        for (name, holder, attribute), old in reversed(list(zip(places, before, strict=True))):
-            new = _held(holder, attribute)
-            if name in given and new is not _MISSING and new is not given[name]:
+        # one attribute may have several names: all are read before any is put back
+        after = [_held(holder, attribute) for _, holder, attribute in places]
+        for (name, holder, attribute), old, new in zip(places, before, after, strict=True):
+            if name in given and new is not _MISSING:
                 given[name] = new
             _put(holder, attribute, old)
 
@@ -259,3 +264,32 @@ def _stacked(dicts: list[dict[str, Any]]) -> dict[str, Any]:
             raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
         made[name] = stack(tensors).detach().requires_grad_(needs.pop())
     return made
+
+
+def replace_all_batch_norm_modules_(root: Any) -> Any:
+    """Let no module in `root` keep running statistics, which batches of calls cannot share.
+
+    Such modules normalise by the batch that they are given, also in evaluation.
+
+    Parameters
+    ----------
+    root : Module
+        The module, which is changed.
+
+    Returns
+    -------
+    Module
+        `root` itself.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> norm = wg.func.replace_all_batch_norm_modules_(wg.nn.BatchNorm1d(3))
+    >>> norm.running_mean is None
+    True
+    """
+    for module in root.modules():
+        if getattr(module, "track_running_stats", False):
+            module.track_running_stats = False
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+    return root

@@ -97,26 +97,17 @@ def _parts(axes: Dims) -> Iterator[tuple[Any, slice]]:
 def _moments(self: Any, eps: float) -> Any:
     """Means, variances, and one over the roots of the variances plus `eps`, as three rows."""
     count = self.shape[0] * self.shape[2]
-    result = np.zeros((3, self.shape[1]), self.dtype)
-    mean, var, scale = result
+    result = np.empty((3, self.shape[1]), self.dtype)
     if self.size == 0:
         result.fill(np.nan)
         return result
+    mean, var, scale = result
     np.divide(_sums(self), count, out=mean)
-    rest = np.zeros_like(mean)
-    memory = np.empty(0, self.dtype)
-    for part, of in _parts(self.shape):
-        values = self[part]
-        if memory.size < values.size:
-            memory = np.empty(values.size, self.dtype)
-        apart = memory[: values.size].reshape(values.shape)
-        np.subtract(values, mean[of, None], out=apart)
-        rest[of] += _sums(apart)
-        var[of] += _dots(apart, apart)
+    rest, squares = _around(self, mean)
     # once more, from close by: so no digits are lost where elements are close to each other, and
     # those that are all equal have no variance
     rest /= count
-    var /= count
+    np.divide(squares, count, out=var)
     var -= rest * rest
     np.maximum(var, 0, out=var)
     mean += rest
@@ -128,6 +119,24 @@ def _moments(self: Any, eps: float) -> Any:
         with np.errstate(divide="ignore"):
             np.divide(1, np.sqrt(scale, out=scale), out=scale)
     return result
+
+
+def _around(self: Any, mean: Any) -> tuple[Any, Any]:
+    """The sums of the distances from the means, and of their squares."""
+    if self.size <= _PART:
+        apart = self - mean[:, None]
+        return _sums(apart), _dots(apart, apart)
+    rest, squares = np.zeros_like(mean), np.zeros_like(mean)
+    memory = np.empty(0, self.dtype)
+    for part, of in _parts(self.shape):
+        values = self[part]
+        if memory.size < values.size:
+            memory = np.empty(values.size, self.dtype)
+        apart = memory[: values.size].reshape(values.shape)
+        np.subtract(values, mean[of, None], out=apart)
+        rest[of] += _sums(apart)
+        squares[of] += _dots(apart, apart)
+    return rest, squares
 
 
 @_widened

@@ -3,12 +3,11 @@
 NOTE [steps of a recurrent layer]
 The rows of a layer's input are those of step 0, then those of step 1, and so on; `sizes` says how
 many rows each step has, and never rises, so that a batch of sequences of different lengths needs no
-padding. Row r of a step belongs to sequence r. The states of all sequences are one array, of which
-a step reads and writes the first rows: forwards, the state of a sequence that has ended stays as it
-is, and backwards (``reverse``) that of a sequence which has not begun is the initial one. So the
-array is the final state after the last step, in both directions.
+padding. Row r of a step belongs to sequence r. Forwards, a step goes on from the first rows of the
+one before, and the others have ended; backwards (``reverse``) the rows that the one before did not
+have begin, from the first states.
 
-What a derivative needs of each step is in `known`: planes with a row for each row of the input.
+What a derivative needs of each step is in `known`, one array for all of it.
 """
 
 from __future__ import annotations
@@ -52,43 +51,79 @@ def _sigmoid(a: Any) -> None:
     np.reciprocal(a, out=a)
 
 
+def _carried(state: Any, first: Any, size: int) -> Any:
+    """The states that a step of `size` rows goes on from: the last ones, or the first ones."""
+    count = len(state)
+    if count == size:
+        return state
+    return state[:size] if count > size else np.concatenate((state, first[count:size]))
+
+
+def _before(first: Any, after: Any, sizes: Sizes, reverse: bool) -> Any:
+    """The states before each step, from the first ones and from those after each step."""
+    parts, start = [], 0
+    for size, following in zip(sizes, (*sizes[1:], 0), strict=True):
+        end = start + size
+        if reverse:
+            parts += [after[end : end + following], first[following:size]]
+        else:
+            parts += [first[:size]] if not start else []
+            parts.append(after[start : start + following])
+        start = end
+    return np.concatenate(parts)
+
+
+def _final(after: Any, sizes: Sizes, reverse: bool) -> Any:
+    """The states of each sequence after its last step."""
+    size = sizes[0]
+    if reverse:
+        return after[:size].copy()
+    if sizes[-1] == size:
+        return after[len(after) - size :].copy()
+    lengths = (np.array(sizes)[:, None] > np.arange(size)).sum(0)
+    return after[np.cumsum((0, *sizes))[lengths - 1] + np.arange(size)]
+
+
 # -- LSTM ------------------------------------------------------------------------------------------
+
+
+def _lstm_parts(known: Any, count: int, hidden: int) -> tuple[Any, Any, Any, Any]:
+    """What `known` holds: the gates i, f, g and o side by side, and c, tanh(c) and h."""
+    gates = 4 * count * hidden
+    cells, bent, after = known[gates:].reshape(3, count, hidden)
+    return known[:gates].reshape(count, 4 * hidden), cells, bent, after
 
 
 def lstm_states(
     x: Any, weight: Any, h0: Any, c0: Any, *, sizes: Sizes, reverse: bool
 ) -> tuple[Any, Any, Any, Any]:
-    """What `lstm_layer` returns, and the planes i, f, g, o, tanh(c), c and h before, of each step.
+    """What `lstm_layer` returns, and what its derivative needs of each step.
 
     The rows of `x` are what the gates get from outside: i, f, g and o, one after the other.
     """
     count, hidden = x.shape[0], c0.shape[1]
-    known = np.empty((7, count, hidden), x.dtype)
-    y = np.empty((count, hidden), x.dtype)
-    h, c = h0.copy(), c0.copy()
+    known = np.empty(7 * count * hidden, x.dtype)
+    gates, cells, bent, after = _lstm_parts(known, count, hidden)
     turned = np.ascontiguousarray(weight.T)
-    gates, scratch = np.empty((len(h), 4 * hidden), x.dtype), np.empty_like(c)
+    scratch = np.empty_like(c0)
+    state, cell, two, three = h0, c0, 2 * hidden, 3 * hidden
     with np.errstate(over="ignore"):
         for start, size in steps(sizes, reverse):
             end = start + size
-            state, cell, a, part = h[:size], c[:size], gates[:size], scratch[:size]
-            i, f, g, o, bent, cell_before, state_before = known[:, start:end]
-            state_before[...] = state
-            cell_before[...] = cell
+            state, cell = _carried(state, h0, size), _carried(cell, c0, size)
+            a, c, g = gates[start:end], cells[start:end], scratch[:size]
             np.matmul(state, turned, out=a)
             a += x[start:end]
-            np.tanh(a[:, 2 * hidden : 3 * hidden], out=g)
+            np.tanh(a[:, two:three], out=g)
             _sigmoid(a)
-            i[...] = a[:, :hidden]
-            f[...] = a[:, hidden : 2 * hidden]
-            o[...] = a[:, 3 * hidden :]
-            np.multiply(i, g, out=part)
-            cell *= f
-            cell += part
-            np.tanh(cell, out=bent)
-            np.multiply(o, bent, out=state)
-            y[start:end] = state
-    return y, h, c, known
+            a[:, two:three] = g
+            np.multiply(a[:, hidden:two], cell, out=c)
+            g *= a[:, :hidden]
+            c += g
+            np.tanh(c, out=bent[start:end])
+            cell, state = c, after[start:end]
+            np.multiply(a[:, three:], bent[start:end], out=state)
+    return after.copy(), _final(after, sizes, reverse), _final(cells, sizes, reverse), known
 
 
 def lstm_layer(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any, Any]:
@@ -104,19 +139,20 @@ def lstm_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any,
     g_y, g_h, g_c, x, weight, h0, c0, known = tensors
     if not known.size:
         known = lstm_states(x, weight, h0, c0, sizes=sizes, reverse=reverse)[3]
-    i, f, g, o, bent, cell_before, state_before = known
-    count, hidden = i.shape
+    count, hidden = x.shape[0], c0.shape[1]
+    gates, cells, bent, after = _lstm_parts(known, count, hidden)
+    i, f, g, o = (gates[:, at : at + hidden] for at in range(0, 4 * hidden, hidden))
     # the slopes of all steps: of c by the gates' sums, and of h by that of o and by c
-    slopes = np.empty((count, 4, hidden), x.dtype)
-    scratch = np.empty_like(i)
-    for at, gate, factor in ((0, i, g), (1, f, cell_before), (3, o, bent)):
-        np.subtract(1, gate, out=scratch)
-        scratch *= gate
-        np.multiply(scratch, factor, out=slopes[:, at])
-    np.multiply(g, g, out=scratch)
-    np.subtract(1, scratch, out=scratch)
-    np.multiply(scratch, i, out=slopes[:, 2])
-    by_cell = np.multiply(bent, bent)
+    slopes = np.subtract(1, gates)
+    slopes *= gates
+    slopes = slopes.reshape(count, 4, hidden)
+    slopes[:, 0] *= g
+    slopes[:, 1] *= _before(c0, cells, sizes, reverse)
+    slopes[:, 3] *= bent
+    by_cell = np.multiply(g, g)
+    np.subtract(1, by_cell, out=by_cell)
+    np.multiply(by_cell, i, out=slopes[:, 2])
+    np.multiply(bent, bent, out=by_cell)
     np.subtract(1, by_cell, out=by_cell)
     by_cell *= o
     made = np.empty((count, 4, hidden), x.dtype)
@@ -133,7 +169,7 @@ def lstm_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any,
         np.multiply(slopes[start:end, 3], state, out=out[:, 3])
         np.matmul(flat[start:end], weight, out=state)
         cell *= f[start:end]
-    return flat, flat.T @ state_before, h, c
+    return flat, flat.T @ _before(h0, after, sizes, reverse), h, c
 
 
 # -- GRU -------------------------------------------------------------------------------------------
@@ -142,24 +178,22 @@ def lstm_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any,
 def gru_states(
     x: Any, weight: Any, bias: Any, h0: Any, *, sizes: Sizes, reverse: bool
 ) -> tuple[Any, Any, Any]:
-    """What `gru_layer` returns, and the planes r, z, n, what r multiplies, and h before.
+    """What `gru_layer` returns, and planes of r, z, n, what r multiplies, and h.
 
     The rows of `x` are what the gates get from outside: r, z and n, one after the other.
     """
     count, hidden = x.shape[0], h0.shape[1]
     known = np.empty((5, count, hidden), x.dtype)
-    y = np.empty((count, hidden), x.dtype)
-    h = h0.copy()
+    after = known[4]
     turned = np.ascontiguousarray(weight.T)
-    gates = np.empty((len(h), 3 * hidden), x.dtype)
-    two = 2 * hidden
+    gates = np.empty((len(h0), 3 * hidden), x.dtype)
+    state, two = h0, 2 * hidden
     with np.errstate(over="ignore"):
         for start, size in steps(sizes, reverse):
             end = start + size
-            state, a, outer = h[:size], gates[:size], x[start:end]
-            r, z, n, inner, before = known[:, start:end]
-            before[...] = state
-            np.matmul(state, turned, out=a)
+            a, outer, before = gates[:size], x[start:end], _carried(state, h0, size)
+            r, z, n, inner, state = known[:, start:end]
+            np.matmul(before, turned, out=a)
             a += bias
             inner[...] = a[:, two:]
             front = a[:, :two]
@@ -170,11 +204,10 @@ def gru_states(
             np.multiply(r, inner, out=n)
             n += outer[:, two:]
             np.tanh(n, out=n)
-            state -= n
+            np.subtract(before, n, out=state)
             state *= z
             state += n
-            y[start:end] = state
-    return y, h, known
+    return after.copy(), _final(after, sizes, reverse), known
 
 
 def gru_layer(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any]:
@@ -190,7 +223,8 @@ def gru_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any, 
     g_y, g_h, x, weight, bias, h0, known = tensors
     if not known.size:
         known = gru_states(x, weight, bias, h0, sizes=sizes, reverse=reverse)[2]
-    r, z, n, inner, before = known
+    r, z, n, inner, after = known
+    before = _before(h0, after, sizes, reverse)
     count, hidden = r.shape
     # the slopes of all steps: of h by the sums of z and n, and of that of n by that of r
     by_z = (1 - z) * z * (before - n)
@@ -223,28 +257,25 @@ def gru_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any, 
 def rnn_states(
     x: Any, weight: Any, h0: Any, *, sizes: Sizes, reverse: bool, nonlinearity: str
 ) -> tuple[Any, Any, Any]:
-    """What `rnn_layer` returns, and the planes of h and of h before."""
-    count, hidden = x.shape[0], h0.shape[1]
-    known = np.empty((2, count, hidden), x.dtype)
-    h = h0.copy()
+    """What `rnn_layer` returns, and once more the states, which its derivative needs."""
+    known = np.empty((x.shape[0], h0.shape[1]), x.dtype)
     turned = np.ascontiguousarray(weight.T)
+    state = h0
     for start, size in steps(sizes, reverse):
-        end = start + size
-        state, (after, before) = h[:size], known[:, start:end]
-        before[...] = state
-        np.matmul(before, turned, out=after)
-        after += x[start:end]
+        after = known[start : start + size]
+        np.matmul(_carried(state, h0, size), turned, out=after)
+        after += x[start : start + size]
         if nonlinearity == "tanh":
             np.tanh(after, out=after)
         else:
             np.maximum(after, 0, out=after)
-        state[...] = after
-    return known[0].copy(), h, known
+        state = after
+    return known.copy(), _final(known, sizes, reverse), known
 
 
 def rnn_layer(*tensors: Any, sizes: Sizes, reverse: bool, nonlinearity: str) -> tuple[Any, Any]:
     """The states of each step, and the final one; of x, weight, h0 and `known`."""
-    how = {"sizes": sizes, "reverse": reverse, "nonlinearity": nonlinearity}
+    how: dict[str, Any] = {"sizes": sizes, "reverse": reverse, "nonlinearity": nonlinearity}
     return rnn_states(*tensors[:3], **how)[:2]
 
 
@@ -257,11 +288,10 @@ def rnn_backward(
     """
     g_y, g_h, x, weight, h0, known = tensors
     if not known.size:
-        how = {"sizes": sizes, "reverse": reverse, "nonlinearity": nonlinearity}
+        how: dict[str, Any] = {"sizes": sizes, "reverse": reverse, "nonlinearity": nonlinearity}
         known = rnn_states(x, weight, h0, **how)[2]
-    after, before = known
-    slope = 1 - after * after if nonlinearity == "tanh" else (after > 0).astype(x.dtype)
-    made = np.empty_like(after)
+    slope = 1 - known * known if nonlinearity == "tanh" else (known > 0).astype(x.dtype)
+    made = np.empty_like(known)
     h = g_h.copy()
     for start, size in reversed(list(steps(sizes, reverse))):
         end = start + size
@@ -269,4 +299,4 @@ def rnn_backward(
         state += g_y[start:end]
         np.multiply(state, slope[start:end], out=out)
         np.matmul(out, weight, out=state)
-    return made, made.T @ before, h
+    return made, made.T @ _before(h0, known, sizes, reverse), h

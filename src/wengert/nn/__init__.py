@@ -22,7 +22,8 @@ _CLASSES: dict[str, tuple[str, ...]] = {
     "container": ("Container", "ModuleDict", "ModuleList", "Sequential"),
     "module": ("Module",),
     "attention": ("MultiheadAttention",),
-    "rnn": ("GRU", "LSTM", "RNN", "RNNBase"),
+    "rnn": ("GRU", "LSTM", "RNN"),
+    "rnn_base": ("RNNBase",),
     "rnn_cells": ("GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"),
     "transformer": ("Transformer", "TransformerDecoder", "TransformerEncoder"),
     "transformer_layers": ("TransformerDecoderLayer", "TransformerEncoderLayer"),
@@ -94,6 +95,7 @@ _CLASSES: dict[str, tuple[str, ...]] = {
     "fold": ("Fold", "Unfold"),
     "instancenorm": ("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"),
     "linear": ("Bilinear", "Identity", "Linear"),
+    "linear_loss": ("LinearCrossEntropyLoss",),
     "loss": (
         "BCELoss",
         "BCEWithLogitsLoss",

@@ -17,6 +17,7 @@ from wengert.nn.parameter import Parameter
 from wengert.ops.create import empty
 from wengert.tape.base import LEAF
 from wengert.tensor import copying
+from wengert.tensor.overrides import disabled_torch_function
 from wengert.tensor.tensor import Tensor
 
 __all__ = ["UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin"]
@@ -25,7 +26,7 @@ __all__ = ["UninitializedBuffer", "UninitializedParameter", "UninitializedTensor
 class _Shapeless(np.ndarray[Any, Any]):
     """An array without a shape."""
 
-    @property
+    @property  # type: ignore[misc]
     def shape(self) -> Any:
         """Raise an error."""
         raise _error()
@@ -65,7 +66,7 @@ class UninitializedTensorMixin:
             Where it is to be, and of what dtype; default: as it is.
         """
         self.data = empty(shape, device=device, dtype=self.dtype if dtype is None else dtype)
-        self.__class__ = self.cls_to_become  # type: ignore[assignment]
+        self.__class__ = self.cls_to_become
 
     @property
     def shape(self) -> Any:
@@ -153,7 +154,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     cls_to_become = Tensor
     persistent: bool
     _is_buffer: bool
-    __torch_function__ = Parameter.__torch_function__
+    __torch_function__ = disabled_torch_function  # type: ignore[assignment]
 
     def __new__(
         cls,

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,13 @@ import numpy as np
 from wengert.interp.levels import Lifted
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.gather import gather, index_add
-from wengert.ops.reduce import mean, sum
+from wengert.ops.reduce import sum
 from wengert.ops.shape import reshape
 from wengert.prims import embedding as _records
 from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
 from wengert.tape.inplace import write
+from wengert.tape.lift import cast
 from wengert.tape.modes import no_grad
 from wengert.tape.record import T
 
@@ -196,14 +198,11 @@ def embedding_bag(
     if max_norm is not None and places.size:
         _shorten(w, places, max_norm, norm_type)
     bags = np.repeat(np.arange(len(starts)), np.diff([*starts, places.size]))
+    real = None
     if isinstance(places, Lifted):
-        if row >= 0:
-            raise RuntimeError(
-                "vmap: It looks like you're calling embedding_bag with a padding_idx and other "
-                "indices for each element of the batch. We don't support vmap over calling this: "
-                "the sizes of the bags would differ. Use a weight of 0 for what is padding."
-            )
+        # elements of a batch may have their padding elsewhere: it stays, but counts for nothing
         flat, kept, owners = new_tensor(places), slice(None), bags
+        real = reshape(T.ne(flat, row), (-1, 1)) if row >= 0 else None
     else:
         kept = places != row
         flat = new_tensor(places[kept])
@@ -212,18 +211,29 @@ def embedding_bag(
     if factors is not None:
         rows = rows * reshape(reshape(factors, (-1,))[kept], (-1, 1))
     counts = np.bincount(owners, minlength=len(starts))
+    dtype = w.payload.dtype
+    if real is None:
+        divisor = new_tensor(np.maximum(counts, 1)[:, None].astype(dtype))
+    else:
+        rows = T.where(real, rows, -math.inf if mode == "max" else 0)
+        found = _totals(cast(real, dtype), owners, counts)
+        divisor = T.where(T.gt(found, 0), found, 1)
     if mode == "max":
-        return _largest(rows, owners, counts)
+        result = _largest(rows, owners, counts)
+        return result if real is None else T.where(T.gt(found, 0), result, 0)
+    total = _totals(rows, owners, counts)
+    return total / divisor if mode == "mean" else total
+
+
+def _totals(rows: Any, owners: Any, counts: Any) -> Any:
+    """The sums of the rows of each bag."""
     longest = int(counts.max(initial=0))
+    size = rows.payload.shape[1]
     if longest and (counts == longest).all():
         # as long as they all are alike, the bags are rows of one array
-        bags_of = reshape(rows, (len(starts), longest, w.payload.shape[1]))
-        return mean(bags_of, 1) if mode == "mean" else sum(bags_of, 1)
-    zeros = new_tensor(np.zeros((len(starts), w.payload.shape[1]), rows.payload.dtype))
-    total = index_add(zeros, 0, new_tensor(owners), rows)
-    if mode == "sum":
-        return total
-    return total / new_tensor(np.maximum(counts, 1)[:, None].astype(rows.payload.dtype))
+        return sum(reshape(rows, (len(counts), longest, size)), 1)
+    zeros = new_tensor(np.zeros((len(counts), size), rows.payload.dtype))
+    return index_add(zeros, 0, new_tensor(owners), rows)
 
 
 def _starts(places: Any, offsets: Any, include_last_offset: bool) -> Any:

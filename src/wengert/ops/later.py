@@ -204,6 +204,7 @@ _has(
     neural="batch_norm group_norm instance_norm layer_norm rms_norm",
 )
 _has("ctc", functions="ctc_loss", neural="ctc_loss")
+_has("linear_losses", neural="linear_cross_entropy")
 _has(
     "gates",
     functions="hardshrink prelu rrelu rrelu_ threshold threshold_",

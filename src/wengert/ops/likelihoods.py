@@ -91,7 +91,8 @@ def gaussian_nll_loss(
     target : Tensor
         The values that were met; broadcasts against `input`.
     var : Tensor or float
-        The variances: of the shape of `input`, or with its last dimension missing or of size 1.
+        The variances: of the shape of `input`, or with its last dimension missing, or one dimension
+        of size 1.
     full : bool
         Whether to add the constant, half the logarithm of 2 pi.
     eps : float
@@ -124,9 +125,10 @@ def gaussian_nll_loss(
     v = operand(var, "gaussian_nll_loss", "var", 3)
     shape, given = x.payload.shape, v.payload.shape
     if given != shape:
+        others = [size for size, own in zip(given, shape, strict=False) if size != own]
         if shape[:-1] == given:
             v = v.unsqueeze(-1)
-        elif not (shape[:-1] == given[:-1] and given[-1:] == (1,)) and y.payload.shape != given:
+        elif len(given) != len(shape) or others != [1]:
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")

@@ -350,7 +350,7 @@ def kl_div(
         terms = T.mul(T.exp(target), T.sub(target, input))
     else:
         # 0 * log 0 is 0, and so must the derivative of the branch not taken be finite
-        some = T.gt(target, 0)
+        some = T.ne(target, 0)
         log = T.log(T.where(some, target, 1))
         terms = T.sub(T.where(some, T.mul(target, log), 0), T.mul(target, input))
     result = reduced(terms, reduction)

@@ -289,8 +289,8 @@ def multi_head_attention_forward(
                 f"key's sequence and batch dims {key.shape[:2]} do not match value's "
                 f"{value.shape[:2]}"
             )
-        weights = q_proj_weight, k_proj_weight, v_proj_weight
-        q, k, v = _projected_apart((query, key, value), weights, in_proj_bias)
+        apart = q_proj_weight, k_proj_weight, v_proj_weight
+        q, k, v = _projected_apart((query, key, value), apart, in_proj_bias)
     else:
         if key.shape != value.shape:
             raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
@@ -327,17 +327,18 @@ def multi_head_attention_forward(
         padding = reshape(padding, (rows, 1, sources))
         hidden = padding if hidden is None else T.add(hidden, padding)
     rate = dropout_p if training else 0.0
+    weights: Any = None
     if need_weights:
         result, weights = _weighed(q, k, v, hidden, rate)
         result = transpose(result, 0, 1)
     else:
-        parts = [reshape(t, (batch, num_heads, t.shape[1], head)) for t in (q, k, v)]
+        q, k, v = (reshape(t, (batch, num_heads, t.shape[1], head)) for t in (q, k, v))
         if hidden is not None:
             alone = hidden.shape[0] == 1
             lead = (1, 1) if alone else (batch, num_heads)
             hidden = reshape(hidden, (*lead, hidden.shape[1], sources))
-        result = scaled_dot_product_attention(*parts, hidden, rate, is_causal)
-        result, weights = permute(result, (2, 0, 1, 3)), None
+        result = scaled_dot_product_attention(q, k, v, hidden, rate, is_causal)
+        result = permute(result, (2, 0, 1, 3))
     result = linear(reshape(result, (steps * batch, size)), out_proj_weight, out_proj_bias)
     result = reshape(result, (steps, batch, result.shape[1]))
     if weights is not None:

@@ -19,14 +19,18 @@ from wengert.ops.matmul import check_dtypes
 from wengert.prims.recurrent import gru_steps, lstm_steps, rnn_steps
 from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
-from wengert.tape.modes import NO_GRAD, current_mode
+from wengert.tape.modes import current_mode
 from wengert.tape.record import T, run
 
 __all__ = ["run_layers"]
 
 Sizes = tuple[int, ...]
 
-_STATES = {"lstm": kernels.lstm_states, "gru": kernels.gru_states, "rnn": kernels.rnn_states}
+_STATES: dict[str, Any] = {
+    "lstm": kernels.lstm_states,
+    "gru": kernels.gru_states,
+    "rnn": kernels.rnn_states,
+}
 _FUSED = (np.dtype(np.float32), np.dtype(np.float64))
 
 
@@ -104,7 +108,8 @@ def _layer(
         how["nonlinearity"] = "tanh" if mode == "RNN_TANH" else "relu"
         return _taken("rnn", rnn_steps, tensors, how)
     if projection is not None:
-        return lstm_steps(T, *tensors, projection, **how)
+        x, _, h, c = tensors
+        return lstm_steps(T, x, weight, h, c, projection, **how)
     return _taken("lstm", lstm_steps, tensors, how)
 
 
@@ -119,9 +124,9 @@ def _taken(name: str, steps: Any, tensors: list[Any], how: dict[str, Any]) -> tu
         return made
     record = TABLE[f"{name}_layer"]
     unknown = new_tensor(np.empty(0, payloads[0].dtype))
-    if mode is None or mode is NO_GRAD:
+    if mode is None or (mode.special is None and not mode.dispatch):
         *outs, known = _STATES[name](*payloads, **how)
-        kept = new_tensor(known) if mode is None else unknown
+        kept = new_tensor(known) if mode is None or mode.records else unknown
         found: tuple[Any, ...] = run(record, [*tensors, kept], how, list(map(new_tensor, outs)))
         return found
     fused: tuple[Any, ...] = getattr(T, record.name)(*tensors, unknown, **how)

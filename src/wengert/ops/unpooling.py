@@ -310,6 +310,8 @@ def _fractional(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
             _random_samples = rand(batch, channels, d, dtype=kind)
         samples = operand(_random_samples, name, "_random_samples", 5)
         _check_samples(array, samples.payload, (batch, channels), d)
+        if samples.payload.shape[0] > batch:
+            samples = T.slice(samples, dim=0, start=0, end=batch, step=1)
         places = T.fractional_max_pool_indices(x, samples, kernel_size=kernel, output_size=sizes)
         return getattr(T, f"{name}_with_indices")(x, places, dims=d), places
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.optim.elementwise import Elementwise, decays, directed, number
+from wengert.optim.elementwise import Elementwise, decays, directed
 from wengert.optim.optimizer import check_fused, check_numbers, check_rate
+from wengert.optim.parameters import number
 
 __all__ = ["Adagrad"]
 

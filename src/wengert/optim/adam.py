@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.optim.elementwise import Elementwise, decays, directed, number
+from wengert.optim.elementwise import Elementwise, decays, directed
 from wengert.optim.optimizer import check_adam, check_fused
+from wengert.optim.parameters import number
 from wengert.tape.base import TensorBase
 
 __all__ = ["Adam", "AdamW"]

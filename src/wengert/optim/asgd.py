@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.optim.elementwise import Elementwise, decays, directed, number
+from wengert.optim.elementwise import Elementwise, decays, directed
 from wengert.optim.optimizer import check_numbers, check_rate
+from wengert.optim.parameters import number
 
 __all__ = ["ASGD"]
 
@@ -49,7 +50,7 @@ class ASGD(Elementwise):
     >>> (x**2).sum().backward()
     >>> optimizer.step()
     >>> optimizer.state[x]["ax"]
-    tensor([0.5000, 0.9999])
+    tensor([0.5000, 1.0000])
     """
 
     _numbers = ("step", "eta", "mu")

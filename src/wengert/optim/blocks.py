@@ -20,9 +20,9 @@ from wengert.optim.rules import Scratch
 
 __all__ = ["BLOCK", "SMALL", "Plan"]
 
-BLOCK = 16384
+BLOCK = 32768
 """How many elements a rule runs over at once."""
-SMALL = 2048
+SMALL = 1024
 """Parameters of up to so many elements are put together."""
 
 

@@ -15,18 +15,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wengert.base import errors
-from wengert.base.dtypes import default_float
 from wengert.ops.strided import view_as_complex, view_as_real
 from wengert.optim.optimizer import Optimizer
+from wengert.optim.parameters import (
+    filled,
+    is_plain,
+    kept_number,
+    making_state,
+    options_of,
+    with_gradients,
+)
 from wengert.optim.rules import Tensors
 from wengert.optim.tracks import Row, Track, check_kept
-from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.base import TensorBase
 from wengert.tape.modes import NO_GRAD, current_mode, enable_grad, no_grad
-from wengert.tape.versions import InferenceCell
 from wengert.tape.write_checks import check_writable
 
-__all__ = ["Elementwise", "decays", "directed", "number"]
+__all__ = ["Elementwise", "decays", "directed"]
 
 
 # beside the optimisers, since arrays in their attributes would be taken for a part of their state
@@ -107,15 +112,15 @@ class Elementwise(Optimizer):
                 grads = track.gradients(group["params"], states, self._arrays(group))
                 if grads is None:
                     break
-                ready.append((track, _options(group, True), grads))
+                ready.append((track, options_of(group, True), grads))
             else:
                 self._run(ready)
                 return
-        found = [_present(group["params"]) for group in groups]
+        found = [with_gradients(group["params"]) for group in groups]
         for group, present in zip(groups, found, strict=True):
             for param in present:
                 check_kept(param, states.get(param, {}), self._arrays(group))
-        if not plain or not all(_is_plain(param) for present in found for param in present):
+        if not plain or not all(is_plain(param) for present in found for param in present):
             self._advance_tensors(found)
             return
         if any(len(set(map(id, present))) != len(present) for present in found):
@@ -124,7 +129,7 @@ class Elementwise(Optimizer):
         tracks = []
         ready = []
         for group, present in zip(groups, found, strict=True):
-            options = _options(group, True)
+            options = options_of(group, True)
             names = self._arrays(options)
             rows = self._rows(options, names, present)
             tracks.append(Track(group["params"], states, names, rows))
@@ -141,7 +146,7 @@ class Elementwise(Optimizer):
     def _advance_again(self, found: Sequence[list[Any]]) -> None:
         """A step in which parameters are several times, one after the other."""
         for group, present in zip(self.param_groups, found, strict=True):
-            options = _options(group, True)
+            options = options_of(group, True)
             names = self._arrays(options)
             for param in present:
                 track = Track([param], self.state, names, self._rows(options, names, [param]))
@@ -169,17 +174,15 @@ class Elementwise(Optimizer):
 
     def _make_state(self, options: dict[str, Any], param: Any, names: tuple[str, ...]) -> bool:
         """Make what is missing of the state of a parameter; whether no array was there."""
-        mode = current_mode()
-        if mode is not None and mode.tracing is not None:
-            mode.tracing.discard()
+        making_state()
         state = self.state[param]
         for name in self._numbers:
             if name not in state:
                 value = self._initial_number(name, options)
-                state[name] = new_tensor(np.array(value, _kind()))
+                state[name] = kept_number(value)
         missing = [name for name in names if name not in state]
         for name in missing:
-            state[name] = _filled(param, self._initial_array(name, options))
+            state[name] = filled(param, self._initial_array(name, options))
         return len(missing) == len(names)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -190,7 +193,7 @@ class Elementwise(Optimizer):
                 del kept[name]
             for name in self._numbers:
                 if name in kept and not isinstance(kept[name], TensorBase):
-                    kept[name] = new_tensor(np.array(kept[name], _kind()))
+                    kept[name] = kept_number(kept[name])
 
     # -- on tensors --------------------------------------------------------------------------------
 
@@ -198,7 +201,7 @@ class Elementwise(Optimizer):
         recorded = self.defaults["differentiable"]
         done: list[tuple[Any, Any]] = []
         for group, present in zip(self.param_groups, found, strict=True):
-            options = _options(group, False)
+            options = options_of(group, False)
             for row in self._rows(options, self._arrays(options), present):
                 check_writable(row.param, recorded)
                 kept = (row.param, *row.arrays)
@@ -217,89 +220,7 @@ class Elementwise(Optimizer):
             tensor.copy_(value)
 
 
-# -- parameters ------------------------------------------------------------------------------------
-
-
-def _present(params: list[Any]) -> list[Any]:
-    """The parameters that have a gradient, which is checked."""
-    present = []
-    for param in params:
-        ext = param.ext
-        if ext is None or ext.grad is None:
-            continue
-        x, g = param.payload, ext.grad.payload
-        if x.dtype is not g.dtype or x.shape != g.shape:
-            _check_gradient(param, ext.grad)
-        present.append(param)
-    return present
-
-
-def _check_gradient(param: Any, grad: Any) -> None:
-    x, g = param.payload, grad.payload
-    if x.dtype != g.dtype or tuple(x.shape) != tuple(g.shape):
-        raise RuntimeError(
-            f"the gradient of a parameter that is {errors.describe(x)} is {errors.describe(g)}: "
-            "set .grad to None, and run backward() again"
-        )
-
-
-def _is_plain(param: Any) -> bool:
-    """Whether parameter and gradient are arrays that may simply be written and read."""
-    x = param.payload
-    if x.__class__ is not np.ndarray:
-        if not isinstance(x, np.generic):
-            return False
-        x = param.array()
-    grad = param.ext.grad
-    if grad.payload.__class__ is not np.ndarray:
-        if not isinstance(grad.payload, np.generic):
-            return False
-        grad.array()
-    return (
-        bool(x.flags.writeable) and 0 not in x.strides and param.vc.__class__ is not InferenceCell
-    )
-
-
-def _options(group: dict[str, Any], quick: bool) -> dict[str, Any]:
-    """The options of a group; of tensors among them, the numbers, or tensors without dimensions."""
-    if not any(
-        isinstance(value, TensorBase | tuple) for name, value in group.items() if name != "params"
-    ):
-        return group
-    return {
-        name: value if name == "params" else _option(value, quick) for name, value in group.items()
-    }
-
-
-def _option(value: Any, quick: bool) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_option(part, quick) for part in value)
-    if isinstance(value, TensorBase):
-        return value.item() if quick else value.reshape(())  # type: ignore[attr-defined]
-    return value
-
-
-def _kind() -> Any:
-    """The dtype of numbers that are kept."""
-    return np.float64 if default_float() == np.float64 else np.float32
-
-
-def _filled(param: Any, value: complex) -> Any:
-    """A tensor like a parameter."""
-    x = param.payload
-    if x.dtype.kind != "c":
-        value = value.real
-    if isinstance(x, np.ndarray):
-        return new_tensor(np.full_like(x, value, subok=False))
-    return new_tensor(np.full(x.shape, value, x.dtype))
-
-
 # -- what rules have in common ---------------------------------------------------------------------
-
-
-def number(value: Any) -> Any:
-    """A number that is kept, in double precision."""
-    return value.double() if isinstance(value, TensorBase) else float(value)  # type: ignore[attr-defined]
 
 
 def decays(options: dict[str, Any]) -> tuple[Any, Any]:

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from wengert.optim.parameters import making_state
 from wengert.tape.handles import RemovableHandle, register
 
 __all__ = [
@@ -77,8 +78,9 @@ def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not self._opt_called:
-            # schedulers ask whether it has been; written once, since writing costs
+            # schedulers ask for it; a trace is to find it as it will be from now on
             self._opt_called = True
+            making_state()
         before = self._optimizer_step_pre_hooks
         after = self._optimizer_step_post_hooks
         if not (before or after or _EVERY_PRE or _EVERY_POST):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.optim.elementwise import Elementwise, decays, directed, number
+from wengert.optim.elementwise import Elementwise, decays, directed
 from wengert.optim.optimizer import check_adam, check_numbers
+from wengert.optim.parameters import number
 
 __all__ = ["NAdam"]
 
@@ -46,11 +47,11 @@ class NAdam(Elementwise):
     >>> import wengert as wg
     >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
     >>> optimizer = wg.optim.NAdam([x], lr=0.1)
-    >>> for _ in range(20):
+    >>> for _ in range(30):
     ...     optimizer.zero_grad()
     ...     (x**2).sum().backward()
     ...     optimizer.step()
-    >>> bool((x < 0.5).all())
+    >>> bool((x < 1).all())
     True
     """
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.optim.elementwise import Elementwise, number
+from wengert.optim.elementwise import Elementwise
 from wengert.optim.optimizer import check_rate
+from wengert.optim.parameters import number
 
 __all__ = ["Rprop"]
 

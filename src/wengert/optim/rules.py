@@ -169,12 +169,12 @@ class Scratch:
     @staticmethod
     def maximum_(x: Any, y: Any) -> Any:
         """The greater one in place of `x`."""
-        return np.maximum(x, y, x)
+        return np.maximum(x, y, out=x)
 
     @staticmethod
     def clip_(x: Any, low: Any, high: Any) -> Any:
         """What lies between two numbers."""
-        return np.minimum(np.maximum(x, low, x), high, x)
+        return np.minimum(np.maximum(x, low, out=x), high, out=x)
 
     @staticmethod
     def copy_(x: Any, y: Any) -> Any:

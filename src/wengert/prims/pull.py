@@ -15,7 +15,12 @@ from typing import Any
 
 from wengert.prims.record import TABLE, Primitive
 
-__all__ = ["pull"]
+__all__ = ["are_raw", "pull"]
+
+
+def are_raw(*values: Any) -> bool:
+    """Whether all `values` are raw arrays: any other kind carries its namespace."""
+    return all(getattr(value, "namespace", None) is None for value in values)
 
 
 class _Value:

@@ -18,7 +18,7 @@ import numpy as np
 
 from wengert.kernels import recurrent as kernels
 from wengert.prims.families import constant, general
-from wengert.prims.pull import pull
+from wengert.prims.pull import are_raw, pull
 from wengert.prims.record import Case, case
 
 __all__ = ["gru_steps", "lstm_steps", "rnn_steps"]
@@ -123,7 +123,7 @@ def rnn_steps(
 def _slopes(
     F: Any, g: Any, tensors: Any, steps: Callable[..., Any], backward: str, **params: Any
 ) -> tuple[Any, ...]:
-    if all(isinstance(value, np.ndarray) for value in (*g, *tensors)):
+    if are_raw(*g, *tensors):
         return *getattr(F, backward)(*g, *tensors, **params), None
     return *pull(F, partial(steps, **params), tensors[:-1], g), None
 

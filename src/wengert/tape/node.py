@@ -359,16 +359,19 @@ def edge_of(tensor: TensorBase) -> Any:
 # -- saved values --------------------------------------------------------------------------------
 
 
-def check_saved(node: Node, name: str, saved: Any) -> None:
-    """Refuse a saved argument that is gone or that was written to since."""
+def check_saved(node: Node, name: str, saved: Any, at: int | None = None) -> None:
+    """Refuse a saved argument that is gone or that was written to since.
+
+    Where `name` stands for any number of arguments, `at` says which of them it is.
+    """
     if saved is FREED:
         raise errors.backward_twice(node.label)
-    position = _position(node, name)
+    position = _position(node, name) if at is None else at
     expected = 0 if node.versions is None else node.versions[position]
     if version_of(saved) != expected:
         raise errors.modified_in_place(
             saved.payload,
-            _origin(node, name),
+            _origin(node, node.prim.args.index(name) if at is None else at),
             saved.vc,
             expected,
             node.label,
@@ -402,9 +405,8 @@ def _position(node: Node, name: str) -> int:
     return node.prim.saved_args.index(name)
 
 
-def _origin(node: Node, name: str) -> str:
-    edge = node.edges[node.prim.args.index(name)]
-    source, index = target_of(edge)
+def _origin(node: Node, at: int) -> str:
+    source, index = target_of(node.edges[at])
     return "" if source is None else f"output {index} of {source.name().split('::')[-1]}"
 
 
@@ -415,7 +417,7 @@ def unpack(node: Any, name: str, raw: bool) -> Any:
         saved = getattr(node, f"s_{name}")
         if isinstance(saved, tuple):
             return tuple(
-                _unpack_argument(node, name, s, raw, node.edges[i]) for i, s in enumerate(saved)
+                _unpack_argument(node, name, s, raw, node.edges[i], i) for i, s in enumerate(saved)
             )
         if saved is None:
             return None
@@ -440,9 +442,11 @@ def unpack(node: Any, name: str, raw: bool) -> Any:
     return getattr(node, name)
 
 
-def _unpack_argument(node: Any, name: str, saved: Any, raw: bool, edge: Any) -> Any:
-    if saved is FREED or (saved.vc is not None and not node.prim.variadic):
-        check_saved(node, name, saved)
+def _unpack_argument(
+    node: Any, name: str, saved: Any, raw: bool, edge: Any, at: int | None = None
+) -> Any:
+    if saved is FREED or saved.vc is not None:
+        check_saved(node, name, saved, at)
     if raw:
         return saved.payload
     # the tensor may have left the graph since (detach_, requires_grad_): the edge tells what it was

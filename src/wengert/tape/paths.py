@@ -175,8 +175,9 @@ def trouble(node: Any) -> tuple[str, str] | None:
         return "freed", str(errors.backward_twice(node.label))
     try:
         for name, saved in zip(prim.saved_args, held, strict=False):
-            if saved is not None and not prim.variadic and saved.vc is not None:
-                check_saved(node, name, saved)
+            for i, one in enumerate(saved if prim.variadic else (saved,)):
+                if one is not None and one.vc is not None:
+                    check_saved(node, name, one, i if prim.variadic else None)
         if "result" in prim.saved and node.result_vc[0] != node.result_at:
             check_result(node)
     except RuntimeError as error:

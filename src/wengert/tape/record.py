@@ -154,7 +154,7 @@ def make_node(
         for name in prim.saved_args:
             saved = tuple(stand_in(mode, t) for t in tensors) if aside else tuple(tensors)
             setattr(node, f"s_{name}", saved)
-        node.versions = None
+        node.versions = tuple(map(version_of, tensors)) if prim.saved_args else None
     else:
         by_name = dict(zip(prim.args, tensors, strict=True))
         wanted = {

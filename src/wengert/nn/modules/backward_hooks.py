@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wengert.autograd.function import Function
+from wengert.ops.create import zeros
 from wengert.tape.modes import is_grad_enabled
 from wengert.tensor.tensor import Tensor
 
@@ -26,7 +27,6 @@ class BackwardHookFunction(Function):
     def forward(ctx: Any, *args: Any) -> tuple[Any, ...]:
         """The arguments themselves."""
         ctx.mark_non_differentiable(*[arg for arg in args if not arg.requires_grad])
-        ctx.set_materialize_grads(False)
         return args
 
     @staticmethod
@@ -44,13 +44,15 @@ class BackwardHook:
         self._pre_hooks = pre_hooks
         self._grad_outputs: Any = None
         self._inputs: list[int] | None = None
+        self._kinds: list[tuple[Any, Any]] = []
         self._input_count = 0
 
     def setup_input_hook(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The positional arguments that `forward` is to get."""
         self._input_count = len(args)
         made, self._inputs, node = _through_one_node(args)
-        if node is not None:
+        if node is not None and self._inputs is not None:
+            self._kinds = [(args[i].shape, args[i].dtype) for i in self._inputs]
             node.register_hook(self._when_inputs_are_known)
         return made
 
@@ -109,7 +111,12 @@ class BackwardHook:
         if self._grad_outputs is None or self._inputs is None:
             # the gradient has come to the input without passing through the output
             return None
-        grad_inputs = _spread(grads, self._inputs, self._input_count)
+        # the hooks see zeros for tensors that no gradient is asked for, or comes to
+        seen = [
+            zeros(shape, dtype=dtype) if grad is None else grad
+            for grad, (shape, dtype) in zip(grads, self._kinds, strict=True)
+        ]
+        grad_inputs = _spread(seen, self._inputs, self._input_count)
         for hook in self._hooks:
             made = hook(self._module, grad_inputs, self._grad_outputs)
             if made is None:
@@ -121,7 +128,10 @@ class BackwardHook:
                 )
             grad_inputs = made
         self._grad_outputs = None
-        return tuple(grad_inputs[i] for i in self._inputs)
+        return tuple(
+            None if old is None else grad_inputs[i]
+            for i, old in zip(self._inputs, grads, strict=True)
+        )
 
 
 def _spread(values: Any, places: Sequence[int], count: int) -> tuple[Any, ...]:

@@ -320,7 +320,7 @@ def pairs_of(source: Any, name: str, called: str) -> list[tuple[str, Any]]:
     if isinstance(source, Mapping) or (isinstance(source, Module) and hasattr(source, "items")):
         return list(source.items())
     made: list[tuple[str, Any]] = []
-    for i, pair in enumerate(cast("Iterable[Any]", source)):
+    for i, pair in enumerate(source):
         if not isinstance(pair, Iterable):
             raise TypeError(
                 f"{name} update sequence element #{i} should be Iterable; is {type(pair).__name__}"

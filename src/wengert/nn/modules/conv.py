@@ -179,7 +179,8 @@ class _Conv(_ConvNd):
         return margins
 
     def _conv_forward(self, input: Any, weight: Any, bias: Any) -> Any:
-        function, padding = getattr(F, self._function), self.padding
+        function = getattr(F, self._function)
+        padding: Any = self.padding
         if self.padding_mode != "zeros":
             input, padding = F.pad(input, self._margins(), mode=self.padding_mode), 0
         return function(input, weight, bias, self.stride, padding, self.dilation, self.groups)

@@ -226,7 +226,9 @@ def _parsed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, An
     tensor = named.pop("tensor", None)
     named.pop("non_blocking", None)
     if named:
-        raise TypeError(f"to() got an unexpected keyword argument '{next(iter(named))}'")
+        raise TypeError(
+            f"to() received an invalid combination of arguments: it takes no '{next(iter(named))}'"
+        )
     for value in args if tensor is None else (tensor, *args):
         if isinstance(value, Tensor):
             dtype = value.dtype

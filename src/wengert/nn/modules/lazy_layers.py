@@ -89,7 +89,7 @@ class LazyLinear(_Lazy, Linear):
         self.out_features = out_features
         self._make_lazy(("weight", "bias") if bias else ("weight",), device, dtype)
 
-    def initialize_parameters(self, input: Any) -> None:
+    def initialize_parameters(self: Any, input: Any) -> None:
         """Give the parameters the shapes that the input asks for."""
         size = input.shape[-1]
         if self.has_uninitialized_params():

@@ -86,7 +86,7 @@ class ParameterList(Module):
         self._size += 1
         return self
 
-    def extend(self, values: Iterable[Any]) -> Self:
+    def extend(self, values: Any) -> Self:
         """Add all of some values at the end.
 
         Raises

@@ -236,7 +236,8 @@ class Registration:
                     f"be created explicitly. To express '{name}' as a function of another Tensor, "
                     "compute the value in the forward() method."
                 )
-        self._parameters[name] = registering.parameter(self, name, param)
+            param = registering.parameter(self, name, param)
+        self._parameters[name] = param
 
     def add_module(self, name: str, module: Any) -> None:
         """Hold a module under the attribute `name`; None keeps the place of one.

@@ -6,8 +6,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from wengert.interp.levels import Lifted
 from wengert.nn.modules.loading import Transaction
 from wengert.nn.parameter import Parameter, is_lazy
+from wengert.tape.base import new_tensor
 from wengert.tape.handles import RemovableHandle, register
 from wengert.tensor.tensor import Tensor
 
@@ -33,8 +35,6 @@ class _IncompatibleKeys(NamedTuple):
             f"_IncompatibleKeys(missing_keys={self.missing_keys!r}, "
             f"unexpected_keys={self.unexpected_keys!r})"
         )
-
-    __str__ = __repr__
 
 
 class State:
@@ -95,7 +95,11 @@ class State:
         {'weight': tensor([1., 1.])}
         """
         if args:
-            destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])
+            # by their places, as they were given once
+            given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
+            destination = given.get("destination", destination)
+            prefix = given.get("prefix", prefix)
+            keep_vars = given.get("keep_vars", keep_vars)
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()
@@ -122,7 +126,8 @@ class State:
         """Put what this module holds itself into `destination`; subclasses may do more."""
         for name, tensor in self._own_state():
             # a tensor without a shape stays one
-            destination[prefix + name] = tensor if keep_vars or is_lazy(tensor) else tensor.detach()
+            as_it_is = keep_vars or is_lazy(tensor)
+            destination[prefix + name] = tensor if as_it_is else _detached(tensor)
         if type(self).get_extra_state is not State.get_extra_state:
             destination[prefix + _EXTRA] = self.get_extra_state()
 
@@ -135,7 +140,8 @@ class State:
                 yield name, buffer
 
     def _hooks_of_state(self, table: str) -> list[tuple[int, Any]]:
-        return [(flags, hook) for (flags, _), hook in self.__dict__.get(table, {}).items()]
+        hooks = self.__dict__.get(table)
+        return [(flags, hook) for (flags, _), hook in hooks.items()] if hooks else []
 
     # -- loading -----------------------------------------------------------------------------------
 
@@ -329,6 +335,13 @@ class State:
         """
         table = self._load_state_dict_post_hooks
         return register(table, hook, "register_load_state_dict_post_hook", 0)
+
+
+def _detached(tensor: Any) -> Any:
+    """What ``tensor.detach()`` gives; of a leaf no history is lost, so none is noted."""
+    if type(tensor) is Parameter and not isinstance(tensor.payload, Lifted):
+        return new_tensor(tensor.array(), None, tensor.share_version())
+    return tensor.detach()
 
 
 def _load(

@@ -25,7 +25,14 @@ _FUNCTIONS: dict[str, tuple[str, ...]] = {
 _WHERE = {name: file for file, names in _FUNCTIONS.items() for name in names}
 
 # modules of this package that are imported when they are first named
-_MODULES = ("parametrizations", "parametrize", "rnn", "stateless")
+_MODULES = (
+    "clip_grad",
+    "convert_parameters",
+    "parametrizations",
+    "parametrize",
+    "rnn",
+    "stateless",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,321 @@
+"""Layer 10 · distributed: minimising a loss over data in partitions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.base.containers import flatten, paths
+from wengert.distributed.gradients import ValueAndGrad
+from wengert.distributed.parameters import Nested, OfModule, parameters_of
+from wengert.distributed.partitions import Partitions
+from wengert.distributed.progress import Progress
+from wengert.distributed.work import Partial
+from wengert.tape.base import TensorBase, new_tensor
+
+__all__ = ["Fit", "Step", "fit"]
+
+
+class Step(NamedTuple):
+    """One step of an optimisation, as a callback sees it.
+
+    Attributes
+    ----------
+    step : int
+        Its number, from 0.
+    value : float
+        The loss before the step.
+    gradients
+        The gradients before the step, as `value_and_grad` gives them.
+    params
+        The parameters after the step.
+    """
+
+    step: int
+    value: float
+    gradients: Any
+    params: Any
+
+
+class Fit(NamedTuple):
+    """What `fit` came to.
+
+    Attributes
+    ----------
+    params
+        The parameters after the last step; those that were given, if an optimizer wrote to them.
+    value : float
+        The loss before the last step; NaN without steps.
+    history : list of float
+        The loss before each step.
+    reason : str
+        Why there were no more: ``"steps"``, ``"tolerance"`` or ``"callback"``.
+    """
+
+    params: Any
+    value: float
+    history: list[float]
+    reason: str
+
+
+class _Order:
+    """Which partitions each step takes: all, or some, in an order that each epoch draws anew."""
+
+    def __init__(self, count: int, per_step: int | None, seed: int) -> None:
+        self._count = count
+        self._size = per_step
+        self._seed = seed
+        self._epoch = -1
+        self._order: list[int] = []
+
+    def of(self, step: int) -> list[int] | None:
+        """The partitions of a step, in rising order; None for all."""
+        if self._size is None or self._size >= self._count:
+            return None
+        epoch, group = divmod(step, -(-self._count // self._size))
+        if epoch != self._epoch:
+            drawn = np.random.default_rng([self._seed, epoch]).permutation(self._count)
+            self._epoch, self._order = epoch, drawn.tolist()
+        return sorted(self._order[group * self._size : (group + 1) * self._size])
+
+
+class _Loop:
+    """The state of an optimisation.
+
+    Parameters
+    ----------
+    gradient
+        What computes the loss and its gradients.
+    params, data, optimizer
+        As in `fit`, with the data in partitions.
+    """
+
+    def __init__(
+        self, gradient: ValueAndGrad, params: Any, data: Partitions, optimizer: Any
+    ) -> None:
+        self.params = params
+        self.gradients: Any = None
+        self._gradient = gradient
+        self._data = data
+        self._optimizer = optimizer
+        self._owner = f"fit({gradient.name})"
+        if hasattr(optimizer, "param_groups"):
+            self._check_groups()
+        elif not callable(optimizer):
+            raise TypeError(
+                f"{self._owner}: optimizer must be an optimizer such as wengert.optim.Adam, or a "
+                f"function of the parameters and their gradients, but got "
+                f"{type(optimizer).__name__}"
+            )
+
+    def _check_groups(self) -> None:
+        have = {id(t) for t in parameters_of(self.params, self._owner).tensors() if t is not None}
+        groups = self._optimizer.param_groups
+        strange = [p for group in groups for p in group["params"] if id(p) not in have]
+        strange = [p for p in strange if p.requires_grad]
+        if strange:
+            raise ValueError(
+                f"{self._owner}: the optimizer has {len(strange)} parameters that are not among "
+                f"params, the first of shape {list(strange[0].shape)}: make it of these very "
+                "tensors (arrays cannot be updated by an optimizer: make tensors of them, or give "
+                "a function)"
+            )
+
+    def advance(self, step: int, numbers: list[int] | None) -> float:
+        """Take one step; gives the loss before it."""
+        if not hasattr(self._optimizer, "param_groups"):
+            known, whole = self._evaluate(step, numbers)
+            self._check_finite(step, whole, known)
+            updated = self._optimizer(self.params, self.gradients)
+            if updated is not None:
+                self.params = self._checked(known, updated)
+            return float(whole.value.real)
+        values: list[float] = []
+        first: list[Any] = []
+
+        def closure() -> Any:
+            known, whole = self._evaluate(step, numbers)
+            if not values:
+                # later calls are trials of a line search, which may go too far
+                self._check_finite(step, whole, known)
+                first.append(self.gradients)
+            values.append(float(whole.value.real))
+            for tensor, grad in zip(known.tensors(), known.flat(self.gradients), strict=True):
+                if tensor is not None:
+                    tensor.grad = grad
+            return new_tensor(np.asarray(whole.value))
+
+        self._optimizer.step(closure)
+        if not values:
+            raise TypeError(
+                f"{self._owner}: {type(self._optimizer).__name__}.step(closure) did not call the "
+                "closure, which computes the loss"
+            )
+        self.gradients = first[0]
+        return values[0]
+
+    def _evaluate(self, step: int, numbers: list[int] | None) -> tuple[Nested | OfModule, Partial]:
+        known = parameters_of(self.params, self._owner)
+        whole, self.gradients = self._gradient.summed(known, self._data, step, numbers)
+        return known, whole
+
+    def _check_finite(self, step: int, whole: Partial, known: Nested | OfModule) -> None:
+        where = None
+        if whole.odd is not None:
+            where = f"the loss is not finite on partition {whole.odd}"
+        elif not np.isfinite(whole.value):
+            where = "the sum over the partitions is not finite, though each of its terms is"
+        else:
+            names = (
+                [name for name, _ in known.named]
+                if isinstance(known, OfModule)
+                else paths(self.params, "params")
+            )
+            for name, grad in zip(names, whole.gradients, strict=False):
+                if grad is not None and not np.isfinite(grad).all():
+                    where = f"the gradient by {name} is not finite, though the loss is"
+                    break
+        if where is not None:
+            raise FloatingPointError(
+                f"{self._owner}: step {step}: the loss is {float(whole.value.real)}: {where}. The "
+                "parameters are as the step before left them. Smaller steps, or a look at the data "
+                "of the partition, may help."
+            )
+
+    def _checked(self, known: Nested | OfModule, updated: Any) -> Any:
+        """New parameters from a function, which must be of the structure of the old ones."""
+        if isinstance(known, OfModule):
+            raise TypeError(
+                f"{self._owner}: for a module the optimizer function must write to the parameters "
+                f"and return None, but it returned {type(updated).__name__}"
+            )
+        leaves, _ = flatten(updated)
+        shapes = [tuple(np.shape(leaf)) for leaf in leaves]
+        before = [array.shape for array in known.arrays]
+        if shapes != before:
+            raise ValueError(
+                f"{self._owner}: the optimizer function must return parameters of the structure "
+                f"that it got, with shapes {before}, but returned {shapes}"
+            )
+        # what it computed may have a history, which would grow from step to step
+        return known.rebuild([x.detach() if isinstance(x, TensorBase) else x for x in leaves])
+
+
+def fit(
+    loss: Callable[..., Any],
+    params: Any,
+    data: Any,
+    optimizer: Any,
+    *,
+    steps: int = 100,
+    per_step: int | None = None,
+    tolerance: float | None = None,
+    reduction: str = "mean",
+    scheduler: Any = None,
+    seed: int = 0,
+    callback: Callable[[Step], Any] | None = None,
+    progress: Any = False,
+) -> Fit:
+    """Minimise a loss over data in partitions.
+
+    In each step the parameters go to the workers once, each partition's gradient is computed where
+    the partition is, and the optimizer updates the parameters here.
+
+    Parameters
+    ----------
+    loss : callable
+        ``loss(params, batch)``, as for `value_and_grad`.
+    params
+        Where to start: tensors, arrays and numbers in nested containers, or a module.
+    data
+        What `partitions` makes or takes.
+    optimizer
+        An optimizer of `wengert.optim` made of the tensors of `params`, which are written to; its
+        ``step`` gets a closure, so that `LBFGS` works, too. Or a function
+        ``optimizer(params, gradients)`` that returns new parameters, or writes to them and returns
+        None.
+    steps : int
+        How many steps to take at most.
+    per_step : int, optional
+        How many partitions a step takes: in an order drawn anew for each epoch, which follows from
+        `seed`. All by default.
+    tolerance : float, optional
+        Stop once the loss has changed by no more than this share of it (or of 1, if it is less).
+    reduction, scheduler, seed
+        As for `value_and_grad`.
+    callback : callable, optional
+        Called after each step with a `Step`; the fit ends if it returns True, or raises
+        StopIteration.
+    progress : bool or text file
+        Whether to show a bar on the standard error, or where else.
+
+    Returns
+    -------
+    Fit
+        ``(params, value, history, reason)``.
+
+    Raises
+    ------
+    FloatingPointError
+        If the loss or a gradient is not finite; it says on which partition, or by which parameter.
+    PartitionError
+        If the loss raises; it says on which partition.
+    ValueError, TypeError
+        If an argument is not what it should be.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wengert as wg
+    >>> from wengert import distributed
+    >>> x = np.linspace(-1, 1, 30)
+    >>> data = distributed.partitions((x, 3 * x + 1), rows=10)
+    >>> def loss(params, batch):
+    ...     x, y = batch
+    ...     return ((params["slope"] * x + params["offset"] - y) ** 2).mean()
+    >>> def descend(params, gradients):
+    ...     return {name: params[name] - 0.5 * gradients[name] for name in params}
+    >>> found = distributed.fit(loss, {"slope": 0.0, "offset": 0.0}, data, descend, steps=60)
+    >>> {name: round(float(value), 6) for name, value in found.params.items()}
+    {'slope': 3.0, 'offset': 1.0}
+    """
+    for name, number in (("steps", steps), ("per_step", per_step)):
+        least = 0 if name == "steps" else 1
+        if number is not None and (
+            isinstance(number, bool) or not isinstance(number, int) or number < least
+        ):
+            raise ValueError(f"fit(): {name} must be an integer from {least} on, not {number!r}")
+    gradient = ValueAndGrad(loss, reduction, scheduler, seed)
+    parts = gradient.placed(data)
+    loop = _Loop(gradient, params, parts, optimizer)
+    order = _Order(len(parts), per_step, seed)
+    bar = Progress(steps, progress)
+    history: list[float] = []
+    reason = "steps"
+    for step in range(steps):
+        value = loop.advance(step, order.of(step))
+        history.append(value)
+        bar.show(step + 1, f"loss {value:.6g}")
+        if callback is not None and _ends(callback, Step(step, value, loop.gradients, loop.params)):
+            reason = "callback"
+            break
+        if tolerance is not None and step and _settled(history, tolerance):
+            reason = "tolerance"
+            break
+    bar.end(f"ended: {reason}")
+    return Fit(loop.params, history[-1] if history else math.nan, history, reason)
+
+
+def _ends(callback: Callable[[Step], Any], state: Step) -> bool:
+    try:
+        return callback(state) is True
+    except StopIteration:
+        return True
+
+
+def _settled(history: list[float], tolerance: float) -> bool:
+    before, now = history[-2:]
+    return abs(now - before) <= tolerance * max(1.0, abs(now))

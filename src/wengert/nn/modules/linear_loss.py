@@ -1,0 +1,105 @@
+"""Layer 8 · nn: a loss with a linear layer of its own."""
+
+# the arguments and attributes have PyTorch's names
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from wengert.nn import functional as F
+from wengert.nn.modules.linear import Linear
+from wengert.nn.modules.loss import _WeightedLoss
+
+__all__ = ["LinearCrossEntropyLoss"]
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    """`functional.linear_cross_entropy` with parameters of its own.
+
+    Parameters
+    ----------
+    in_features, num_classes : int
+        The size of the last dimension of the input, and the number of classes.
+    out_features : tuple of int
+        Further dimensions of the logits, behind the classes.
+    bias : bool
+        Whether there is a bias.
+    device, dtype : optional
+        Of the parameters.
+    reduction, weight, ignore_index, label_smoothing, options
+        As for the function.
+
+    Attributes
+    ----------
+    linear : Linear
+        What makes the logits.
+
+    Raises
+    ------
+    RuntimeError
+        If there is not one weight for each class, or `label_smoothing` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> loss = wg.nn.LinearCrossEntropyLoss(4, 3)
+    >>> loss(wg.randn(5, 4), wg.tensor([0, 2, 1, 1, 0])).shape
+    torch.Size([])
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        num_classes: int,
+        *,
+        out_features: tuple[int, ...] = (),
+        bias: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+        reduction: str = "mean",
+        weight: Any = None,
+        ignore_index: int | None = None,
+        label_smoothing: float = 0.0,
+        options: None = None,
+    ) -> None:
+        if weight is not None and tuple(weight.shape) != (num_classes,):
+            raise RuntimeError(
+                f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}"
+            )
+        if not 0 <= label_smoothing <= 1:
+            raise RuntimeError(
+                f"expected label_smoothing to be in range [0, 1], got {label_smoothing}"
+            )
+        super().__init__(weight, reduction=reduction)
+        self.num_classes = num_classes
+        self.out_features = out_features
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+        size = math.prod(out_features, start=num_classes)
+        self.linear = Linear(in_features, size, bias=bias, device=device, dtype=dtype)
+        self.options = options
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss of an input, given the classes, or their probabilities."""
+        sizes, bias = (self.num_classes, *self.out_features), self.linear.bias
+        return F.linear_cross_entropy(
+            input,
+            self.linear.weight.reshape(*sizes, self.linear.in_features),
+            target,
+            linear_bias=None if bias is None else bias.reshape(sizes),
+            weight=self.weight,
+            reduction=self.reduction,
+            ignore_index=self.ignore_index,
+            label_smoothing=self.label_smoothing,
+            options=self.options,
+        )
+
+    def extra_repr(self) -> str:
+        """The options."""
+        return (
+            f"in_features={self.linear.in_features}, num_classes={self.num_classes}, "
+            f"out_features={self.out_features}, bias={self.linear.bias is not None}, "
+            f"reduction={self.reduction}, ignore_index={self.ignore_index}, "
+            f"label_smoothing={self.label_smoothing}, options={self.options}"
+        )

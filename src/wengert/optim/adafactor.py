@@ -1,0 +1,188 @@
+"""Layer 9 · optim: `Adafactor`, whose mean of squares is kept as a product of two vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import finfo
+from wengert.optim.optimizer import Optimizer, check_rate
+from wengert.optim.parameters import (
+    kept_number,
+    making_state,
+    number,
+    options_of,
+    with_gradients,
+)
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.modes import enable_grad, no_grad
+from wengert.tape.write_checks import check_writable
+
+__all__ = ["Adafactor"]
+
+
+class Adafactor(Optimizer):
+    """Adafactor (Shazeer and Stern 2018), as in PyTorch.
+
+    Of the squares of a matrix's gradient only the means of rows and columns are kept, and steps are
+    relative to the size of the parameter.
+
+    Parameters
+    ----------
+    params : iterable
+        Tensors, named tensors, or groups (see `Optimizer`).
+    lr : float or Tensor
+        The largest relative step; from step ``t`` on, ``1 / sqrt(t)`` if that is smaller.
+    beta2_decay : float
+        At step ``t`` a part of ``t**beta2_decay`` of the means is new.
+    eps : tuple of (float or None, float)
+        Keeps denominators from zero (None: the dtype's precision), and steps of small parameters.
+    d : float
+        Steps whose root mean square is larger are scaled down to it.
+    weight_decay : float
+        How much each step takes away of the parameters, as a part of `lr`.
+    maximize : bool
+        Climb rather than descend.
+    foreach : bool, optional
+        Accepted for PyTorch's sake, without effect.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.ones((2, 2), requires_grad=True)
+    >>> optimizer = wg.optim.Adafactor([x], lr=0.1)
+    >>> (x**2).sum().backward()
+    >>> optimizer.step()
+    >>> x
+    tensor([[0.9000, 0.9000],
+            [0.9000, 0.9000]], requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        beta2_decay: float = -0.8,
+        eps: tuple[float | None, float] = (None, 1e-3),
+        d: float = 1.0,
+        weight_decay: float = 0.0,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+    ) -> None:
+        check_rate(lr, "Learning rate should be >= 0 but is: {}")
+        if not beta2_decay <= 0.0:
+            raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
+        for i, value in enumerate(eps):
+            if value is not None and not value >= 0.0:
+                raise ValueError(f"epsilon{i + 1} should be >= 0 but is: {value}")
+        if not d >= 1.0:
+            raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
+        if not weight_decay >= 0.0:
+            raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
+        defaults = {
+            "lr": lr,
+            "beta2_decay": beta2_decay,
+            "eps": eps,
+            "d": d,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+        }
+        super().__init__(params, defaults)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for kept in self.state.values():
+            if "step" in kept and not isinstance(kept["step"], TensorBase):
+                kept["step"] = kept_number(kept["step"])
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update the parameters once, from their gradients.
+
+        Parameters
+        ----------
+        closure : callable, optional
+            Computes the loss anew, with its gradients, and returns it.
+
+        Returns
+        -------
+        Tensor or float or None
+            What `closure` returned.
+
+        Raises
+        ------
+        RuntimeError
+            If a parameter is complex; then nothing has changed.
+        """
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        with no_grad():
+            found = [(group, with_gradients(group["params"])) for group in self.param_groups]
+            for _, present in found:
+                for param in present:
+                    if param.is_complex():
+                        raise RuntimeError("Adafactor does not support complex parameters")
+                    check_writable(param, False)
+            writes: list[tuple[Any, Any]] = []
+            for group, present in found:
+                options = options_of(group, False)
+                for param in present:
+                    writes += self._writes(options, param)
+            for tensor, value in writes:
+                tensor.copy_(value)
+        return loss
+
+    def _kept(self, param: Any) -> dict[str, Any]:
+        state: dict[str, Any] = self.state[param]
+        if not state:
+            making_state()
+            x = param.payload
+            state["step"] = kept_number(0.0)
+            if x.ndim > 1:
+                *batch, rows, columns = x.shape
+                state["row_var"] = new_tensor(np.zeros((*batch, rows, 1), x.dtype))
+                state["col_var"] = new_tensor(np.zeros((*batch, 1, columns), x.dtype))
+            else:
+                state["variance"] = new_tensor(np.zeros(x.shape, x.dtype))
+        return state
+
+    def _writes(self, options: dict[str, Any], param: Any) -> list[tuple[Any, Any]]:
+        """The tensors to write to for one parameter, with their new values."""
+        state = self._kept(param)
+        grad = -param.grad if options["maximize"] else param.grad
+        eps1, eps2 = options["eps"]
+        eps1 = finfo(param.dtype).eps if eps1 is None else eps1
+        lr = options["lr"]
+        step = number(state["step"]) + 1
+        fresh = step ** options["beta2_decay"]
+        rate = (1 / step**0.5).clamp(max=lr)
+        writes = [(state["step"], step)]
+        size = max(param.numel(), 1) ** 0.5
+        alpha = (param.norm(2) / size).clamp(min=eps2) * rate
+        if "variance" in state:
+            mean = state["variance"].lerp(grad * grad, fresh.to(grad.dtype))
+            writes.append((state["variance"], mean))
+            estimate = mean
+        else:
+            means = []
+            for name, dim in (("row_var", -1), ("col_var", -2)):
+                square = grad.norm(dim=dim, keepdim=True).square() / max(grad.shape[dim], 1)
+                means.append(state[name].lerp(square, fresh.to(grad.dtype)))
+                writes.append((state[name], means[-1]))
+            rows, columns = means
+            estimate = rows @ columns / rows.mean(dim=-2, keepdim=True).clamp(min=eps1)
+        update = estimate.clamp(min=eps1 * eps1).rsqrt() * grad
+        clipped = (update.norm(2) / (size * options["d"])).clamp(min=1.0)
+        before = param * (1 - lr * options["weight_decay"]) if options["weight_decay"] else param
+        writes.append((param, before - alpha / clipped * update))
+        return writes

@@ -1,0 +1,246 @@
+"""Layer 9 · optim: `LBFGS`, a quasi-Newton method that remembers a few steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.ops.create import zeros
+from wengert.ops.join import cat
+from wengert.ops.strided import view_as_real
+from wengert.optim.line_search import Point, strong_wolfe
+from wengert.optim.optimizer import Optimizer, check_rate
+from wengert.optim.parameters import with_gradients
+from wengert.tape.base import TensorBase
+from wengert.tape.modes import enable_grad, no_grad
+
+__all__ = ["LBFGS"]
+
+_CACHED = ("d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "prev_loss")
+
+
+class LBFGS(Optimizer):
+    """The method of Broyden, Fletcher, Goldfarb and Shanno with limited memory.
+
+    One step takes several iterations, and calls the closure for each point that it tries. There is
+    one group of parameters only.
+
+    Parameters
+    ----------
+    params : iterable
+        Tensors or named tensors.
+    lr : float or Tensor
+        The first length of steps.
+    max_iter : int
+        How many iterations one step takes at most.
+    max_eval : int, optional
+        How many calls of the closure one step makes at most; default: a quarter more.
+    tolerance_grad : float
+        It ends where no element of the gradient is larger.
+    tolerance_change : float
+        It ends where neither the parameters nor the loss change more.
+    history_size : int
+        How many iterations are remembered.
+    line_search_fn : {None, "strong_wolfe"}
+        How steps get their length.
+
+    Raises
+    ------
+    ValueError
+        If `lr` is negative, or there are several groups.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.tensor([-1.2, 1.0], requires_grad=True)
+    >>> optimizer = wg.optim.LBFGS([x], max_iter=100, line_search_fn="strong_wolfe")
+    >>> def closure():
+    ...     optimizer.zero_grad()
+    ...     loss = 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
+    ...     loss.backward()
+    ...     return loss
+    >>> optimizer.step(closure)
+    tensor(24.2000, grad_fn=<AddBackward0>)
+    >>> bool(((x - 1).abs() < 1e-3).all())
+    True
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1,
+        max_iter: int = 20,
+        max_eval: int | None = None,
+        tolerance_grad: float = 1e-7,
+        tolerance_change: float = 1e-9,
+        history_size: int = 100,
+        line_search_fn: str | None = None,
+    ) -> None:
+        check_rate(lr)
+        defaults = {
+            "lr": lr,
+            "max_iter": max_iter,
+            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
+            "tolerance_grad": tolerance_grad,
+            "tolerance_change": tolerance_change,
+            "history_size": history_size,
+            "line_search_fn": line_search_fn,
+        }
+        super().__init__(params, defaults)
+        if len(self.param_groups) != 1:
+            raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
+
+    # -- all parameters as one vector --------------------------------------------------------------
+
+    @property
+    def _params(self) -> list[Any]:
+        params: list[Any] = self.param_groups[0]["params"]
+        return params
+
+    def _gradient(self) -> Any:
+        """The gradients of all parameters, one after the other; zeros where there is none."""
+        with_gradients(self._params)
+        parts = []
+        for param in self._params:
+            grad = zeros(param.shape, dtype=param.dtype) if param.grad is None else param.grad
+            grad = view_as_real(grad) if grad.is_complex() else grad
+            parts.append(grad.detach().reshape(-1))
+        return cat(parts, 0)
+
+    def _move(self, t: Any, direction: Any) -> None:
+        start = 0
+        for param in self._params:
+            target = view_as_real(param) if param.is_complex() else param
+            stop = start + target.numel()
+            target.add_(direction[start:stop].reshape(target.shape), alpha=t)
+            start = stop
+
+    # -- steps -------------------------------------------------------------------------------------
+
+    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]  # here it must be
+        """Update the parameters in several iterations.
+
+        Parameters
+        ----------
+        closure : callable
+            Computes the loss anew, with its gradients, and returns it.
+
+        Returns
+        -------
+        Tensor or float
+            What `closure` returned first.
+
+        Raises
+        ------
+        RuntimeError
+            If there is no such line search.
+        """
+        group = self.param_groups[0]
+        if group["line_search_fn"] not in (None, "strong_wolfe"):
+            raise RuntimeError(
+                f"only 'strong_wolfe' is supported as line_search_fn, not "
+                f"{group['line_search_fn']!r}"
+            )
+
+        def evaluate() -> Any:
+            with enable_grad():
+                return closure()
+
+        with no_grad():
+            return self._iterate(evaluate)
+
+    def _iterate(self, evaluate: Callable[[], Any]) -> Any:
+        group = self.param_groups[0]
+        lr = group["lr"].item() if isinstance(group["lr"], TensorBase) else group["lr"]
+        state = self.state[self._params[0]]
+        state.setdefault("func_evals", 0)
+        state.setdefault("n_iter", 0)
+        first = evaluate()
+        loss, grad = float(first), self._gradient()
+        state["func_evals"] += 1
+        evaluations = 1
+        if float(grad.abs().max()) <= group["tolerance_grad"]:
+            return first
+        memory = {name: state.get(name) for name in _CACHED}
+        for iteration in range(1, group["max_iter"] + 1):
+            state["n_iter"] += 1
+            direction = self._direction(grad, memory, state)
+            memory["d"], memory["prev_flat_grad"], memory["prev_loss"] = direction, grad, loss
+            t = lr
+            if state["n_iter"] == 1:
+                t = min(1.0, 1.0 / float(grad.abs().sum())) * lr
+            memory["t"] = t
+            slope = float(grad.dot(direction))
+            if slope > -group["tolerance_change"]:
+                break
+            count = 0
+            if group["line_search_fn"] is not None:
+                start = Point(0, loss, grad, slope)
+                most = group["max_eval"] - evaluations
+                found, count = self._search(evaluate, direction, start, t, most)
+                t, loss, grad = found.t, found.value, found.grad
+                memory["t"] = t
+                self._move(t, direction)
+            else:
+                self._move(t, direction)
+                if iteration != group["max_iter"]:
+                    # the gradient at the last point is left to the next step, which may have
+                    # other data
+                    loss, grad = float(evaluate()), self._gradient()
+                    count = 1
+            evaluations += count
+            state["func_evals"] += count
+            if (
+                evaluations >= group["max_eval"]
+                or float(grad.abs().max()) <= group["tolerance_grad"]
+                or float((direction * t).abs().max()) <= group["tolerance_change"]
+                or abs(loss - memory["prev_loss"]) < group["tolerance_change"]
+            ):
+                break
+        state.update(memory)
+        return first
+
+    def _direction(self, grad: Any, memory: dict[str, Any], state: dict[str, Any]) -> Any:
+        """Where to go: minus the gradient, times what is known of the inverse of the Hessian."""
+        if state["n_iter"] == 1:
+            memory.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
+            return -grad
+        changes, steps, inverses = memory["old_dirs"], memory["old_stps"], memory["ro"]
+        size = self.param_groups[0]["history_size"]
+        change, step = grad - memory["prev_flat_grad"], memory["d"] * memory["t"]
+        product = change.dot(step)
+        if product > 1e-10:
+            if len(changes) == size:
+                for kept in (changes, steps, inverses):
+                    kept.pop(0)
+            changes.append(change)
+            steps.append(step)
+            inverses.append(1.0 / product)
+            memory["H_diag"] = product / change.dot(change)
+        weights = state.setdefault("al", [None] * size)
+        made = -grad
+        for i in reversed(range(len(changes))):
+            weights[i] = steps[i].dot(made) * inverses[i]
+            made.sub_(weights[i] * changes[i])
+        made.mul_(memory["H_diag"])
+        for i in range(len(changes)):
+            made.add_((weights[i] - changes[i].dot(made) * inverses[i]) * steps[i])
+        return made
+
+    def _search(
+        self, evaluate: Callable[[], Any], direction: Any, start: Point, t: Any, most: int
+    ) -> tuple[Point, int]:
+        """The point that a line search finds; the parameters are left where they were."""
+        before = [param.clone() for param in self._params]
+
+        def at(t: Any) -> Point:
+            self._move(t, direction)
+            try:
+                value, grad = float(evaluate()), self._gradient()
+            finally:
+                for param, kept in zip(self._params, before, strict=True):
+                    param.copy_(kept)
+            return Point(t, value, grad, float(grad.dot(direction)))
+
+        reach = float(direction.abs().max())
+        return strong_wolfe(at, start, t, reach, most=most)

@@ -1,0 +1,133 @@
+"""Layer 9 · optim: a line search for the strong Wolfe conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+__all__ = ["Point", "strong_wolfe"]
+
+
+class Point(NamedTuple):
+    """A point on the line.
+
+    Attributes
+    ----------
+    t
+        How far it is, as a part of the direction.
+    value, grad
+        The function there, and its gradient.
+    slope
+        The derivative along the line.
+    """
+
+    t: Any
+    value: Any
+    grad: Any
+    slope: Any
+
+
+def strong_wolfe(
+    at: Callable[[Any], Point],
+    start: Point,
+    t: Any,
+    reach: Any,
+    decrease: float = 1e-4,
+    curvature: float = 0.9,
+    tolerance_change: float = 1e-9,
+    most: int = 25,
+) -> tuple[Point, int]:
+    """Find a point where the function is lower and its slope smaller, as PyTorch's LBFGS does.
+
+    Parameters
+    ----------
+    at
+        Evaluates the function at some distance.
+    start
+        The point where the search starts.
+    t
+        The first distance to try.
+    reach
+        The largest element of the direction.
+    decrease, curvature
+        The constants of the conditions.
+    tolerance_change
+        Brackets that are smaller are not searched.
+    most
+        After how many points the search ends.
+
+    Returns
+    -------
+    Point
+        The best one.
+    int
+        How often the function was evaluated.
+    """
+
+    def too_high(point: Point) -> bool:
+        return bool(point.value > start.value + decrease * point.t * start.slope)
+
+    def flat(point: Point) -> bool:
+        return bool(abs(point.slope) <= -curvature * start.slope)
+
+    previous, point = start._replace(t=0), at(t)
+    count, done = 1, False
+    bracket: list[Point] = []
+    while count <= most:
+        # go on until the point that is sought lies between two
+        if too_high(point) or (count > 2 and point.value >= previous.value):
+            bracket = [previous, point]
+        elif flat(point):
+            bracket, done = [point], True
+        elif point.slope >= 0:
+            bracket = [previous, point]
+        if bracket:
+            break
+        far = point.t + 0.01 * (point.t - previous.t), point.t * 10
+        t = _cubic(previous, point, far)
+        previous, point = point, at(t)
+        count += 1
+    if count > most:
+        bracket = [start._replace(t=0), point]
+    low, high = (0, 1) if bracket[0].value <= bracket[-1].value else (1, 0)
+    stalled = False
+    while not done and count <= most:
+        near, far_ = min(p.t for p in bracket), max(p.t for p in bracket)
+        if abs(bracket[1].t - bracket[0].t) * reach < tolerance_change:
+            break
+        t = _cubic(bracket[0], bracket[1])
+        margin = 0.1 * (far_ - near)
+        if min(far_ - t, t - near) < margin:
+            # too close to an end twice in succession, or beyond it
+            if stalled or t >= far_ or t <= near:
+                t = far_ - margin if abs(t - far_) < abs(t - near) else near + margin
+                stalled = False
+            else:
+                stalled = True
+        else:
+            stalled = False
+        point = at(t)
+        count += 1
+        if too_high(point) or point.value >= bracket[low].value:
+            bracket[high] = point
+            low, high = (0, 1) if bracket[0].value <= bracket[1].value else (1, 0)
+            continue
+        if flat(point):
+            done = True
+        elif point.slope * (bracket[high].t - bracket[low].t) >= 0:
+            bracket[high] = bracket[low]
+        bracket[low] = point
+    return bracket[low], count
+
+
+def _cubic(a: Point, b: Point, bounds: tuple[Any, Any] | None = None) -> Any:
+    """Where the cubic through two points with these slopes is lowest, between bounds."""
+    left, right = (a, b) if a.t <= b.t else (b, a)
+    lowest, highest = (left.t, right.t) if bounds is None else bounds
+    mean = a.slope + b.slope - 3 * (a.value - b.value) / (a.t - b.t)
+    square = mean**2 - a.slope * b.slope
+    if not square >= 0:
+        return (lowest + highest) / 2.0
+    root = square**0.5
+    part = (right.slope + root - mean) / (right.slope - left.slope + 2 * root)
+    return min(max(right.t - (right.t - left.t) * part, lowest), highest)

@@ -1,0 +1,250 @@
+"""Layer 9 · optim: `LRScheduler`, what all schedules of learning rates have in common."""
+
+from __future__ import annotations
+
+import contextlib
+import types
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from wengert.optim.optimizer import Optimizer
+from wengert.tape.base import TensorBase
+
+__all__ = [
+    "LRScheduler",
+    "check_optimizer",
+    "copied",
+    "for_each_group",
+    "loaded_functions",
+    "saved_functions",
+    "set_option",
+    "warn_of_epoch",
+]
+
+
+class LRScheduler:
+    """What all schedules of learning rates have in common.
+
+    A subclass has `get_lr`, which gives the next learning rates. Call `step` after the optimiser's.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        Whose learning rates it sets, at once and in each step.
+    last_epoch : int
+        -1 starts; another number goes on from a saved state.
+
+    Attributes
+    ----------
+    base_lrs : list
+        The learning rates that the groups began with.
+    last_epoch : int
+        How many steps there have been.
+
+    Raises
+    ------
+    TypeError
+        If `optimizer` is none.
+    KeyError
+        If it is to go on, and the groups do not say what they began with.
+
+    Notes
+    -----
+    Under `wengert.compile` a learning rate that is a number is a condition of the compiled step:
+    give the optimiser a tensor, ``lr=wg.tensor(0.1)``, which schedules write to.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> class Halving(wg.optim.lr_scheduler.LRScheduler):
+    ...     def get_lr(self):
+    ...         return [rate / 2**self.last_epoch for rate in self.base_lrs]
+    >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
+    >>> schedule = Halving(optimizer)
+    >>> for _ in range(3):
+    ...     optimizer.step()
+    ...     schedule.step()
+    >>> schedule.get_last_lr()
+    [0.125]
+    """
+
+    _get_lr_called_within_step = False
+    _is_initial = False
+    base_lrs: list[Any]
+    last_epoch: int
+    optimizer: Any
+    _last_lr: list[Any]
+    _step_count: int
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
+        check_optimizer(optimizer)
+        self.optimizer = optimizer
+        for i, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", copied(group["lr"]))
+            elif "initial_lr" not in group:
+                raise KeyError(
+                    f"param 'initial_lr' is not specified in param_groups[{i}] when resuming "
+                    "scheduler with last_epoch >= 0: load the optimizer's state first, or start "
+                    "with last_epoch=-1"
+                )
+        self.base_lrs = [copied(group["initial_lr"]) for group in optimizer.param_groups]
+        self.last_epoch = last_epoch
+        self._initial_step()
+
+    def _initial_step(self) -> None:
+        """Set the first learning rates."""
+        self._step_count = 0
+        self._is_initial = True
+        try:
+            self.step()
+        finally:
+            self._is_initial = False
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state of the schedule: all its attributes but the optimiser."""
+        return {name: value for name, value in self.__dict__.items() if name != "optimizer"}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from a state that `state_dict` gave."""
+        self.__dict__.update(state_dict)
+
+    def get_last_lr(self) -> list[Any]:
+        """The learning rates that the last step set, one for each group."""
+        return self._last_lr
+
+    def get_lr(self) -> list[Any]:
+        """The next learning rates, one for each group; called by `step`."""
+        raise NotImplementedError(f"{type(self).__name__} has no method get_lr()")
+
+    def step(self, epoch: int | None = None) -> None:
+        """Set the next learning rates.
+
+        Parameters
+        ----------
+        epoch : int, optional
+            Which ones; deprecated, as in PyTorch.
+        """
+        if self._step_count == 1:
+            self._check_order()
+        self._step_count += 1
+        if epoch is not None:
+            warn_of_epoch()
+        self._update_lr(epoch)
+
+    def _check_order(self) -> None:
+        if not getattr(self.optimizer.step, "hooked", False):
+            warnings.warn(
+                "Seems like `optimizer.step()` has been overridden after learning rate scheduler "
+                "initialization. Please, make sure to call `optimizer.step()` before "
+                "`lr_scheduler.step()`.",
+                UserWarning,
+                stacklevel=3,
+            )
+        elif not self.optimizer._opt_called:
+            warnings.warn(
+                "Detected call of `lr_scheduler.step()` before `optimizer.step()`. You should call "
+                "them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`. "
+                "Otherwise the first value of the learning rate schedule is skipped.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _update_lr(self, epoch: int | None = None) -> None:
+        with self._asked():
+            if epoch is None:
+                self.last_epoch += 1
+                rates = self.get_lr()
+            else:
+                self.last_epoch = epoch
+                closed = getattr(self, "_get_closed_form_lr", self.get_lr)
+                rates = closed()
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
+            set_option(group, "lr", rate)
+        self._last_lr = self._rates()
+
+    @contextlib.contextmanager
+    def _asked(self) -> Iterator[None]:
+        """While `get_lr` is called by a step."""
+        self._get_lr_called_within_step = True
+        try:
+            yield
+        finally:
+            self._get_lr_called_within_step = False
+
+    def _warn_outside_step(self) -> None:
+        if not self._get_lr_called_within_step:
+            warnings.warn(
+                "To get the last learning rate computed by the scheduler, please use "
+                "`get_last_lr()`.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _rates(self) -> list[Any]:
+        """The learning rates of the groups as they are."""
+        return [copied(group["lr"]) for group in self.optimizer.param_groups]
+
+    def _scaled(self, factor: float) -> list[Any]:
+        """The learning rates of the groups times a number."""
+        return [group["lr"] * factor for group in self.optimizer.param_groups]
+
+
+def check_optimizer(optimizer: Any) -> None:
+    """Refuse what is no optimiser."""
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+
+
+def copied(value: Any) -> Any:
+    """A number, or a copy of a tensor."""
+    return value.clone() if isinstance(value, TensorBase) else value  # type: ignore[attr-defined]
+
+
+def for_each_group(name: str, optimizer: Any, value: Any) -> list[Any]:
+    """One value for each group, from one for all or a list of them."""
+    count = len(optimizer.param_groups)
+    if not isinstance(value, list | tuple):
+        value = [value] * count
+    elif len(value) != count:
+        raise ValueError(
+            f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} "
+            f"values, param_groups has {count}."
+        )
+    return list(map(copied, value))
+
+
+def set_option(group: dict[str, Any], name: str, value: Any) -> None:
+    """Set an option of a group; a tensor stays the same, and is written to."""
+    held = group[name]
+    if isinstance(held, TensorBase):
+        held.fill_(value.reshape(()) if isinstance(value, TensorBase) else value)  # type: ignore[attr-defined]
+    else:
+        group[name] = value
+
+
+def warn_of_epoch() -> None:
+    """Warn that a step was told its number."""
+    warnings.warn(
+        "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
+        "possible. Please use `scheduler.step()` to step the scheduler. Where there is one, the "
+        "closed form is used instead of the chainable form.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def saved_functions(functions: list[Any]) -> list[Any]:
+    """The attributes of functions that are objects with attributes; None for others."""
+    return [
+        None if isinstance(function, types.FunctionType) else function.__dict__.copy()
+        for function in functions
+    ]
+
+
+def loaded_functions(functions: list[Any], saved: list[Any]) -> None:
+    """Give objects the attributes that `saved_functions` took."""
+    for function, attributes in zip(functions, saved, strict=True):
+        if attributes is not None:
+            function.__dict__.update(attributes)

@@ -1,0 +1,180 @@
+"""Layer 9 · optim: schedules that are made of others, one after the other or at once."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any
+
+from wengert.optim.lr_scheduler.base import LRScheduler, set_option
+from wengert.optim.lr_scheduler.plateau import ReduceLROnPlateau
+from wengert.optim.optimizer import Optimizer
+
+__all__ = ["ChainedScheduler", "SequentialLR"]
+
+
+class _Composed(LRScheduler):
+    """A schedule that is made of others."""
+
+    _schedulers: Sequence[Any]
+
+    def _check_parts(self, optimizer: Any, schedulers: Sequence[Any]) -> None:
+        own = type(self).__name__
+        for i, part in enumerate(schedulers):
+            if not hasattr(part, "optimizer"):
+                raise TypeError(f"{own} at index {i} should have `optimizer` as its attribute.")
+            if isinstance(part, ReduceLROnPlateau):
+                raise ValueError(
+                    f"{own} does not support `ReduceLROnPlateau` scheduler as it requires "
+                    "additional kwargs to be specified when calling `step`, but got one at index "
+                    f"{i} in the given schedulers sequence."
+                )
+            if part.optimizer is not optimizer:
+                raise ValueError(
+                    f"{own} expects all schedulers to belong to the same optimizer, but got "
+                    f"scheduler {type(part).__name__} at index {i} has {part.optimizer}, which is "
+                    f"different from {type(optimizer).__name__}."
+                )
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state of the schedule, with those of its parts."""
+        state = super().state_dict()
+        state["_schedulers"] = [part.state_dict() for part in self._schedulers]
+        return state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from a state that `state_dict` gave."""
+        others = {name: value for name, value in state_dict.items() if name != "_schedulers"}
+        for part, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
+            part.load_state_dict(state)
+        self.__dict__.update(others)
+
+
+class SequentialLR(_Composed):
+    """Several schedules, one after the other.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        Whose learning rates they set.
+    schedulers : list of LRScheduler
+        The schedules, of this optimiser.
+    milestones : list of int
+        At which steps the next one begins: one less than there are schedules.
+    last_epoch : int
+        -1 starts; another number goes on from a saved state.
+
+    Raises
+    ------
+    ValueError
+        If a schedule is of another optimiser, or the milestones are not as many as they must be.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.optim.lr_scheduler import ConstantLR, ExponentialLR, SequentialLR
+    >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
+    >>> parts = [ConstantLR(optimizer, factor=0.5), ExponentialLR(optimizer, gamma=0.5)]
+    >>> schedule = SequentialLR(optimizer, parts, milestones=[2])
+    >>> for _ in range(4):
+    ...     print(schedule.get_last_lr(), end=" ")
+    ...     optimizer.step()
+    ...     schedule.step()
+    [0.5] [0.5] [1.0] [0.5]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        schedulers: list[Any],
+        milestones: list[int],
+        last_epoch: int = -1,
+    ) -> None:
+        if not schedulers:
+            raise ValueError(
+                f"{type(self).__name__} expects at least one scheduler, but got no scheduler."
+            )
+        self._check_parts(optimizer, schedulers)
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError(
+                "Sequential Schedulers expects number of schedulers provided to be one more than "
+                "the number of milestone points, but got number of schedulers "
+                f"{len(schedulers)} and the number of milestones to be equal to {len(milestones)}"
+            )
+        self._schedulers = schedulers
+        self._milestones = milestones
+        self.last_epoch = last_epoch + 1
+        self.optimizer = optimizer
+        # each part has set its first learning rate when it was made
+        for group in optimizer.param_groups:
+            set_option(group, "lr", group["initial_lr"])
+        self.recursive_undo()
+        first = schedulers[bisect_right(milestones, 0)]
+        first._initial_step()
+        self._last_lr = first.get_last_lr()
+
+    def recursive_undo(self, sched: Any = None) -> None:
+        """Take back the first step of all parts, and of theirs."""
+        whole = self if sched is None else sched
+        if hasattr(whole, "_schedulers"):
+            for part in whole._schedulers:
+                self.recursive_undo(part)
+        elif hasattr(whole, "last_epoch"):
+            whole.last_epoch -= 1
+
+    def step(self) -> None:  # type: ignore[override]  # which step it is decides on the part
+        """Set the next learning rates."""
+        self.last_epoch += 1
+        place = bisect_right(self._milestones, self.last_epoch)
+        part = self._schedulers[place]
+        if place > 0 and self._milestones[place - 1] == self.last_epoch:
+            part._update_lr(0)
+        else:
+            part.step()
+        self._last_lr = part.get_last_lr()
+
+
+class ChainedScheduler(_Composed):
+    """Several schedules at once: each changes what the one before has set.
+
+    Parameters
+    ----------
+    schedulers : sequence of LRScheduler
+        The schedules, of one optimiser.
+    optimizer : Optimizer, optional
+        It.
+
+    Raises
+    ------
+    ValueError
+        If there is no schedule, or they are of several optimisers.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.optim.lr_scheduler import ChainedScheduler, ConstantLR, ExponentialLR
+    >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
+    >>> schedule = ChainedScheduler([ConstantLR(optimizer, 0.5), ExponentialLR(optimizer, 0.5)])
+    >>> optimizer.step()
+    >>> schedule.step()
+    >>> schedule.get_last_lr()
+    [0.25]
+    """
+
+    def __init__(self, schedulers: Sequence[Any], optimizer: Optimizer | None = None) -> None:
+        if not schedulers:
+            raise ValueError(
+                f"{type(self).__name__} expects at least one scheduler to be chained, but got no "
+                "scheduler."
+            )
+        optimizer = schedulers[0].optimizer if optimizer is None else optimizer
+        self._check_parts(optimizer, schedulers)
+        self._schedulers = schedulers
+        self.optimizer = optimizer
+        self._last_lr = self._rates()
+
+    def step(self) -> None:  # type: ignore[override]  # the parts may not agree on the number
+        """Set the next learning rates."""
+        for part in self._schedulers:
+            part.step()
+        self._last_lr = self._rates()

@@ -1,0 +1,104 @@
+"""Layer 9 · optim: parameters with gradients, options of their groups, what is kept of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.base import errors
+from wengert.base.dtypes import default_float
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.modes import current_mode
+from wengert.tape.versions import InferenceCell
+
+__all__ = [
+    "filled",
+    "is_plain",
+    "kept_number",
+    "making_state",
+    "number",
+    "options_of",
+    "with_gradients",
+]
+
+
+def with_gradients(params: Sequence[Any]) -> list[Any]:
+    """The parameters that have a gradient, which is checked."""
+    present = []
+    for param in params:
+        ext = param.ext
+        if ext is None or ext.grad is None:
+            continue
+        x, g = param.payload, ext.grad.payload
+        if x.dtype != g.dtype or tuple(x.shape) != tuple(g.shape):
+            raise RuntimeError(
+                f"the gradient of a parameter that is {errors.describe(x)} is "
+                f"{errors.describe(g)}: set .grad to None, and run backward() again"
+            )
+        present.append(param)
+    return present
+
+
+def is_plain(param: Any) -> bool:
+    """Whether parameter and gradient are arrays that may simply be written and read."""
+    x = param.payload
+    if x.__class__ is not np.ndarray:
+        if not isinstance(x, np.generic):
+            return False
+        x = param.array()
+    grad = param.ext.grad
+    if grad.payload.__class__ is not np.ndarray:
+        if not isinstance(grad.payload, np.generic):
+            return False
+        grad.array()
+    if param.vc.__class__ is InferenceCell:
+        return False
+    return bool(x.flags.writeable) and 0 not in x.strides
+
+
+def options_of(group: dict[str, Any], plain: bool) -> dict[str, Any]:
+    """The options of a group without its parameters.
+
+    Tensors among them become numbers; if not `plain`, tensors without dimensions.
+    """
+    return {name: _option(value, plain) for name, value in group.items() if name != "params"}
+
+
+def _option(value: Any, plain: bool) -> Any:
+    if isinstance(value, TensorBase):
+        return value.item() if plain else value.reshape(())  # type: ignore[attr-defined]
+    if isinstance(value, tuple):
+        return tuple(_option(part, plain) for part in value)
+    return value
+
+
+# -- what is kept ----------------------------------------------------------------------------------
+
+
+def making_state() -> None:
+    """Say to a trace that is under way that later runs find what is about to be made."""
+    mode = current_mode()
+    if mode is not None and mode.tracing is not None:
+        mode.tracing.discard()
+
+
+def kept_number(value: Any) -> Any:
+    """A number that is kept from step to step, as a tensor; those of old states are numbers."""
+    return new_tensor(np.array(value, np.float64 if default_float() == np.float64 else np.float32))
+
+
+def number(value: Any) -> Any:
+    """A number that is kept, in double precision."""
+    return value.double() if isinstance(value, TensorBase) else float(value)  # type: ignore[attr-defined]
+
+
+def filled(param: Any, value: complex) -> Any:
+    """A tensor like a parameter, with one value everywhere."""
+    x = param.payload
+    if x.dtype.kind != "c":
+        value = value.real
+    if isinstance(x, np.ndarray):
+        return new_tensor(np.full_like(x, value, subok=False))
+    return new_tensor(np.full(x.shape, value, x.dtype))

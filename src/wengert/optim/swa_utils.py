@@ -1,0 +1,370 @@
+"""Layer 9 · optim: averages of a model's parameters over training."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
+
+from wengert.nn.modules.batchnorm import _BatchNorm
+from wengert.nn.modules.module import Module
+from wengert.ops.create import tensor
+from wengert.optim.lr_scheduler.base import LRScheduler, for_each_group
+from wengert.optim.optimizer import Optimizer
+from wengert.tape.modes import no_grad
+
+__all__ = [
+    "SWALR",
+    "AveragedModel",
+    "get_ema_avg_fn",
+    "get_ema_multi_avg_fn",
+    "get_swa_avg_fn",
+    "get_swa_multi_avg_fn",
+    "update_bn",
+]
+
+Tensors = Sequence[Any]
+
+
+# -- ways to average -------------------------------------------------------------------------------
+
+
+def _check_decay(decay: float) -> None:
+    if not 0.0 <= decay <= 1.0:
+        raise ValueError(
+            f"Invalid decay value {decay} provided. Please provide a value in [0,1] range."
+        )
+
+
+def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[[Tensors, Tensors, Any], None]:
+    """The exponential moving average, written over lists of tensors.
+
+    Parameters
+    ----------
+    decay : float
+        How much of the average is kept, from 0 to 1.
+
+    Returns
+    -------
+    callable
+        Called with the averages, the tensors, and how many there have been.
+
+    Raises
+    ------
+    ValueError
+        If `decay` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> average = [wg.zeros(2)]
+    >>> wg.optim.swa_utils.get_ema_multi_avg_fn(0.5)(average, [wg.ones(2)], 1)
+    >>> average
+    [tensor([0.5000, 0.5000])]
+    """
+    _check_decay(decay)
+
+    @no_grad()
+    def ema_update(averages: Tensors, currents: Tensors, _: Any) -> None:
+        for average, current in zip(averages, currents, strict=True):
+            if average.is_floating_point() or average.is_complex():
+                average.lerp_(current, 1 - decay)
+            else:
+                average.copy_(average * decay + current * (1 - decay))
+
+    return ema_update
+
+
+def get_swa_multi_avg_fn() -> Callable[[Tensors, Tensors, Any], None]:
+    """The mean, written over lists of tensors.
+
+    Returns
+    -------
+    callable
+        Called with the averages, the tensors, and how many there have been.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> average = [wg.zeros(2)]
+    >>> wg.optim.swa_utils.get_swa_multi_avg_fn()(average, [wg.ones(2)], 3)
+    >>> average
+    [tensor([0.2500, 0.2500])]
+    """
+
+    @no_grad()
+    def swa_update(averages: Tensors, currents: Tensors, num_averaged: Any) -> None:
+        part = 1.0 / (int(num_averaged) + 1)
+        for average, current in zip(averages, currents, strict=True):
+            if average.is_floating_point() or average.is_complex():
+                average.lerp_(current, part)
+            else:
+                average.copy_(average + (current - average) * part)
+
+    return swa_update
+
+
+def get_ema_avg_fn(decay: float = 0.999) -> Callable[[Any, Any, Any], Any]:
+    """The exponential moving average of one tensor.
+
+    Parameters
+    ----------
+    decay : float
+        How much of the average is kept, from 0 to 1.
+
+    Returns
+    -------
+    callable
+        Called with the average, the tensor, and how many there have been; gives the new average.
+
+    Raises
+    ------
+    ValueError
+        If `decay` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.optim.swa_utils.get_ema_avg_fn(0.5)(wg.zeros(2), wg.ones(2), 1)
+    tensor([0.5000, 0.5000])
+    """
+    _check_decay(decay)
+
+    @no_grad()
+    def ema_update(average: Any, current: Any, num_averaged: Any) -> Any:
+        return decay * average + (1 - decay) * current
+
+    return ema_update
+
+
+def get_swa_avg_fn() -> Callable[[Any, Any, Any], Any]:
+    """The mean of one tensor.
+
+    Returns
+    -------
+    callable
+        Called with the average, the tensor, and how many there have been; gives the new average.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.optim.swa_utils.get_swa_avg_fn()(wg.zeros(2), wg.ones(2), 3)
+    tensor([0.2500, 0.2500])
+    """
+
+    @no_grad()
+    def swa_update(average: Any, current: Any, num_averaged: Any) -> Any:
+        return average + (current - average) / (num_averaged + 1)
+
+    return swa_update
+
+
+# -- models ----------------------------------------------------------------------------------------
+
+
+class AveragedModel(Module):
+    """A model whose parameters are averages of another one's.
+
+    Parameters
+    ----------
+    model : Module
+        Copied; called as `model` is.
+    device : device, optional
+        Where the copy is.
+    avg_fn, multi_avg_fn : callable, optional
+        How to average one tensor, or lists of them; default: the mean.
+    use_buffers : bool
+        Whether buffers are averaged, too; otherwise they are copied.
+
+    Raises
+    ------
+    AssertionError
+        If both functions are given.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> model = wg.nn.Linear(1, 1)
+    >>> average = wg.optim.swa_utils.AveragedModel(model)
+    >>> for value in (1.0, 2.0):
+    ...     _ = wg.nn.init.constant_(model.weight, value)
+    ...     average.update_parameters(model)
+    >>> average.module.weight.item(), average.n_averaged.item()
+    (1.5, 2)
+    """
+
+    n_averaged: Any
+
+    def __init__(
+        self,
+        model: Module,
+        device: Any = None,
+        avg_fn: Callable[[Any, Any, Any], Any] | None = None,
+        multi_avg_fn: Callable[[Tensors, Tensors, Any], None] | None = None,
+        use_buffers: bool = False,
+    ) -> None:
+        super().__init__()
+        if avg_fn is not None and multi_avg_fn is not None:
+            raise AssertionError("Only one of avg_fn and multi_avg_fn should be provided")
+        self.module = copy.deepcopy(model)
+        if device is not None:
+            self.module = self.module.to(device)
+        self.register_buffer("n_averaged", tensor(0, device=device))
+        self.avg_fn = avg_fn
+        self.multi_avg_fn = multi_avg_fn
+        self.use_buffers = use_buffers
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the averaged model gives."""
+        return self.module(*args, **kwargs)
+
+    @no_grad()
+    def update_parameters(self, model: Module) -> None:
+        """Add the parameters of `model` to the averages; the first time, they are copied."""
+        averages, currents = list(self.module.parameters()), list(model.parameters())
+        if self.use_buffers:
+            averages += self.module.buffers()
+            currents += model.buffers()
+        if len(averages) != len(currents):
+            raise ValueError(
+                f"the model has {len(currents)} tensors to average, but the averaged one "
+                f"{len(averages)}: it must be the one that was averaged before"
+            )
+        if int(self.n_averaged) == 0:
+            for average, current in zip(averages, currents, strict=True):
+                average.copy_(current)
+        elif self.multi_avg_fn is not None:
+            pairs = list(zip(averages, currents, strict=True))
+            # lists of one dtype, as functions for lists expect it
+            for kind in dict.fromkeys(average.dtype for average in averages):
+                lists = zip(*[pair for pair in pairs if pair[0].dtype == kind], strict=True)
+                self.multi_avg_fn(
+                    *([one.detach() for one in of_kind] for of_kind in lists), self.n_averaged
+                )
+        else:
+            average_of = self.avg_fn or get_swa_avg_fn()
+            for average, current in zip(averages, currents, strict=True):
+                average.copy_(average_of(average.detach(), current.detach(), self.n_averaged))
+        if not self.use_buffers:
+            for own, buffer in zip(self.module.buffers(), model.buffers(), strict=True):
+                own.copy_(buffer)
+        self.n_averaged += 1
+
+
+@no_grad()
+def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+    """Let batch norms find their running statistics anew, in one pass over data.
+
+    Parameters
+    ----------
+    loader : iterable
+        Batches, or tuples or lists whose first element is one.
+    model : Module
+        Called on each batch.
+    device : device, optional
+        Where batches are brought to.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> model = wg.nn.BatchNorm1d(1)
+    >>> wg.optim.swa_utils.update_bn([wg.tensor([[1.0], [3.0]])], model)
+    >>> model.running_mean
+    tensor([2.])
+    """
+    norms = [module for module in model.modules() if isinstance(module, _BatchNorm)]
+    if not norms:
+        return
+    momenta = [norm.momentum for norm in norms]
+    was_training = model.training
+    model.train()
+    try:
+        for norm in norms:
+            norm.reset_running_stats()
+            norm.momentum = None
+        for batch in loader:
+            data = batch[0] if isinstance(batch, list | tuple) else batch
+            model(data if device is None else data.to(device))
+    finally:
+        for norm, momentum in zip(norms, momenta, strict=True):
+            norm.momentum = momentum
+        model.train(was_training)
+
+
+# -- schedules -------------------------------------------------------------------------------------
+
+
+class SWALR(LRScheduler):
+    """Let the learning rate go to a fixed one, as averages of parameters need it.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        Whose learning rates it sets.
+    swa_lr : float or list of float
+        The last learning rate, for all groups or for each.
+    anneal_epochs : int
+        How many steps that takes.
+    anneal_strategy : {"cos", "linear"}
+        Along which curve.
+    last_epoch : int
+        -1 starts; another number goes on from a saved state.
+
+    Raises
+    ------
+    ValueError
+        If there is no such curve, or `anneal_epochs` is negative or no integer.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> optimizer = wg.optim.SGD([wg.ones(1, requires_grad=True)], lr=1.0)
+    >>> schedule = wg.optim.swa_utils.SWALR(optimizer, 0.5, 2, "linear")
+    >>> for _ in range(3):
+    ...     optimizer.step()
+    ...     schedule.step()
+    >>> schedule.get_last_lr()
+    [0.5]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        swa_lr: float | list[float],
+        anneal_epochs: int = 10,
+        anneal_strategy: Literal["cos", "linear"] = "cos",
+        last_epoch: int = -1,
+    ) -> None:
+        rates = for_each_group("swa_lr", optimizer, swa_lr)
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(
+                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
+            )
+        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
+            raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
+        for rate, group in zip(rates, optimizer.param_groups, strict=True):
+            group["swa_lr"] = rate
+        self._anneal_strategy = anneal_strategy
+        self.anneal_epochs = anneal_epochs
+        super().__init__(optimizer, last_epoch)
+
+    def _part(self, step: int) -> float:
+        """How far the way is gone, along the curve."""
+        t = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
+        return t if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * t)) / 2
+
+    def get_lr(self) -> list[Any]:
+        """The next learning rates, one for each group; called by `step`."""
+        self._warn_outside_step()
+        step = self._step_count - 1
+        if self.anneal_epochs == 0:
+            step = max(1, step)
+        before, now = self._part(step - 1), self._part(step)
+        rates = []
+        for group in self.optimizer.param_groups:
+            last = group["swa_lr"]
+            # the learning rate that the way began with
+            first = last if before == 1 else (group["lr"] - before * last) / (1 - before)
+            rates.append(last * now + first * (1 - now))
+        return rates

@@ -1,0 +1,875 @@
+"""Modules, containers, initial values and utilities against PyTorch: the same program in both."""
+
+import copy
+import pickle
+from collections import OrderedDict, namedtuple
+
+import pytest
+
+import wengert
+from wengert.testing.parity import assert_same, outcome
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
+
+PROGRAMS = []
+Pair = namedtuple("Pair", "first second")
+
+
+def program(function):
+    PROGRAMS.append(function)
+    return function
+
+
+def models(t):
+    """Classes of modules, made of the parts of `t`."""
+
+    class Leaf(t.nn.Module):
+        def __init__(self, value=1.0):
+            super().__init__()
+            self.weight = t.nn.Parameter(t.full((2,), value))
+            self.register_buffer("count", t.zeros(2))
+            self.register_buffer("hidden", t.ones(1), persistent=False)
+            self.note = "plain"
+
+        def forward(self, x, scale=1.0):
+            return x * self.weight * scale
+
+        def extra_repr(self):
+            return f"size={len(self.weight)}"
+
+    class Tree(t.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first = Leaf(2.0)
+            self.second = Leaf(3.0)
+            self.tied = self.first
+            self.none = None
+            self.register_parameter("bias", None)
+            self.register_module("later", None)
+            self.offset = t.nn.Parameter(t.zeros(2))
+
+        def forward(self, x):
+            return self.second(self.first(x)) + self.offset
+
+    return Leaf, Tree
+
+
+# -- what a module holds ---------------------------------------------------------------------------
+
+
+@program
+def names_and_orders(t):
+    tree = models(t)[1]()
+    kinds = ("parameters", "buffers", "modules", "children")
+    found = {kind: [str(n) for n, _ in getattr(tree, f"named_{kind}")()] for kind in kinds}
+    for kind in ("parameters", "buffers", "modules"):
+        every = getattr(tree, f"named_{kind}")(prefix="p", remove_duplicate=False)
+        found[f"{kind} twice"] = [name for name, _ in every]
+    found["own"] = [name for name, _ in tree.named_parameters("q", recurse=False)]
+    found["count"] = [len(list(getattr(tree, kind)())) for kind in kinds]
+    return found
+
+
+@program
+def text(t):
+    leaf, tree = models(t)
+    empty = t.nn.Sequential()
+    return [repr(each) for each in (leaf(), tree(), empty, t.nn.ModuleList([tree(), leaf()]))]
+
+
+@program
+def attributes_change_their_kind(t):
+    leaf = models(t)[0]()
+    seen = []
+
+    def look():
+        tables = (leaf._parameters, leaf._buffers, leaf._modules)
+        plain = sorted(n for n in leaf.__dict__ if n in ("note", "weight", "count", "fresh"))
+        seen.append([plain, *(sorted(table) for table in tables)])
+
+    leaf.note = t.nn.Parameter(t.ones(1))
+    look()
+    leaf.count = t.nn.Parameter(t.ones(1))
+    look()
+    leaf.weight = None
+    look()
+    leaf.weight = t.nn.Parameter(t.ones(3))
+    del leaf.note
+    leaf.note = t.nn.Module()
+    look()
+    leaf.fresh = t.nn.Buffer(t.ones(1), persistent=False)
+    look()
+    leaf.hidden = t.nn.Buffer(t.ones(1))
+    del leaf.count, leaf.weight, leaf.note
+    look()
+    return seen, sorted(leaf.state_dict())
+
+
+def refused(action):
+    def body(t):
+        leaf, tree = models(t)
+        return action(t, leaf(), tree())
+
+    return body
+
+
+def early(what):
+    def body(t):
+        class Early(t.nn.Module):
+            def __init__(self):
+                value = {
+                    "parameter": lambda: t.nn.Parameter(t.ones(1)),
+                    "module": lambda: t.nn.Module(),
+                }[what]()
+                self.part = value
+
+        Early()
+
+    return body
+
+
+REFUSED = {
+    "parameter early": early("parameter"),
+    "module early": early("module"),
+    "tensor as parameter": refused(lambda t, m, _: setattr(m, "weight", t.ones(2))),
+    "number as module": refused(lambda t, _, m: setattr(m, "first", 3)),
+    "number as buffer": refused(lambda t, m, _: setattr(m, "count", 3)),
+    "missing attribute": refused(lambda t, m, _: m.absent),
+    "deleted attribute": refused(lambda t, m, _: delattr(m, "absent")),
+    "buffer name": refused(lambda t, m, _: m.register_buffer(3, None)),
+    "buffer dot": refused(lambda t, m, _: m.register_buffer("a.b", None)),
+    "buffer empty": refused(lambda t, m, _: m.register_buffer("", None)),
+    "buffer taken": refused(lambda t, m, _: m.register_buffer("note", None)),
+    "buffer kind": refused(lambda t, m, _: m.register_buffer("b", 3)),
+    "parameter name": refused(lambda t, m, _: m.register_parameter(3, None)),
+    "parameter dot": refused(lambda t, m, _: m.register_parameter("a.b", None)),
+    "parameter empty": refused(lambda t, m, _: m.register_parameter("", None)),
+    "parameter taken": refused(lambda t, m, _: m.register_parameter("note", None)),
+    "parameter kind": refused(lambda t, m, _: m.register_parameter("p", t.ones(1))),
+    "module name": refused(lambda t, m, _: m.add_module(3, None)),
+    "module dot": refused(lambda t, m, _: m.add_module("a.b", None)),
+    "module empty": refused(lambda t, m, _: m.add_module("", None)),
+    "module taken": refused(lambda t, m, _: m.add_module("note", None)),
+    "module kind": refused(lambda t, m, _: m.add_module("p", 3)),
+    "no submodule": refused(lambda t, _, m: m.get_submodule("first.absent")),
+    "no module there": refused(lambda t, _, m: m.get_submodule("first.note")),
+    "no parameter": refused(lambda t, _, m: m.get_parameter("first.absent")),
+    "no parameter there": refused(lambda t, _, m: m.get_parameter("first.count")),
+    "no buffer": refused(lambda t, _, m: m.get_buffer("first.absent")),
+    "no buffer there": refused(lambda t, _, m: m.get_buffer("first.weight")),
+    "set nothing": refused(lambda t, _, m: m.set_submodule("", m.first)),
+    "set no module": refused(lambda t, _, m: m.set_submodule("first", 3)),
+    "set strictly": refused(lambda t, _, m: m.set_submodule("absent", m.first, strict=True)),
+    "set over a value": refused(lambda t, _, m: m.set_submodule("first.note", m.second)),
+    "arguments": lambda t: t.nn.Module(3),
+    "keywords": lambda t: t.nn.Module(a=3),
+    "no forward": lambda t: t.nn.Module()(3),
+    "train": refused(lambda t, m, _: m.train(3)),
+    "to integers": refused(lambda t, m, _: m.to(t.int64)),
+    "to nothing known": refused(lambda t, m, _: m.to(wrong=3)),
+    "load a list": refused(lambda t, m, _: m.load_state_dict([])),
+    "load too little": refused(lambda t, _, m: m.load_state_dict({"first.weight": t.ones(2)})),
+    "load too much": refused(lambda t, m, _: m.load_state_dict({**m.state_dict(), "more": 3})),
+    "load another shape": refused(
+        lambda t, m, _: m.load_state_dict({"weight": t.ones(3), "count": t.ones(2)})
+    ),
+    "load a number": refused(lambda t, m, _: m.load_state_dict({"weight": 3}, strict=False)),
+    "extra state": refused(lambda t, m, _: m.get_submodule("x")),
+    "buffer of no tensor": lambda t: t.nn.ParameterList(3),
+    "pre-hook": refused(
+        lambda t, m, _: (m.register_forward_pre_hook(lambda *_: 3, with_kwargs=True), m(1))
+    ),
+    "both kinds of backward hooks": refused(
+        lambda t, m, _: (
+            m.register_full_backward_hook(lambda *_: None),
+            m.register_backward_hook(lambda *_: None),
+        )
+    ),
+    "wrong number of gradients": refused(
+        lambda t, m, _: (
+            m.register_full_backward_hook(lambda *_: (None, None, None)),
+            m(t.ones(2, requires_grad=True)).sum().backward(),
+        )
+    ),
+    "post-hook returns": refused(
+        lambda t, m, _: (m.register_state_dict_post_hook(lambda *_: 3), m.state_dict())
+    ),
+    "load hook returns": refused(
+        lambda t, m, _: (
+            m.register_load_state_dict_post_hook(lambda *_: 3),
+            m.load_state_dict(m.state_dict()),
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_is_refused_in_pytorchs_words(name):
+    ours, theirs = (outcome(REFUSED[name], module) for module in (wengert, torch))
+    assert_same(ours, theirs, name, words=5)
+
+
+# -- what is done with all of it -------------------------------------------------------------------
+
+
+@program
+def conversions(t):
+    found = []
+    for convert in (
+        lambda m: m.double(),
+        lambda m: m.half(),
+        lambda m: m.to(t.float64),
+        lambda m: m.to("cpu"),
+        lambda m: m.to("cpu", t.float64),
+        lambda m: m.to(device="cpu", dtype=t.float16),
+        lambda m: m.to(t.ones(1, dtype=t.float64)),
+        lambda m: m.type(t.float64),
+        lambda m: m.to(t.complex64),
+    ):
+        leaf = models(t)[0]()
+        leaf.register_buffer("steps", t.tensor(3))
+        leaf(t.ones(2)).sum().backward()
+        before = leaf.weight
+        convert(leaf)
+        found.append([leaf.weight is before, leaf.weight, leaf.weight.grad, leaf.count, leaf.steps])
+    return found
+
+
+@program
+def modes_and_gradients(t):
+    tree = models(t)[1]()
+    tree.second.eval()
+    tree(t.ones(2)).sum().backward()
+    found = [tree.first.training, tree.second.training, [p.grad for p in tree.parameters()]]
+    tree.eval().zero_grad(set_to_none=False)
+    found += [[m.training for m in tree.modules()], [p.grad for p in tree.parameters()]]
+    tree.zero_grad()
+    tree.requires_grad_(False)
+    order = []
+    tree.apply(lambda module: order.append(type(module).__name__))
+    return [*found, [p.grad for p in tree.parameters()], list(tree.parameters()), order]
+
+
+@program
+def state(t):
+    tree = models(t)[1]()
+    found = tree.state_dict()
+    kept = tree.state_dict(prefix="p.", keep_vars=True)
+    metadata = {name: dict(entry) for name, entry in found._metadata.items()}
+    return list(found), dict(found), dict(kept), metadata
+
+
+@program
+def loading(t):
+    tree = models(t)[1]()
+    given = OrderedDict((name, value + 1) for name, value in tree.state_dict().items())
+    first = tree.load_state_dict(given)
+    other = tree.load_state_dict({"offset": t.full((2,), 7.0), "more": t.ones(1)}, strict=False)
+    after = dict(tree.state_dict())
+    wide = {name: value.double() for name, value in given.items()}
+    tree.load_state_dict(wide, assign=True)
+    return str(first), str(other), after, dict(tree.state_dict()), list(tree.parameters())
+
+
+@program
+def extra_state_and_versions(t):
+    class Counting(t.nn.Module):
+        _version = 3
+
+        def __init__(self):
+            super().__init__()
+            self.calls = 5
+
+        def get_extra_state(self):
+            return {"calls": self.calls}
+
+        def set_extra_state(self, state):
+            self.calls = state["calls"]
+
+    seen = []
+    outer = t.nn.Sequential(Counting())
+    saved = outer.state_dict()
+    outer[0].calls = 0
+    outer[0].register_load_state_dict_pre_hook(
+        lambda module, state, prefix, metadata, *rest: seen.append((prefix, dict(metadata)))
+    )
+    outer[0]._register_load_state_dict_pre_hook(
+        lambda state, prefix, *rest: seen.append(sorted(state))
+    )
+    outer.register_load_state_dict_post_hook(lambda module, keys: seen.append(str(keys)))
+    outer.load_state_dict(saved)
+    return dict(saved), outer[0].calls, seen
+
+
+@program
+def hooks_of_state(t):
+    leaf = models(t)[0]()
+    seen = []
+    leaf.register_state_dict_pre_hook(lambda module, prefix, keep: seen.append((prefix, keep)))
+    leaf.register_state_dict_post_hook(
+        lambda module, state, prefix, metadata: state.update(more=t.ones(1))
+    )
+    handle = leaf._register_state_dict_hook(
+        lambda module, state, prefix, metadata: {**state, "other": t.zeros(1)}
+    )
+    first = dict(leaf.state_dict(prefix="x."))
+    handle.remove()
+    return seen, first, dict(leaf.state_dict())
+
+
+@program
+def copies(t):
+    tree = models(t)[1]()
+    tree(t.ones(2)).sum().backward()
+    seen = []
+    handle = tree.first.register_forward_hook(lambda *_: seen.append("called"))
+    twin = copy.deepcopy(tree)
+    handle.remove()
+    twin(t.ones(2))
+    linear = pickle.loads(pickle.dumps(t.nn.Sequential(t.nn.ReLU(), t.nn.Module())))
+    return [
+        seen,
+        twin.tied is twin.first,
+        twin.first.weight is tree.first.weight,
+        [p.grad for p in twin.parameters()],
+        dict(twin.state_dict()),
+        repr(linear),
+    ]
+
+
+# -- hooks -----------------------------------------------------------------------------------------
+
+
+@program
+def hooks_around_forward(t):
+    leaf = models(t)[0]()
+    seen = []
+
+    def after(module, args, kwargs, output):
+        seen.append(("after", len(args), sorted(kwargs)))
+        return output + 1
+
+    leaf.register_forward_pre_hook(lambda module, args: args[0] + 1)
+    leaf.register_forward_pre_hook(lambda module, args: seen.append("first"), prepend=True)
+    leaf.register_forward_pre_hook(
+        lambda module, args, kwargs: (args, {**kwargs, "scale": 10.0}), with_kwargs=True
+    )
+    handle = leaf.register_forward_hook(after, with_kwargs=True)
+    leaf.register_forward_hook(lambda module, args, output: seen.append("last"))
+    first = leaf(t.ones(2), scale=2.0)
+    with handle:
+        pass
+    return first, leaf(t.ones(2)), seen
+
+
+@program
+def hooks_after_an_error(t):
+    class Failing(t.nn.Module):
+        def forward(self, x):
+            raise ValueError("no")
+
+    seen = []
+    failing = Failing()
+    failing.register_forward_hook(lambda m, a, output: seen.append(output), always_call=True)
+    failing.register_forward_hook(lambda m, a, output: seen.append("never"))
+
+    def broken(*_):
+        seen.append("broken")
+        raise KeyError("hook")
+
+    failing.register_forward_hook(broken, always_call=True)
+    return outcome(lambda _: failing(1), t), seen
+
+
+@program
+def backward_hooks(t):
+    tree = models(t)[1]()
+    seen = []
+    tree.register_full_backward_pre_hook(lambda m, grads: seen.append(("pre", *grads)))
+    tree.register_full_backward_hook(lambda m, gi, go: seen.append(("outer", *gi, *go)))
+    tree.first.register_full_backward_hook(lambda m, gi, go: (gi[0] * 10,))
+    tree.first.register_full_backward_hook(
+        lambda m, gi, go: seen.append(("early", *gi)), prepend=True
+    )
+    tree.second.register_full_backward_pre_hook(lambda m, go: (go[0] * 2,))
+    x = t.ones(2, requires_grad=True)
+    tree(x).sum().backward()
+    tree(t.ones(2)).sum().backward()
+    return seen, x.grad, [p.grad for p in tree.parameters()]
+
+
+@program
+def backward_hooks_of_several(t):
+    class Several(t.nn.Module):
+        def forward(self, a, n, b):
+            return Pair(a * n, b * 2), 3, a + b
+
+    class Flat(t.nn.Module):
+        def forward(self, a, n, b):
+            return a * n, 3, a + b
+
+    seen = []
+    flat = Flat()
+    flat.register_full_backward_hook(lambda m, gi, go: seen.append((*gi, *go)))
+    a, b = t.ones(2, requires_grad=True), t.ones(2)
+    out = flat(a, 4, b)
+    (out[0].sum() + (2 * out[2]).sum()).backward()
+    nested = Several()
+    nested.register_full_backward_hook(lambda m, gi, go: seen.append((*gi, *go)))
+    (nested(a, 4, b)[2] ** 2).sum().backward()
+    return seen, a.grad
+
+
+@program
+def backward_hooks_of_the_older_kind(t):
+    leaf = models(t)[0]()
+    seen = []
+    leaf.register_backward_hook(lambda m, gi, go: seen.append((len(gi), *go)))
+    leaf(t.ones(2, requires_grad=True)).sum().backward()
+    return seen
+
+
+@program
+def hooks_of_all_modules(t):
+    tree = models(t)[1]()
+    module = t.nn.modules.module
+    seen = []
+    handles = [
+        module.register_module_forward_pre_hook(lambda m, a: seen.append(("before", repr(m)))),
+        module.register_module_forward_hook(lambda m, a, out: seen.append(("after", repr(m)))),
+        module.register_module_full_backward_pre_hook(lambda m, go: seen.append(("bp", *go))),
+        module.register_module_full_backward_hook(lambda m, gi, go: seen.append(("b", *gi))),
+    ]
+    tree.first.register_forward_hook(lambda m, a, out: seen.append("own"))
+    x = t.ones(2, requires_grad=True)
+    tree(x).sum().backward()
+    for handle in handles:
+        handle.remove()
+    tree(x).sum().backward()
+    return seen, x.grad
+
+
+@program
+def hooks_of_registration(t):
+    module = t.nn.modules.module
+    seen = []
+    handles = [
+        module.register_module_parameter_registration_hook(lambda m, n, p: seen.append(n)),
+        module.register_module_buffer_registration_hook(lambda m, n, b: seen.append(n)),
+        module.register_module_module_registration_hook(lambda m, n, s: seen.append(n)),
+    ]
+    models(t)[1]()
+    for handle in handles:
+        handle.remove()
+    models(t)[1]()
+    return seen
+
+
+# -- containers ------------------------------------------------------------------------------------
+
+
+def parts(t, count):
+    return [models(t)[0](float(i)) for i in range(count)]
+
+
+def order(modules):
+    return [float(m.weight[0]) for m in modules]
+
+
+@program
+def rows(t):
+    a, b, c, d = parts(t, 4)
+    row = t.nn.Sequential(a, b)
+    found = [order(row + t.nn.Sequential(c)), order(row * 2), order(2 * row), order(row[::-1])]
+    row.append(c).extend([d])
+    found += [order(row), order(row[1:3]), float(row[-1].weight[0]), len(row)]
+    row.insert(1, d)
+    row[0] = c
+    found += [order(row), list(row._modules), float(row.pop(-2).weight[0]), order(row)]
+    del row[::2]
+    row += t.nn.Sequential(a)
+    row *= 2
+    named = t.nn.Sequential(OrderedDict(left=a, right=b))
+    found += [list(row._modules), order(row), repr(named), list(named[1:].state_dict())]
+    del named[0]
+    return [*found, list(named._modules), dir(row)[:0], row(t.ones(2))]
+
+
+@program
+def lists(t):
+    a, b, c, d = parts(t, 4)
+    held = t.nn.ModuleList([a, b])
+    held += [c]
+    held.append(d).extend([a])
+    found = [order(held), order(held[1:]), order(held.__add__([b])), len(held), d in held]
+    held[1] = a
+    held.insert(1, c)
+    found += [order(held), list(held._modules), float(held.pop(0).weight[0])]
+    del held[-1]
+    del held[:2]
+    return [*found, order(held), list(held._modules), repr(held), repr(t.nn.ModuleList([]))]
+
+
+@program
+def dictionaries(t):
+    a, b, c, d = parts(t, 4)
+    held = t.nn.ModuleDict({"z": a, "y": b})
+    held.update([("x", c)])
+    held.update(t.nn.ModuleDict({"w": d}))
+    held["y"] = d
+    found = [list(held), list(held.keys()), order(held.values()), len(held), "z" in held]
+    found += [[k for k, _ in held.items()], float(held.pop("z").weight[0])]
+    del held["x"]
+    found += [list(held), repr(held)]
+    held.clear()
+    return [*found, len(held)]
+
+
+@program
+def parameter_lists(t):
+    held = t.nn.ParameterList([t.ones(1), t.nn.Parameter(t.zeros(2, 3))])
+    held.append(t.full((2,), 3.0)).extend(["text"])
+    held[0] = t.full((4,), 5.0)
+    held += [t.ones(1)]
+    found = [list(held.state_dict()), [v for v in held if not isinstance(v, str)], len(held)]
+    return [*found, repr(held), list(held[1:3]), held[-1], outcome(lambda _: held(1), t)]
+
+
+@program
+def parameter_dictionaries(t):
+    held = t.nn.ParameterDict({"b": t.ones(1), "a": t.zeros(2)})
+    held["c"] = t.ones(2, 2)
+    held["text"] = "plain"
+    found = [list(held), repr(held), list(held.state_dict()), held.get("none", 3)]
+    found += [list(held | t.nn.ParameterDict({"d": t.ones(1)})), held.setdefault("e", t.ones(1))]
+    held.update(OrderedDict(z=t.ones(1), y=t.ones(1)))
+    found += [list(reversed(held)), held.popitem()[0], held.pop("b"), list(held), "a" in held]
+    held |= t.nn.ParameterDict({"n": t.ones(1)})
+    del held["a"]
+    found += [list(held.keys()), list(held.copy()), list(held.fromkeys(["k"], 3).items())]
+    held.clear()
+    return [*found, len(held), list(held.parameters())]
+
+
+CONTAINED = {
+    "row of a number": lambda t: t.nn.Sequential(3),
+    "row index": lambda t: t.nn.Sequential()[0],
+    "row sum": lambda t: t.nn.Sequential().__add__([]),
+    "row times text": lambda t: t.nn.Sequential() * "a",
+    "row times nothing": lambda t: t.nn.Sequential() * 0,
+    "row insert": lambda t: t.nn.Sequential().insert(3, t.nn.Module()),
+    "row insert number": lambda t: t.nn.Sequential().insert(0, 3),
+    "list of a number": lambda t: t.nn.ModuleList([3]),
+    "list extended by a number": lambda t: t.nn.ModuleList().extend(3),
+    "list index": lambda t: t.nn.ModuleList()[1],
+    "dictionary of a number": lambda t: t.nn.ModuleDict(3),
+    "dictionary of singles": lambda t: t.nn.ModuleDict([("a",)]),
+    "dictionary of numbers": lambda t: t.nn.ModuleDict([3]),
+    "parameters by number": lambda t: t.nn.ParameterDict().__setitem__(3, t.ones(1)),
+    "parameters of a number": lambda t: t.nn.ParameterDict(3),
+    "parameters of a tensor": lambda t: t.nn.ParameterList(t.ones(2)),
+    "parameters index": lambda t: t.nn.ParameterList()[0],
+    "parameters called": lambda t: t.nn.ParameterDict()(1),
+}
+
+
+@pytest.mark.parametrize("name", CONTAINED)
+def test_containers_refuse_what_pytorchs_refuse(name):
+    ours, theirs = (outcome(CONTAINED[name], module) for module in (wengert, torch))
+    assert_same(ours, theirs, name)
+
+
+# -- modules that wait for their first input -------------------------------------------------------
+
+
+@program
+def shapes_from_the_first_input(t):
+    t.manual_seed(0)
+    lazy = t.nn.Sequential(t.nn.LazyLinear(3), t.nn.ReLU(), t.nn.LazyLinear(2, bias=False))
+    found = [repr(lazy), repr(lazy[0].weight), lazy[0].has_uninitialized_params()]
+    found.append(outcome(lambda _: lazy[0].weight.shape, t))
+    twin = copy.deepcopy(lazy).double()
+    out = lazy(t.ones(2, 4))
+    found += [out, repr(lazy), type(lazy[0]).__name__, dict(lazy.state_dict())]
+    twin.load_state_dict(lazy.state_dict())
+    return [*found, repr(twin), dict(twin.state_dict()), twin(t.ones(2, 4).double())]
+
+
+# -- functions of modules --------------------------------------------------------------------------
+
+
+@program
+def calls_with_other_parameters(t):
+    tree = models(t)[1]()
+    # in PyTorch a module that is held twice stays changed after such a call
+    tree.tied = models(t)[0]()
+    tree.tied.weight = tree.first.weight
+    call = t.func.functional_call
+    other = {"first.weight": t.full((2,), 10.0), "offset": t.ones(2)}
+    x = t.ones(2)
+    found = [call(tree, other, x), call(tree, (other, {"second.weight": t.zeros(2)}), (x,))]
+    found += [call(tree.first, {}, (x,), {"scale": 3.0}), tree(x)]
+    given = {name: 2 * p.detach() for name, p in tree.named_parameters()}
+    for value in given.values():
+        value.requires_grad_()
+    found.append(t.autograd.grad(call(tree, given, (x,)).sum(), list(given.values())))
+    bodies = (
+        lambda _: call(tree, (other, other), x),
+        lambda _: call(tree, 3, x),
+        lambda _: call(tree, (3,), x),
+        lambda _: call(tree, {"first.weight": t.ones(2), "tied.weight": t.zeros(2)}, x),
+        lambda _: call(tree, {"first.absent": t.ones(2)}, x, strict=True),
+        lambda _: call(tree, {"absent.weight": t.ones(2)}, x),
+        lambda _: call(tree, {"first.note": t.ones(2)}, x),
+    )
+    untied = {"first.weight": t.ones(2), "tied.weight": t.zeros(2)}
+    found.append(call(tree, untied, x, tie_weights=False))
+    return [*found, *(outcome(body, t) for body in bodies), tree(x)]
+
+
+@program
+def buffers_written_in_a_call(t):
+    class Counter(t.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("seen", t.zeros(1))
+            self.register_buffer("last", t.zeros(1))
+
+        def forward(self, x):
+            self.seen.add_(1)
+            self.last = x
+            return x + self.seen
+
+    counter = Counter()
+    given = {"seen": t.full((1,), 5.0), "last": t.zeros(1)}
+    out = t.func.functional_call(counter, given, (t.ones(1),))
+    return out, given, dict(counter.state_dict())
+
+
+@program
+def ensembles(t):
+    leaf = models(t)[0]
+    members = [leaf(float(i)) for i in range(3)]
+    parameters, buffers = t.func.stack_module_state(members)
+
+    def call(p, b, x):
+        return t.func.functional_call(members[0], (p, b), (x,))
+
+    out = t.vmap(call, in_dims=(0, 0, None))(parameters, buffers, t.ones(2))
+    bodies = (
+        lambda _: t.func.stack_module_state([]),
+        lambda _: t.func.stack_module_state([leaf(), leaf().eval()]),
+        lambda _: t.func.stack_module_state([leaf(), t.nn.Module()]),
+        lambda _: t.func.stack_module_state([leaf(), leaf().requires_grad_(False)]),
+    )
+    return [out, parameters, buffers, *(outcome(body, t) for body in bodies)]
+
+
+# -- utilities -------------------------------------------------------------------------------------
+
+
+def layer(t, *args, kind="Linear"):
+    t.manual_seed(0)
+    return getattr(t.nn, kind)(*args).double()
+
+
+def trained(t, module, *x):
+    """The output of a module, and the gradients of its parameters."""
+    out = module(*x)
+    (out * t.arange(1.0, out.numel() + 1, dtype=out.dtype).reshape(out.shape)).sum().backward()
+    return [out, *(p.grad for p in module.parameters())]
+
+
+@program
+def clipping(t):
+    found = []
+    for options in (
+        {"max_norm": 0.1},
+        {"max_norm": 1e3},
+        {"max_norm": 0.1, "norm_type": 1},
+        {"max_norm": 0.1, "norm_type": float("inf")},
+        {"max_norm": 0.1, "norm_type": 0.5},
+    ):
+        module = layer(t, 4, 3)
+        trained(t, module, t.ones(2, 4).double())
+        norm = t.nn.utils.clip_grad_norm_(module.parameters(), **options)
+        found += [norm, [p.grad for p in module.parameters()]]
+    module = layer(t, 4, 3)
+    trained(t, module, t.ones(2, 4).double())
+    t.nn.utils.clip_grad_value_(module.parameters(), 0.5)
+    bad = t.ones(1, requires_grad=True)
+    (bad * float("nan")).backward()
+    refused = outcome(lambda _: t.nn.utils.clip_grad_norm_(bad, 1.0, error_if_nonfinite=True), t)
+    return [*found, [p.grad for p in module.parameters()], refused, t.nn.utils.get_total_norm([])]
+
+
+@program
+def vectors(t):
+    module = layer(t, 4, 3)
+    vector = t.nn.utils.parameters_to_vector(module.parameters())
+    t.nn.utils.vector_to_parameters(2 * vector.detach(), module.parameters())
+    refused = outcome(lambda _: t.nn.utils.vector_to_parameters(3, module.parameters()), t)
+    return vector, list(module.parameters()), refused
+
+
+@pytest.mark.parametrize("use_trivialization", [True, False])
+@pytest.mark.parametrize("rows", [3, 4])
+@pytest.mark.parametrize("orthogonal_map", ["matrix_exp", "cayley", "householder"])
+def test_an_orthogonal_weight_is_pytorchs(orthogonal_map, rows, use_trivialization):
+    def body(t):
+        module = layer(t, 4, rows)
+        t.nn.utils.parametrizations.orthogonal(
+            module, orthogonal_map=orthogonal_map, use_trivialization=use_trivialization
+        )
+        found = [*trained(t, module, t.ones(2, 4).double()), module.weight]
+        t.nn.utils.parametrize.remove_parametrizations(module, "weight")
+        return [*found, list(module.parameters()), repr(module)]
+
+    assert_same(body(wengert), body(torch), rtol=1e-8, atol=1e-8)
+
+
+NORMS = {
+    "weights by row": ("weight_norm", {}, ("Linear", 4, 3)),
+    "weights by column": ("weight_norm", {"dim": 1}, ("Linear", 4, 3)),
+    "weights as one": ("weight_norm", {"dim": None}, ("Linear", 4, 3)),
+    "spectrum": ("spectral_norm", {}, ("Linear", 4, 3)),
+    "spectrum of columns": ("spectral_norm", {"dim": 1, "n_power_iterations": 3}, ("Linear", 4, 3)),
+    "spectrum of a convolution": ("spectral_norm", {}, ("Conv1d", 2, 3, 2)),
+    "spectrum of a transposed one": ("spectral_norm", {}, ("ConvTranspose1d", 2, 3, 2)),
+}
+
+
+@pytest.mark.parametrize("older", [True, False])
+@pytest.mark.parametrize("name", NORMS)
+def test_a_normalised_weight_is_pytorchs(name, older):
+    function, options, (kind, *sizes) = NORMS[name]
+
+    def body(t):
+        module = layer(t, *sizes, kind=kind)
+        x = t.linspace(-1, 1, 8).double().reshape(2, 4)
+        utils = t.nn.utils if older else t.nn.utils.parametrizations
+        getattr(utils, function)(module, **options)
+        module(x)
+        found = [*trained(t, module, x), dict(module.state_dict()), module.weight]
+        if older:
+            getattr(t.nn.utils, f"remove_{function}")(module)
+        else:
+            t.nn.utils.parametrize.remove_parametrizations(module, "weight")
+        return [*found, list(module.parameters()), module.eval()(x)]
+
+    ours, theirs = (outcome(body, module) for module in (wengert, torch))
+    assert_same(ours, theirs, name, rtol=1e-8, atol=1e-8)
+
+
+def parametrisations(t):
+    class Double(t.nn.Module):
+        def forward(self, x):
+            return 2 * x
+
+        def right_inverse(self, x):
+            return x / 2
+
+    class Sum(t.nn.Module):
+        def forward(self, a, b):
+            return a + b
+
+        def right_inverse(self, x):
+            return x / 4, x * 3 / 4
+
+    class Grown(t.nn.Module):
+        def forward(self, x):
+            return t.cat([x, x])
+
+    class Number(t.nn.Module):
+        def forward(self, x):
+            return 3
+
+    return Double, Sum, Grown, Number
+
+
+@program
+def parametrised_tensors(t):
+    double, both, grown, number = parametrisations(t)
+    parametrize = t.nn.utils.parametrize
+    register, remove = parametrize.register_parametrization, parametrize.remove_parametrizations
+    leaf = models(t)[0]()
+    register(leaf, "weight", double())
+    register(leaf, "weight", double())
+    found = [
+        repr(leaf),
+        leaf.weight,
+        list(leaf.state_dict()),
+        leaf.parametrizations.weight.original,
+    ]
+    leaf.weight = t.full((2,), 8.0)
+    found += [dict(leaf.state_dict()), parametrize.is_parametrized(leaf, "weight")]
+    twin = copy.deepcopy(leaf)
+    remove(leaf, "weight", leave_parametrized=False)
+    found += [repr(leaf), list(leaf.parameters()), parametrize.is_parametrized(leaf), twin.weight]
+    register(leaf, "count", both())
+    found += [leaf.count, dict(leaf.state_dict()), type(leaf).__name__]
+    found += [parametrize.type_before_parametrizations(leaf).__name__]
+    leaf.count = t.ones(2)
+    found += [dict(leaf.state_dict()), dict(remove(leaf, "count").state_dict())]
+    bodies = (
+        lambda _: register(leaf, "weight", grown()),
+        lambda _: register(leaf, "weight", number()),
+        lambda _: register(leaf, "absent", double()),
+        lambda _: remove(leaf, "weight"),
+        lambda _: pickle.dumps(twin),
+    )
+    found += [outcome(body, t) for body in bodies]
+    return [*found, repr(leaf), register(leaf, "weight", grown(), unsafe=True).weight]
+
+
+FILLS = {
+    "uniform": ("uniform_", (-1, 2), (3, 4)),
+    "normal": ("normal_", (1, 2), (30,)),
+    "cut off": ("trunc_normal_", (), (40, 5)),
+    "cut off far out": ("trunc_normal_", (0.0, 1.0, 2.0, 4.0), (40, 5)),
+    "cut off narrowly": ("trunc_normal_", (0.0, 1.0, -0.1, 0.1), (4, 50)),
+    "constant": ("constant_", (3,), (2,)),
+    "ones": ("ones_", (), (2,)),
+    "zeros": ("zeros_", (), (2,)),
+    "eye": ("eye_", (), (2, 3)),
+    "dirac": ("dirac_", (2,), (4, 2, 3, 3)),
+    "dirac, one dimension": ("dirac_", (), (4, 2, 3)),
+    "xavier, uniform": ("xavier_uniform_", (2.0,), (4, 2, 3)),
+    "xavier, normal": ("xavier_normal_", (), (4, 5)),
+    "kaiming, uniform": ("kaiming_uniform_", (5**0.5,), (3, 4)),
+    "kaiming, normal": ("kaiming_normal_", (0, "fan_out", "relu"), (3, 4)),
+    "kaiming, empty": ("kaiming_normal_", (), (3, 0)),
+    "orthogonal": ("orthogonal_", (2.0,), (3, 5)),
+    "orthogonal, tall": ("orthogonal_", (), (5, 2, 2)),
+    "sparse": ("sparse_", (0.3,), (7, 3)),
+    "eye of three dimensions": ("eye_", (), (2, 3, 4)),
+    "dirac of two dimensions": ("dirac_", (), (2, 3)),
+    "dirac in groups": ("dirac_", (3,), (4, 2, 3)),
+    "fans of a vector": ("xavier_uniform_", (), (4,)),
+    "unknown mode": ("kaiming_uniform_", (0, "fan"), (3, 4)),
+    "unknown nonlinearity": ("kaiming_uniform_", (0, "fan_in", "step"), (3, 4)),
+    "orthogonal vector": ("orthogonal_", (), (3,)),
+    "sparse vector": ("sparse_", (0.1,), (3,)),
+}
+
+
+@pytest.mark.parametrize("name", FILLS)
+def test_initial_values_are_pytorchs(name):
+    function, args, shape = FILLS[name]
+
+    def body(t):
+        t.manual_seed(3)
+        tensor = t.empty(shape, dtype=t.float64, requires_grad=True)
+        made = getattr(t.nn.init, function)(tensor, *args)
+        # what is drawn next tells whether as many numbers were drawn
+        return made is tensor, tensor.detach(), t.rand(2)
+
+    ours, theirs = (outcome(body, module) for module in (wengert, torch))
+    assert_same(ours, theirs, name, atol=1e-14)
+
+
+@pytest.mark.parametrize("body", PROGRAMS, ids=lambda body: body.__name__)
+def test_a_program_does_the_same(body):
+    ours, theirs = (outcome(body, module) for module in (wengert, torch))
+    assert_same(ours, theirs, body.__name__, rtol=1e-6)
