@@ -257,3 +257,27 @@ def test_a_module_that_counts_its_calls_is_not_compiled_but_right():
         call = wg.compile(counting, backend="numpy")
         assert [call(wg.ones(1)).item() for _ in range(3)] == [1.0, 2.0, 3.0]
     assert "it changes what it reaches besides tensors" in str(caught[0].message)
+
+
+def test_a_compiled_step_may_switch_modes_of_a_module():
+    module = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5)).double()
+
+    @wg.compile(backend="numpy", fullgraph=True)
+    def step(x):
+        module.eval()
+        still = module(x).sum()
+        module.train()
+        return still
+
+    for _ in range(2):
+        assert step(X).item() == pytest.approx(module[0](X).sum().item())
+    assert module.training
+
+
+def test_a_lazy_module_is_compiled_once_it_has_been_called():
+    lazy = nn.LazyLinear(2)
+    call = wg.compile(lazy, backend="numpy", fullgraph=True)
+    with pytest.raises(wg.compiler.CompileError, match="call the module once before compiling it"):
+        call(wg.ones(1, 3))
+    out = lazy(wg.ones(1, 3))
+    assert wg.equal(call(wg.ones(1, 3)), out)

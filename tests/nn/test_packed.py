@@ -1,5 +1,8 @@
 """Packed and padded sequences."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -92,3 +95,13 @@ def test_lengths_beyond_the_padding_are_refused():
 def test_sequences_without_dimensions_are_refused():
     with pytest.raises(RuntimeError, match="number 1 has no dimensions"):
         rnn.pad_sequence([wg.zeros(1), wg.tensor(1.0)])
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))])
+def test_packed_sequences_are_copied_as_such(copied):
+    packed = rnn.pack_sequence(sequences(2, 3), enforce_sorted=False)
+    other = copied(packed)
+    assert type(other) is rnn.PackedSequence
+    for a, b in zip(packed, other, strict=True):
+        assert a is not b
+        equal(a, b)

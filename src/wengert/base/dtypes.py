@@ -62,6 +62,11 @@ class dtype:
         return self.dtype
 
     @property
+    def type(self) -> type[np.generic]:
+        """The class of NumPy's numbers of this type, which SciPy makes its results with."""
+        return self.dtype.type
+
+    @property
     def is_floating_point(self) -> bool:
         """Whether the type is a real floating type."""
         return self.category == FLOATING

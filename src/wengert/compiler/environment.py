@@ -16,6 +16,7 @@ clocks or draw random numbers elsewhere, iterators, and other objects with a sta
 from __future__ import annotations
 
 import builtins
+import dis
 import functools
 import math
 import operator
@@ -343,6 +344,7 @@ class Environment:
                 key in _WORLDLY
                 and hasattr(builtins, key)
                 and key not in function.__code__.co_varnames
+                and _is_global(function.__code__, key)
             ):
                 self._refuse(f"it calls {key}()")
 
@@ -365,6 +367,9 @@ class Environment:
     # -- tensors -----------------------------------------------------------------------------------
 
     def _tensor(self, tensor: Any, path: str) -> None:
+        if getattr(tensor, "_is_uninitialised", False):
+            self._refuse("a parameter has no shape yet: call the module once before compiling it")
+            return
         seen = self._names.get(id(tensor))
         if seen is not None:
             self._require(f"{path} is {seen}")
@@ -435,6 +440,15 @@ def _names_of(code: types.CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _names_of(constant)
+
+
+def _is_global(code: types.CodeType, name: str) -> bool:
+    """Whether code looks `name` up as a variable, rather than as an attribute (``model.eval()``)."""
+    inner = (part for part in code.co_consts if isinstance(part, types.CodeType))
+    return any(
+        step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval == name
+        for step in dis.get_instructions(code)
+    ) or any(_is_global(part, name) for part in inner)
 
 
 def _of_library_name(module: str | None) -> bool:

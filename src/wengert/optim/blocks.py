@@ -48,7 +48,10 @@ class _Row(NamedTuple):
         if self.arrays is None:
             return array
         array = (array.T if self.turned else array).reshape(-1)
-        return array if self.real is None else array.view(self.real)
+        if self.real is None:
+            return array
+        # a gradient that lies apart has been left so where a view could be had
+        return np.ascontiguousarray(array).view(self.real)
 
 
 class _Piece(NamedTuple):
