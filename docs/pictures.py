@@ -10,6 +10,8 @@ import warnings
 from collections.abc import Callable
 
 import wengert as wg
+from wengert import nn, optim
+from wengert.datasets import digits
 from wengert.viz import curve, dependency_graph, draw, draw_program
 
 PICTURES: dict[str, Callable[[], object]] = {}
@@ -166,6 +168,39 @@ def losses() -> object:
         x="step",
         y="loss",
         log=True,
+    )
+
+
+def _training(make: Callable[[list[wg.Tensor]], optim.Optimizer]) -> list[float]:
+    """Losses of a small network that learns to read digits, all of them in each step."""
+    data = digits()
+    images = wg.as_tensor(data.train_images[:300]).reshape(-1, 64).double()
+    labels = wg.as_tensor(data.train_labels[:300]).long()
+    wg.manual_seed(0)
+    model = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10)).double()
+    optimiser = make(list(model.parameters()))
+    losses = []
+    for _ in range(40):
+        optimiser.zero_grad()
+        loss = nn.functional.cross_entropy(model(images), labels)
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    return losses
+
+
+@picture
+def optimisers() -> object:
+    """The same network, three optimisers."""
+    return curve(
+        {
+            "SGD, rate 0.1": _training(lambda p: optim.SGD(p, lr=0.1)),
+            "the same with momentum 0.9": _training(lambda p: optim.SGD(p, lr=0.1, momentum=0.9)),
+            "Adam, rate 0.01": _training(lambda p: optim.Adam(p, lr=0.01)),
+        },
+        title="Learning to read 300 digits",
+        x="step",
+        y="loss",
     )
 
 

@@ -82,6 +82,11 @@ def first_line(value: Any) -> str:
     return escaped(re.split(r"(?<=[.!?]) (?=[A-Z`])", line)[0])
 
 
+def shown(value: Any) -> str:
+    """Return how a value that is no function is shown: as itself, unless that is an address."""
+    return first_line(value) if " at 0x" in repr(value) else f"``{value!r}``"
+
+
 def grouped(place: Any, names: Iterable[str]) -> Iterator[tuple[Any, list[str]]]:
     """Put names of the same thing together: its own name first, then the others."""
     found: dict[int, tuple[Any, list[str]]] = {}
@@ -97,6 +102,7 @@ def grouped(place: Any, names: Iterable[str]) -> Iterator[tuple[Any, list[str]]]
 # -- docstrings as reStructuredText ----------------------------------------------------------------
 
 _CODE = re.compile(r"(``.+?``|`[^`]+`_{0,2}|:\w+:`[^`]+`)")
+_PARAMETERS = re.compile(r"\s*\*{0,2}\w+(, \*{0,2}\w+)*( : .*)?")
 _MARKS = re.compile(r"(?<!^)(?<=\S)\*|\*(?=\S)|\||(?<=\w)_(?=\W|$)")
 
 
@@ -127,7 +133,7 @@ def escape_docstring(
         if line.rstrip().endswith("::") and not line.lstrip().startswith(".."):
             literal = indent
         section = i + 1 < len(lines) and set(lines[i + 1].strip()) in ({"-"}, {"="})
-        if not section and not re.fullmatch(r"\s*(\*{0,2}\w+(, )?)+( : .*)?", line):
+        if not section and not _PARAMETERS.fullmatch(line):
             lines[i] = escaped(line)
 
 
@@ -233,7 +239,7 @@ class Names(SphinxDirective):
         elif callable(value):
             lines = [f".. autofunction:: {name}"]
         else:
-            lines = [f".. py:data:: {name}", "", f"   {escaped(repr(value))}"]
+            lines = [f".. py:data:: {name}", "", f"   {shown(value)}"]
         lines.append("")
         if len(same) > 1:
             others = ", ".join(f"``{other}``" for other in same[1:])
@@ -244,7 +250,7 @@ class Names(SphinxDirective):
         lines = [".. list-table::", "   :widths: 30 70", "   :class: names", ""]
         for value, same in grouped(place, names):
             title = ", ".join(f"``{name}``" for name in same)
-            text = first_line(value) if callable(value) else f"``{value!r}``"
+            text = first_line(value) if callable(value) else shown(value)
             lines += [f"   * - {title}", f"     - {text}"]
         return [*lines, ""]
 
@@ -267,7 +273,8 @@ class Methods(Names):
         names = [name for name in dir(place) if not name.startswith("_")]
         if "table" in self.options:
             return self._parsed(self._functions(place, names))
-        names = [name for name in names if not self._is_function(name)]
+        without = set(self.options.get("without", "").split())
+        names = [n for n in names if n not in without and not self._is_function(n)]
         lines = [" · ".join(f":py:obj:`~{path}.{name}`" for name in names), ""]
         for name in names:
             value = inspect.getattr_static(place, name)

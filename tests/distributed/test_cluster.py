@@ -18,7 +18,7 @@ import wengert as wg
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("distributed")
 
-from wengert.distributed import (
+from wengert.distributed import (  # noqa: E402  it needs Dask
     PartitionError,
     current,
     fit,

@@ -205,7 +205,7 @@ def test_progress_is_lines_in_a_file_and_a_bar_in_a_terminal(capsys):
 def test_a_loss_that_is_not_finite_names_its_partition_and_changes_nothing():
     params = tensors()
     data = [*DATA[:4], (X[:2], np.array([1.0, np.nan]))]
-    with pytest.raises(FloatingPointError, match="step 0: .* not finite on partition 4"):
+    with pytest.raises(FloatingPointError, match=r"step 0: .* not finite on partition 4"):
         fit(loss, params, data, wg.optim.SGD(list(params.values()), lr=0.1))
     assert not params["w"].any()
 
@@ -219,8 +219,8 @@ def test_a_gradient_that_is_not_finite_names_its_parameter():
     ("kwargs", "error", "text"),
     [
         ({"optimizer": 3}, TypeError, "or a function of the parameters and their gradients"),
-        ({"steps": -1}, ValueError, "steps must be an integer from 0 on, not -1"),
-        ({"per_step": 0}, ValueError, "per_step must be an integer from 1 on, not 0"),
+        ({"steps": -1}, ValueError, "steps must be an integer from 0 on, but got -1"),
+        ({"per_step": 0}, ValueError, "per_step must be an integer from 1 on, but got 0"),
         ({"optimizer": lambda p, g: {"w": p["w"]}}, ValueError, "parameters of the structure"),
         (
             {"optimizer": wg.optim.SGD([wg.ones(2, requires_grad=True)])},

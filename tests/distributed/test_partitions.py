@@ -6,7 +6,7 @@ import pytest
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
-from wengert.distributed import PartitionError, partitions, value_and_grad
+from wengert.distributed import PartitionError, partitions, value_and_grad  # noqa: E402
 
 X, Y = np.arange(24.0).reshape(12, 2), np.arange(12.0)
 

@@ -18,6 +18,7 @@ FILES = sorted(EXAMPLES.glob("*.py"))
 
 SAYS = {
     "control_flow": ["d / a:    [102400.0, 102400.0]", "5 steps", "15 steps"],
+    "distributed_gradient": ["is that of all data at once: True", "fitted: [ 1.88 -3.38"],
     "double_backward": [
         "Sinh   (returns intermediate values)",
         "second derivative: 0.0, which should be 0.758584",
@@ -39,8 +40,12 @@ SAYS = {
     "scipy_optimise": ["(made with -2 and 1)"],
     "two_layer_network": ["step   0: loss", "step 299: loss"],
 }
+# arguments with which an example is done sooner
+QUICK = {"image_and_sequence": (1,)}
 if not SCIPY:
     SAYS["scipy_optimise"] = ["needs SciPy"]
+if importlib.util.find_spec("dask") is None:
+    SAYS["distributed_gradient"] = ["needs Dask"]
 
 
 def load(path):
@@ -60,7 +65,7 @@ def folder(monkeypatch, tmp_path):
 def test_an_example_runs_and_says_what_it_found(path, capsys):
     module = load(path)
     assert capsys.readouterr().out == ""  # importing it does nothing
-    module.main()
+    module.main(*QUICK.get(path.stem, ()))
     said = capsys.readouterr().out
     assert said
     for text in SAYS.get(path.stem, ()):
@@ -81,6 +86,20 @@ def test_an_example_runs_from_the_command_line():
     command = [sys.executable, "-W", "error", path]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert "step 299" in done.stdout
+
+
+def test_images_and_sequences_are_learnt(capsys):
+    accuracies = load(EXAMPLES / "image_and_sequence.py").main(4)
+    assert accuracies["Convolutional"] > 0.95
+    assert accuracies["Recurrent"] > 0.75
+    assert "[########################] loss" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_images_and_sequences_are_learnt_to_the_accuracy_that_the_example_states():
+    accuracies = load(EXAMPLES / "image_and_sequence.py").main()
+    assert accuracies["Convolutional"] > 0.98
+    assert accuracies["Recurrent"] > 0.97
 
 
 def test_the_network_learns_its_data_by_heart(capsys):

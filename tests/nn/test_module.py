@@ -315,7 +315,7 @@ def test_a_lazy_layer_has_its_shape_after_the_first_call():
     assert repr(lazy.weight) == "<UninitializedParameter>" and lazy.has_uninitialized_params()
     lazy(wg.ones(2, 4))
     assert type(lazy) is nn.Linear and lazy.weight.shape == (3, 4)
-    assert not lazy._hooked
+    assert not lazy._is_hooked
 
 
 @pytest.mark.parametrize(
@@ -376,3 +376,21 @@ def test_a_first_call_that_leaves_a_shape_open_is_an_error():
 
     with pytest.raises(RuntimeError, match="module Idle has not been fully initialized"):
         Idle()(1)
+
+
+# -- names -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("space", [nn, nn.utils, nn.init])
+def test_every_name_that_is_listed_is_there(space):
+    assert [name for name in dir(space) if not hasattr(space, name)] == []
+    with pytest.raises(AttributeError, match="has no attribute 'absent'"):
+        space.absent  # noqa: B018
+
+
+def test_modules_are_found_by_their_files_and_by_their_names():
+    assert nn.modules.container.Sequential is nn.modules.Sequential is nn.Sequential
+    assert nn.parameter.UninitializedParameter is nn.UninitializedParameter
+    for space in (nn.modules, nn.parameter):
+        with pytest.raises(AttributeError, match="has no attribute 'absent'"):
+            space.absent  # noqa: B018

@@ -84,7 +84,7 @@ def test_hooks_of_all_modules_run_before_a_modules_own_and_leave_no_trace():
     assert seen == ["Double", "own", "Double", "Sequential"]
     model(1.0)
     assert seen[4:] == ["own"]
-    assert nn.Module._hooked is False
+    assert nn.Module._is_hooked is False
 
 
 def test_hooks_of_all_modules_see_errors_and_backward_passes():

@@ -308,7 +308,7 @@ def test_norms_by_hooks_can_be_taken_away_again(name):
     out.sum().backward()
     assert all(p.grad is not None for p in module.parameters())
     remove(module)
-    assert sorted(module.state_dict()) == ["bias", "weight"] and not module._hooked
+    assert sorted(module.state_dict()) == ["bias", "weight"] and not module._is_hooked
     assert wg.allclose(module(wg.ones(1, 3)), out, atol=1e-6)
     with pytest.raises(ValueError, match=f"{name} of 'weight' not found"):
         remove(module)

@@ -77,6 +77,16 @@ def test_maximize_leads_uphill(name, options):
     assert quadratic(params).item() > before
 
 
+def test_muon_leads_matrices_downhill_and_refuses_others():
+    params = leaves((3, 2), (4, 5))
+    optimizer = wg.optim.Muon(params, lr=0.1, weight_decay=0.0)
+    before = quadratic(params).item()
+    train(optimizer, params, 40)
+    assert quadratic(params).item() < 0.3 * before
+    with pytest.raises(ValueError, match="Muon only supports 2D parameters"):
+        wg.optim.Muon(leaves((3,)))
+
+
 @pytest.mark.parametrize("name", ["SGD", "Adam"])
 def test_the_valley_of_rosenbrock_is_gone_down(name):
     x = wg.tensor([-1.2, 1.0], dtype=wg.float64, requires_grad=True)

@@ -37,7 +37,7 @@ FAMILIES = {
     "Normalisation": "normalisation",
     "Activations": "neural activations gates",
     "Losses": "classes losses distance_losses margin_losses likelihoods ctc",
-    "Embedding and attention": "embedding attention",
+    "Embedding, attention, recurrence": "embedding attention multihead recurrent",
     "Dropout and random numbers": "dropout dropouts random choice",
     "Creation and conversion": "create like ranges cast convert",
 }

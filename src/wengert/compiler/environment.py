@@ -443,7 +443,7 @@ def _names_of(code: types.CodeType) -> Iterator[str]:
 
 
 def _is_global(code: types.CodeType, name: str) -> bool:
-    """Whether code looks `name` up as a variable, rather than as an attribute (``model.eval()``)."""
+    """Whether code looks `name` up as a variable, not as an attribute (``model.eval()``)."""
     inner = (part for part in code.co_consts if isinstance(part, types.CodeType))
     return any(
         step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval == name

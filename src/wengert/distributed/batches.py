@@ -35,8 +35,12 @@ class Held:
 
 
 def read_only(array: Any) -> Any:
-    """A view of an array that cannot be written through."""
-    view = array.view()
+    """A view of an array that cannot be written through.
+
+    Its dtype is NumPy's own object: an array that was pickled has another one, which is equal, but
+    compiled functions tell the two apart.
+    """
+    view = array.view(np.dtype(array.dtype.type))
     view.flags.writeable = False
     return view
 

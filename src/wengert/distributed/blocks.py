@@ -10,7 +10,8 @@ import numpy as np
 
 from wengert.base.containers import flatten
 from wengert.distributed.batches import Held, read_only, seen
-from wengert.distributed.gradients import Shipped, check_function, tasks_of
+from wengert.distributed.checks import check_count, check_function
+from wengert.distributed.gradients import Shipped, tasks_of
 from wengert.distributed.parameters import Carried, Nested
 from wengert.distributed.partitions import partitions
 from wengert.distributed.programs import Program, is_module, name_of
@@ -70,11 +71,6 @@ class _Blocks:
         parts = [block for block in blocks if isinstance(block, Handle)]
         found: list[Any] = list(place.run(build, parts))
         return found
-
-
-def _check_chunks(size: Any, owner: str) -> None:
-    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise ValueError(f"{owner}(): chunk_size must be a positive integer, but got {size!r}")
 
 
 def _function_of(program: Program, sent: Any) -> tuple[Callable[..., Any], list[Any]]:
@@ -187,7 +183,7 @@ def jacobian(
     (array([0., 1., 7.]), array([1., 1., 1.]))
     """
     check_function(func, "jacobian")
-    _check_chunks(chunk_size, "jacobian")
+    check_count(chunk_size, 1, "jacobian(): chunk_size")
     blocks = _Blocks(func, None if scheduler is None else scheduler_of(scheduler), seed)
 
     def jacobian_of(params: Any, data: Any = None) -> Any:
@@ -307,7 +303,7 @@ def vmap(
     tensor([1.3352, 0.0231, 0.0000, 2.0000], dtype=torch.float64)
     """
     check_function(func, "vmap")
-    _check_chunks(chunk_size, "vmap")
+    check_count(chunk_size, 1, "vmap(): chunk_size")
     blocks = _Blocks(func, None if scheduler is None else scheduler_of(scheduler), seed)
     name = f"distributed.vmap({blocks.name}, in_dims={in_dims}, ...)(<inputs>)"
 

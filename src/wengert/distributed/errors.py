@@ -73,12 +73,13 @@ class PartitionError(RuntimeError):
             lines += ["  the traceback there:", *(f"    {line}" for line in text.splitlines())]
         lines.append(f"  {advice}")
         made = cls("\n".join(lines), partition, rows, worker, text)
-        made.__cause__ = error
+        # whoever pickles an exception may pickle its cause by itself, and fail
+        made.__cause__ = error if worker is None else _portable(error)
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = (self.args[0], self.partition, self.rows, self.worker, self.remote_traceback)
-        return _received, (values, _portable(self.__cause__))
+        return _received, (values, self.__cause__)
 
 
 def _received(values: tuple[Any, ...], cause: BaseException | None) -> PartitionError:
@@ -87,10 +88,8 @@ def _received(values: tuple[Any, ...], cause: BaseException | None) -> Partition
     return error
 
 
-def _portable(error: BaseException | None) -> BaseException | None:
+def _portable(error: BaseException) -> BaseException:
     """`error`, or what stands for it if it cannot be sent and received."""
-    if error is None:
-        return None
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.distributed.batches import Held
+from wengert.distributed.checks import check_function
 from wengert.distributed.parameters import Carried, Nested, OfModule, parameters_of
 from wengert.distributed.partitions import Partitions, partitions
 from wengert.distributed.programs import Program, name_of
@@ -16,16 +17,10 @@ from wengert.distributed.schedulers import Cluster, Graph, Handle, Local, schedu
 from wengert.distributed.work import Partial, Task, add, differentiate, partition_key, run_on
 from wengert.tape.base import new_tensor
 
-__all__ = ["Shipped", "ValueAndGrad", "check_function", "tasks_of", "value_and_grad"]
+__all__ = ["Shipped", "ValueAndGrad", "tasks_of", "value_and_grad"]
 
 _FAN_IN = 8
 """How many results one task adds: enough that few tasks do nothing else."""
-
-
-def check_function(function: Any, owner: str) -> None:
-    """Raise TypeError unless `function` can be called."""
-    if not callable(function):
-        raise TypeError(f"{owner}: expected a function, but got {type(function).__name__}")
 
 
 def seed_of(seed: int, step: int, partition: int) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.base.containers import flatten
 from wengert.base.extras import dask_module
+from wengert.distributed.checks import check_count
 from wengert.distributed.schedulers import Cluster, Handle, Lazy, Local, scheduler_of
 
 __all__ = ["Partitions", "partitions"]
@@ -100,8 +101,8 @@ def partitions(
     if isinstance(data, Partitions):
         return data if scheduler is None else _at(data, scheduler_of(scheduler))
     place = scheduler_of(scheduler)
-    if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 1):
-        raise ValueError(f"partitions(): rows must be a positive integer, but got {rows!r}")
+    if rows is not None:
+        check_count(rows, 1, "partitions(): rows")
     delayed, batches = _divided(data, rows)
     if delayed is None:
         return Partitions(place.hold(batches), place)
@@ -199,8 +200,8 @@ def _is_dask(value: Any) -> bool:
 
 
 def _is_future(value: Any) -> bool:
-    distributed = sys.modules.get("distributed")
-    return distributed is not None and isinstance(value, distributed.Future)
+    module = sys.modules.get("distributed.client")
+    return module is not None and isinstance(value, module.Future)
 
 
 def _is_delayed(value: Any) -> bool:

@@ -83,12 +83,12 @@ class Program:
         made = getattr(self._copies, "made", None)
         if made is None:
             made = self._copies.made = self._copy()
-        return made  # type: ignore[no-any-return]
+        return made
 
     def _copy(self) -> tuple[Any, Any]:
         if self._made is None:
             cloudpickle = dask_module("cloudpickle", "wengert.distributed")
-            return cloudpickle.loads(self._bytes)  # type: ignore[no-any-return]
+            return cloudpickle.loads(self._bytes)
         function, module = self._made
         return function, copy.deepcopy(module)
 

@@ -412,7 +412,7 @@ def scheduler_of(scheduler: Any) -> Local | Cluster:
     if isinstance(scheduler, Local | Cluster):
         return scheduler
     if scheduler is None:
-        module = sys.modules.get("distributed")
+        module = sys.modules.get("distributed.client")
         try:
             return Local(threads=False) if module is None else Cluster(module.default_client())
         except ValueError:

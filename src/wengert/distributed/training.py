@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.base.containers import flatten, paths
+from wengert.distributed.checks import check_count
 from wengert.distributed.gradients import ValueAndGrad
 from wengert.distributed.parameters import Nested, OfModule, parameters_of
 from wengert.distributed.partitions import Partitions
@@ -201,7 +202,9 @@ class _Loop:
                 f"that it got, with shapes {before}, but returned {shapes}"
             )
         # what it computed may have a history, which would grow from step to step
-        return known.rebuild([x.detach() if isinstance(x, TensorBase) else x for x in leaves])
+        return known.rebuild(
+            [new_tensor(x.array()) if isinstance(x, TensorBase) else x for x in leaves]
+        )
 
 
 def fit(
@@ -282,12 +285,9 @@ def fit(
     >>> {name: round(float(value), 6) for name, value in found.params.items()}
     {'slope': 3.0, 'offset': 1.0}
     """
-    for name, number in (("steps", steps), ("per_step", per_step)):
-        least = 0 if name == "steps" else 1
-        if number is not None and (
-            isinstance(number, bool) or not isinstance(number, int) or number < least
-        ):
-            raise ValueError(f"fit(): {name} must be an integer from {least} on, not {number!r}")
+    check_count(steps, 0, "fit(): steps")
+    if per_step is not None:
+        check_count(per_step, 1, "fit(): per_step")
     gradient = ValueAndGrad(loss, reduction, scheduler, seed)
     parts = gradient.placed(data)
     loop = _Loop(gradient, params, parts, optimizer)

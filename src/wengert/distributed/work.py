@@ -125,7 +125,7 @@ def run_on(
             rows = None if isinstance(data, range) else rows_of(data)
             return work(program, sent.value, data, rows, *options)
     except Exception as error:
-        raise PartitionError.of(
+        failed = PartitionError.of(
             error,
             f"{program.name}()",
             place.partition,
@@ -133,7 +133,9 @@ def run_on(
             worker_address(),
             "To look into it, call the function with this partition here: "
             f"{program.name}(params, batch).",
-        ) from error
+        )
+    # outside of the handler, so that the error holds no other than its cause, which can be sent
+    raise failed from failed.__cause__
 
 
 class Partial(NamedTuple):

@@ -33,8 +33,8 @@ def functional_call(
 ) -> Any:
     """Call a module with other parameters and buffers than it holds.
 
-    The module is given them for the time of the call, also where that raises. What is given for a
-    buffer is what the call writes to.
+    The module holds them for the time of the call, and its own again after, also where that raises;
+    no other thread should use it meanwhile. What is given for a buffer is what the call writes to.
 
     Parameters
     ----------

@@ -124,7 +124,7 @@ def _moments(self: Any, eps: float) -> Any:
 def _around(self: Any, mean: Any) -> tuple[Any, Any]:
     """The sums of the distances from the means, and of their squares."""
     if self.size <= _PART:
-        apart = self - mean[:, None]
+        apart = np.subtract(self, mean[:, None], order="C")
         return _sums(apart), _dots(apart, apart)
     rest, squares = np.zeros_like(mean), np.zeros_like(mean)
     memory = np.empty(0, self.dtype)
@@ -150,17 +150,11 @@ def _degenerate(eps: float) -> Any:
     return nullcontext() if eps else np.errstate(invalid="ignore")
 
 
-def _standard(self: Any, known: Any, eps: float, finish: Any = None) -> Any:
-    """Distances from the means over standard deviations, part by part; `finish` is done to each."""
+def _standard(self: Any, known: Any, eps: float) -> Any:
     mean, _, scale = known if known.size else _moments(self, eps)
-    result = np.empty(self.shape, self.dtype)
-    for part, of in _parts(self.shape):
-        out = result[part]
-        np.subtract(self[part], mean[of, None], out=out)
-        with _degenerate(eps):
-            out *= scale[of, None]
-        if finish is not None:
-            finish(out)
+    result = self - mean[:, None]
+    with _degenerate(eps):
+        result *= scale[:, None]
     return result
 
 
@@ -247,27 +241,25 @@ def _across(self: Any, input: Any, mean: Any, scale: Any) -> Any:
     return total
 
 
-def _affine(weight: Any, bias: Any, shape: Dims) -> Callable[[Any], None]:
-    """What multiplies by weights and adds biases, of `shape` or one for all."""
-    weights = weight.reshape(shape) if weight.ndim else weight
-    biases = bias.reshape(shape) if bias.ndim else bias
-    scales, shifts = weight.ndim or weight != 1, bias.ndim or bias != 0
-
-    def finish(result: Any) -> None:
-        if scales:
-            result *= weights
-        if shifts:
-            result += biases
-
-    return finish
+def _affine(result: Any, weight: Any, bias: Any, shape: Dims) -> None:
+    """Multiply by weights and add biases, of `shape` or one for all."""
+    if weight.ndim:
+        result *= weight.reshape(shape)
+    elif weight != 1:
+        result *= weight
+    if bias.ndim:
+        result += bias.reshape(shape)
+    elif bias != 0:
+        result += bias
 
 
 @_widened
 def layer_norm(self: Any, weight: Any, bias: Any, known: Any, dim: Dims, eps: float) -> Any:
     """`standardise` along the last dimensions, times weights, plus biases of their shape."""
     axes = _three(self.shape, dim)
-    finish = _affine(weight, bias, axes[2:])
-    return _standard(self.reshape(axes), known, eps, finish).reshape(self.shape)
+    result = _standard(self.reshape(axes), known, eps)
+    _affine(result, weight, bias, axes[2:])
+    return result.reshape(self.shape)
 
 
 @_widened
@@ -277,7 +269,7 @@ def group_norm(self: Any, weight: Any, bias: Any, known: Any, groups: int, eps: 
     within = math.prod(self.shape[2:])
     rows = self.reshape(1, n * groups, channels // groups * within)
     result = _standard(rows, known, eps).reshape(n, channels, within)
-    _affine(weight, bias, (channels, 1))(result)
+    _affine(result, weight, bias, (channels, 1))
     return result.reshape(self.shape)
 
 
@@ -285,8 +277,9 @@ def group_norm(self: Any, weight: Any, bias: Any, known: Any, groups: int, eps: 
 def batch_norm(self: Any, weight: Any, bias: Any, known: Any, eps: float) -> Any:
     """`standardise` along all dimensions but the second, times weights, plus biases."""
     axes = self.shape[0], self.shape[1], math.prod(self.shape[2:])
-    finish = _affine(weight, bias, (axes[1], 1))
-    return _standard(self.reshape(axes), known, eps, finish).reshape(self.shape)
+    result = _standard(self.reshape(axes), known, eps)
+    _affine(result, weight, bias, (axes[1], 1))
+    return result.reshape(self.shape)
 
 
 @_widened

@@ -59,8 +59,12 @@ def _carried(state: Any, first: Any, size: int) -> Any:
     return state[:size] if count > size else np.concatenate((state, first[count:size]))
 
 
-def _before(first: Any, after: Any, sizes: Sizes, reverse: bool) -> Any:
-    """The states before each step, from the first ones and from those after each step."""
+def _before(first: Any, after: Any, sizes: Sizes, reverse: bool) -> list[Any]:
+    """The states before each step, in parts: from the first ones and those after each step."""
+    size = sizes[0]
+    if sizes[-1] == size:
+        # no copy, since all but one step go on from the step beside them
+        return [after[size:], first] if reverse else [first, after[: len(after) - size]]
     parts, start = [], 0
     for size, following in zip(sizes, (*sizes[1:], 0), strict=True):
         end = start + size
@@ -70,7 +74,24 @@ def _before(first: Any, after: Any, sizes: Sizes, reverse: bool) -> Any:
             parts += [first[:size]] if not start else []
             parts.append(after[start : start + following])
         start = end
-    return np.concatenate(parts)
+    return [np.concatenate(parts)]
+
+
+def _beside(rows: Any, parts: list[Any]) -> Iterator[tuple[Any, Any]]:
+    """The parts with the rows that they belong to."""
+    start = 0
+    for part in parts:
+        yield rows[start : start + len(part)], part
+        start += len(part)
+
+
+def _weights(rows: Any, parts: list[Any]) -> Any:
+    """The sums of products of rows and the states before them."""
+    (one, before), *more = _beside(rows, parts)
+    total = one.T @ before
+    for others, part in more:
+        total += others.T @ part
+    return total
 
 
 def _final(after: Any, sizes: Sizes, reverse: bool) -> Any:
@@ -147,7 +168,8 @@ def lstm_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any,
     slopes *= gates
     slopes = slopes.reshape(count, 4, hidden)
     slopes[:, 0] *= g
-    slopes[:, 1] *= _before(c0, cells, sizes, reverse)
+    for some, before in _beside(slopes[:, 1], _before(c0, cells, sizes, reverse)):
+        some *= before
     slopes[:, 3] *= bent
     by_cell = np.multiply(g, g)
     np.subtract(1, by_cell, out=by_cell)
@@ -155,21 +177,21 @@ def lstm_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any,
     np.multiply(bent, bent, out=by_cell)
     np.subtract(1, by_cell, out=by_cell)
     by_cell *= o
-    made = np.empty((count, 4, hidden), x.dtype)
-    flat = made.reshape(count, 4 * hidden)
+    # times the cotangents of c and h they become those of x, in place
+    flat = slopes.reshape(count, 4 * hidden)
     h, c = g_h.copy(), g_c.copy()
     spare = np.empty_like(c)
     for start, size in reversed(list(steps(sizes, reverse))):
         end = start + size
-        state, cell, part, out = h[:size], c[:size], spare[:size], made[start:end]
+        state, cell, part, out = h[:size], c[:size], spare[:size], slopes[start:end]
         state += g_y[start:end]
         np.multiply(state, by_cell[start:end], out=part)
         cell += part
-        np.multiply(slopes[start:end, :3], cell[:, None], out=out[:, :3])
-        np.multiply(slopes[start:end, 3], state, out=out[:, 3])
+        out[:, :3] *= cell[:, None]
+        out[:, 3] *= state
         np.matmul(flat[start:end], weight, out=state)
         cell *= f[start:end]
-    return flat, flat.T @ _before(h0, after, sizes, reverse), h, c
+    return flat, _weights(flat, _before(h0, after, sizes, reverse)), h, c
 
 
 # -- GRU -------------------------------------------------------------------------------------------
@@ -224,10 +246,13 @@ def gru_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any, 
     if not known.size:
         known = gru_states(x, weight, bias, h0, sizes=sizes, reverse=reverse)[2]
     r, z, n, inner, after = known
-    before = _before(h0, after, sizes, reverse)
+    parts = _before(h0, after, sizes, reverse)
     count, hidden = r.shape
     # the slopes of all steps: of h by the sums of z and n, and of that of n by that of r
-    by_z = (1 - z) * z * (before - n)
+    by_z = np.negative(n)
+    for some, before in _beside(by_z, parts):
+        some += before
+    by_z *= (1 - z) * z
     by_n = (1 - n * n) * (1 - z)
     by_r = (1 - r) * r * inner
     made = np.empty((count, 3, hidden), x.dtype)
@@ -246,7 +271,7 @@ def gru_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any, 
         np.matmul(flat[start:end], weight, out=part)
         state *= z[start:end]
         state += part
-    g_weight, g_bias = flat.T @ before, flat.sum(0)
+    g_weight, g_bias = _weights(flat, parts), flat.sum(0)
     made[:, 2] = outer
     return flat, g_weight, g_bias, h
 
@@ -299,4 +324,4 @@ def rnn_backward(
         state += g_y[start:end]
         np.multiply(state, slope[start:end], out=out)
         np.matmul(out, weight, out=state)
-    return made, made.T @ _before(h0, known, sizes, reverse), h
+    return made, _weights(made, _before(h0, known, sizes, reverse)), h

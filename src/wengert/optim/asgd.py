@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.optim.elementwise import Elementwise, decays, directed
 from wengert.optim.optimizer import check_numbers, check_rate
-from wengert.optim.parameters import number
+from wengert.optim.parameters import as_kept, number
 
 __all__ = ["ASGD"]
 
@@ -95,9 +95,9 @@ class ASGD(Elementwise):
         step, eta, mu = number(step) + 1, number(eta), number(mu)
         lr, lambd = options["lr"], options["lambd"]
         _, added = decays(options)
-        new_eta = lr / (1 + lambd * lr * step) ** options["alpha"]
         late = step - options["t0"]
-        new_mu = 1 / late if late > 1 else 1.0
+        new_eta = as_kept(lr / (1 + lambd * lr * step) ** options["alpha"])
+        new_mu = as_kept(1 / late if late > 1 else 1.0)
         weight = mu if mu != 1 else None
         return (step, new_eta, new_mu), (1 - lambd * eta, -eta, weight, added)
 

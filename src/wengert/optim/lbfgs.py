@@ -10,8 +10,7 @@ from wengert.ops.join import cat
 from wengert.ops.strided import view_as_real
 from wengert.optim.line_search import Point, strong_wolfe
 from wengert.optim.optimizer import Optimizer, check_rate
-from wengert.optim.parameters import with_gradients
-from wengert.tape.base import TensorBase
+from wengert.optim.parameters import options_of, with_gradients
 from wengert.tape.modes import enable_grad, no_grad
 
 __all__ = ["LBFGS"]
@@ -151,7 +150,7 @@ class LBFGS(Optimizer):
 
     def _iterate(self, evaluate: Callable[[], Any]) -> Any:
         group = self.param_groups[0]
-        lr = group["lr"].item() if isinstance(group["lr"], TensorBase) else group["lr"]
+        lr = options_of(group, True)["lr"]
         state = self.state[self._params[0]]
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)

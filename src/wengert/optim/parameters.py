@@ -14,6 +14,7 @@ from wengert.tape.modes import current_mode
 from wengert.tape.versions import InferenceCell
 
 __all__ = [
+    "as_kept",
     "filled",
     "is_plain",
     "kept_number",
@@ -87,6 +88,14 @@ def making_state() -> None:
 def kept_number(value: Any) -> Any:
     """A number that is kept from step to step, as a tensor; those of old states are numbers."""
     return new_tensor(np.array(value, np.float64 if default_float() == np.float64 else np.float32))
+
+
+def as_kept(value: Any) -> Any:
+    """A number in the precision of new ones, whatever the precision of the one that it replaces.
+
+    A loaded state may have numbers of the dtype of their parameter.
+    """
+    return value if isinstance(value, TensorBase) else float(kept_number(value).payload)
 
 
 def number(value: Any) -> Any:

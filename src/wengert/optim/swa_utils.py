@@ -238,10 +238,8 @@ class AveragedModel(Module):
             pairs = list(zip(averages, currents, strict=True))
             # lists of one dtype, as functions for lists expect it
             for kind in dict.fromkeys(average.dtype for average in averages):
-                lists = zip(*[pair for pair in pairs if pair[0].dtype == kind], strict=True)
-                self.multi_avg_fn(
-                    *([one.detach() for one in of_kind] for of_kind in lists), self.n_averaged
-                )
+                own = [(a.detach(), b.detach()) for a, b in pairs if a.dtype == kind]
+                self.multi_avg_fn([a for a, _ in own], [b for _, b in own], self.n_averaged)
         else:
             average_of = self.avg_fn or get_swa_avg_fn()
             for average, current in zip(averages, currents, strict=True):
@@ -341,7 +339,8 @@ class SWALR(LRScheduler):
             raise ValueError(
                 f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
             )
-        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
+        given: Any = anneal_epochs
+        if not isinstance(given, int) or given < 0:
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
         for rate, group in zip(rates, optimizer.param_groups, strict=True):
             group["swa_lr"] = rate

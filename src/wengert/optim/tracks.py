@@ -124,7 +124,7 @@ class Track:
             ):
                 return None
             for name, tensor, array in kept:
-                if state.get(name) is not tensor or tensor.payload is not array:
+                if tensor.payload is not array or state.get(name) is not tensor:
                     return None
             grads.append(g)
         for numbers, values in zip(self._numbers, self._values, strict=True):

@@ -25,13 +25,13 @@ class _Row(Module):
         return iter(self._modules.values())
 
     def __setitem__(self, idx: int, module: Any) -> None:
-        setattr(self, self._key(idx), module)
+        setattr(self, _key(self, idx), module)
 
     def __delitem__(self, idx: int | slice) -> None:
-        keys = list(self._modules)[idx] if isinstance(idx, slice) else [self._key(idx)]
+        keys = list(self._modules)[idx] if isinstance(idx, slice) else [_key(self, idx)]
         for key in keys:
             delattr(self, key)
-        self._number(list(self))
+        _number(self, list(self))
 
     def append(self, module: Any) -> Self:
         """Add a module at the end."""
@@ -56,7 +56,7 @@ class _Row(Module):
             raise IndexError(f"Index out of range: {index}")
         modules = list(self)
         modules.insert(index, module)
-        self._number(modules)
+        _number(self, modules)
         return self
 
     def pop(self, key: int | slice) -> Any:
@@ -75,17 +75,27 @@ class _Row(Module):
             self.append(module)
         return self
 
-    def _key(self, idx: Any) -> str:
-        """The name of the module at a place, which may be counted from the end."""
-        idx = operator.index(idx)
-        if not -len(self) <= idx < len(self):
-            raise IndexError(f"index {idx} is out of range")
-        return list(self._modules)[idx]
 
-    def _number(self, modules: list[Any]) -> None:
-        # the same table, which others may look at
-        self._modules.clear()
-        self._modules.update((str(i), module) for i, module in enumerate(modules))
+def _key(module: Any, idx: Any) -> str:
+    """The name of the module at a place, which may be counted from the end."""
+    idx = operator.index(idx)
+    if not -len(module) <= idx < len(module):
+        raise IndexError(f"index {idx} is out of range")
+    return list(module._modules)[idx]
+
+
+def _number(module: Any, modules: list[Any]) -> None:
+    # the same table, which others may look at
+    module._modules.clear()
+    module._modules.update((str(i), module) for i, module in enumerate(modules))
+
+
+def _factor(module: Any, other: Any) -> int:
+    if not isinstance(other, int):
+        raise TypeError(f"unsupported operand type(s) for *: {type(module)} and {type(other)}")
+    if other <= 0:
+        raise ValueError(f"Non-positive multiplication factor {other} for {type(module)}")
+    return other
 
 
 class Sequential(_Row):
@@ -131,7 +141,7 @@ class Sequential(_Row):
     def __getitem__(self, idx: int | slice) -> Any:
         if isinstance(idx, slice):
             return type(self)(OrderedDict(list(self._modules.items())[idx]))
-        return self._modules[self._key(idx)]
+        return self._modules[_key(self, idx)]
 
     def __add__(self, other: Any) -> Sequential:
         _check_sequential(other)
@@ -142,19 +152,12 @@ class Sequential(_Row):
         return self.extend(other)
 
     def __mul__(self, other: int) -> Sequential:
-        return Sequential(*list(self) * self._factor(other))
+        return Sequential(*list(self) * _factor(self, other))
 
     __rmul__ = __mul__
 
     def __imul__(self, other: int) -> Self:
-        return self.extend(list(self) * (self._factor(other) - 1))
-
-    def _factor(self, other: Any) -> int:
-        if not isinstance(other, int):
-            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(other)}")
-        if other <= 0:
-            raise ValueError(f"Non-positive multiplication factor {other} for {type(self)}")
-        return other
+        return self.extend(list(self) * (_factor(self, other) - 1))
 
 
 def _check_sequential(other: Any) -> None:
@@ -188,7 +191,7 @@ class ModuleList(_Row):
     def __getitem__(self, idx: int | slice) -> Any:
         if isinstance(idx, slice):
             return type(self)(list(self)[idx])
-        return self._modules[self._key(idx)]
+        return self._modules[_key(self, idx)]
 
     def __iadd__(self, modules: Iterable[Any]) -> Self:
         return self.extend(modules)

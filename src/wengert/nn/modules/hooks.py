@@ -1,8 +1,8 @@
 """Layer 8 · nn: hooks on calls of modules, and the calls that run them.
 
 NOTE [calls of modules]
-A module without hooks is called by looking at one attribute, `_hooked`, which is the class's until
-something is registered: a hook of one module sets it on the module, a hook of all modules on
+A module without hooks is called by looking at one attribute, `_is_hooked`, which is the class's
+until something is registered: a hook of one module sets it on the module, a hook of all modules on
 `Calls`. Tables of hooks are made when they are first needed. A key of such a table is
 ``(flags, number)``: how the hook wants to be called, and the id of its handle.
 """
@@ -26,6 +26,7 @@ __all__ = [
     "register_module_full_backward_hook",
     "register_module_full_backward_pre_hook",
     "renumbered",
+    "settle",
 ]
 
 TABLES_OF_CALLS = frozenset(
@@ -58,7 +59,7 @@ def renumbered(table: _Table) -> _Table:
 class Calls:
     """The methods that register hooks of a module, and the call that runs them."""
 
-    _hooked: Any = False
+    _is_hooked: Any = False
     _compiled_call_impl: Any = None
     _forward_pre_hooks: _Table
     _forward_hooks: _Table
@@ -68,63 +69,16 @@ class Calls:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What `forward` gives, with hooks run before and after."""
-        if not self._hooked:
+        if not self._is_hooked:
             return self.forward(*args, **kwargs)
         if self._compiled_call_impl is not None:
             return self._compiled_call_impl(*args, **kwargs)
-        return self._call_with_hooks(args, kwargs)
+        return _call_with_hooks(self, args, kwargs)
 
     def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
-        return (
-            self._call_with_hooks(args, kwargs) if self._hooked else self.forward(*args, **kwargs)
-        )
-
-    def _hooks(self, name: str, common: _Table) -> list[tuple[Any, Any]]:
-        own = self.__dict__.get(name)
-        return [*common.items(), *own.items()] if own else [*common.items()]
-
-    def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        after = self._hooks("_forward_hooks", _FORWARD)
-        called: set[Any] = set()
-        result = None
-        try:
-            for (flags, _), hook in self._hooks("_forward_pre_hooks", _FORWARD_PRE):
-                args, kwargs = _before(self, hook, flags, args, kwargs)
-            full, older = self._split_backward_hooks()
-            before_backward = self._hooks("_backward_pre_hooks", _BACKWARD_PRE)
-            backward = None
-            if full or before_backward:
-                backward = BackwardHook(self, full, [hook for _, hook in before_backward])
-                args = backward.setup_input_hook(args)
-            result = self.forward(*args, **kwargs)
-            for key, hook in after:
-                called.add(key)
-                made = _after(self, hook, key[0], args, kwargs, result)
-                if made is not None:
-                    result = made
-            if backward is not None:
-                result = backward.setup_output_hook(result)
-            if older:
-                hook_outputs_node(self, older, args, result)
-            return result
-        except Exception:
-            for key, hook in after:
-                if key[0] & ALWAYS and key not in called:
-                    result = _silenced(self, hook, key[0], args, kwargs, result)
-            raise
-
-    def _split_backward_hooks(self) -> tuple[list[Any], list[Any]]:
-        hooks = self._hooks("_backward_hooks", _BACKWARD)
-        full = [hook for (flags, _), hook in hooks if not flags & NOT_FULL]
-        return full, [hook for (flags, _), hook in hooks if flags & NOT_FULL]
-
-    def _settle(self) -> None:
-        """Make calls quick again, if no hook is left."""
-        held = self.__dict__
-        tables = [name for name in TABLES_OF_CALLS if name in held]
-        if self._compiled_call_impl is None and not any(held[name] for name in tables):
-            for name in ("_hooked", *tables):
-                held.pop(name, None)
+        if not self._is_hooked:
+            return self.forward(*args, **kwargs)
+        return _call_with_hooks(self, args, kwargs)
 
     # -- registering -------------------------------------------------------------------------------
 
@@ -266,6 +220,53 @@ class Calls:
         return _registered(table, hook, "register_backward_hook", NOT_FULL)
 
 
+def settle(module: Any) -> None:
+    """Make calls of a module quick again, if it has no hook left."""
+    held = module.__dict__
+    tables = [name for name in TABLES_OF_CALLS if name in held]
+    if module._compiled_call_impl is None and not any(held[name] for name in tables):
+        for name in ("_is_hooked", *tables):
+            held.pop(name, None)
+
+
+def _hooks(module: Any, name: str, common: _Table) -> list[tuple[Any, Any]]:
+    own = module.__dict__.get(name)
+    return [*common.items(), *own.items()] if own else [*common.items()]
+
+
+def _call_with_hooks(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    after = _hooks(module, "_forward_hooks", _FORWARD)
+    called: set[Any] = set()
+    result = None
+    try:
+        for (flags, _), hook in _hooks(module, "_forward_pre_hooks", _FORWARD_PRE):
+            args, kwargs = _before(module, hook, flags, args, kwargs)
+        both = _hooks(module, "_backward_hooks", _BACKWARD)
+        full = [hook for (flags, _), hook in both if not flags & NOT_FULL]
+        older = [hook for (flags, _), hook in both if flags & NOT_FULL]
+        earlier = [hook for _, hook in _hooks(module, "_backward_pre_hooks", _BACKWARD_PRE)]
+        backward = None
+        if full or earlier:
+            backward = BackwardHook(module, full, earlier)
+            args = backward.setup_input_hook(args)
+        result = module.forward(*args, **kwargs)
+        for key, hook in after:
+            called.add(key)
+            made = _after(module, hook, key[0], args, kwargs, result)
+            if made is not None:
+                result = made
+        if backward is not None:
+            result = backward.setup_output_hook(result)
+        if older:
+            hook_outputs_node(module, older, args, result)
+        return result
+    except Exception:
+        for key, hook in after:
+            if key[0] & ALWAYS and key not in called:
+                result = _silenced(module, hook, key[0], args, kwargs, result)
+        raise
+
+
 def _before(
     module: Any, hook: Any, flags: int, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -328,12 +329,12 @@ def _check_kind(table: _Table, kind: int, where: str) -> None:
 
 def _everywhere(table: _Table, hook: Any, what: str, flags: int = 0) -> RemovableHandle:
     handle = register(table, hook, what, flags)
-    Calls._hooked = _Watch()
+    Calls._is_hooked = _Watch()
     return handle
 
 
 class _Watch:
-    """What `Calls._hooked` is while there may be hooks of all modules: true as long as there are.
+    """What `Calls._is_hooked` is while there may be hooks of all modules: true while there are.
 
     A module's own attribute hides it, so a call asks it once, and only modules without hooks do.
     """
@@ -341,7 +342,7 @@ class _Watch:
     def __bool__(self) -> bool:
         if any(_ALL):
             return True
-        Calls._hooked = False
+        Calls._is_hooked = False
         return False
 
 

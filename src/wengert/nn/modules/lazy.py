@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from wengert.nn.modules.hooks import settle
 from wengert.nn.parameter import is_lazy
 from wengert.tape.modes import no_grad
 
@@ -50,7 +51,6 @@ class LazyModuleMixin:
     _register_load_state_dict_pre_hook: Callable[..., Any]
     register_forward_pre_hook: Callable[..., Any]
     _get_name: Callable[[], str]
-    _settle: Callable[[], None]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -82,7 +82,7 @@ class LazyModuleMixin:
         module._initialize_hook.remove()
         module._load_hook.remove()
         del module._initialize_hook, module._load_hook
-        module._settle()
+        settle(module)
         if module.cls_to_become is not None:
             module.__class__ = module.cls_to_become
 

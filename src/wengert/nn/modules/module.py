@@ -113,7 +113,7 @@ class Module(Registration, Traversal, Conversion, Calls, State):
         """
         compiler = importlib.import_module("wengert.compiler")
         self.__dict__["_compiled_call_impl"] = compiler.compile(self._call_impl, *args, **kwargs)
-        self.__dict__["_hooked"] = True
+        self.__dict__["_is_hooked"] = True
 
     # -- printing ----------------------------------------------------------------------------------
 

@@ -32,6 +32,22 @@ def _line(key: Any, value: Any, kind: str) -> str:
     return f"  ({key}): {what} containing: [{kind} of size {'x'.join(map(str, value.shape))}]"
 
 
+def _key(module: Any, idx: Any) -> str:
+    idx = operator.index(idx)
+    if not -module._size <= idx < module._size:
+        raise IndexError(f"index {idx} is out of range")
+    return str(idx % module._size)
+
+
+def _checked(key: Any) -> str:
+    if not isinstance(key, str):
+        raise TypeError(
+            "Index given to ParameterDict cannot be used as a key as it is not a string (type "
+            f"is '{type(key).__name__}')."
+        )
+    return key
+
+
 class ParameterList(Module):
     """A list of parameters, which are found; tensors become parameters, other objects are kept.
 
@@ -57,19 +73,13 @@ class ParameterList(Module):
         if values is not None:
             self.extend(values)
 
-    def _key(self, idx: Any) -> str:
-        idx = operator.index(idx)
-        if not -self._size <= idx < self._size:
-            raise IndexError(f"index {idx} is out of range")
-        return str(idx % self._size)
-
     def __getitem__(self, idx: int | slice) -> Any:
         if isinstance(idx, slice):
             return type(self)(self[i] for i in range(self._size)[idx])
-        return getattr(self, self._key(idx))
+        return getattr(self, _key(self, idx))
 
     def __setitem__(self, idx: int, param: Any) -> None:
-        setattr(self, self._key(idx), _as_parameter(param))
+        setattr(self, _key(self, idx), _as_parameter(param))
 
     def __len__(self) -> int:
         return self._size
@@ -138,19 +148,11 @@ class ParameterDict(Module):
         if parameters is not None:
             self.update(parameters)
 
-    def _checked(self, key: Any) -> str:
-        if not isinstance(key, str):
-            raise TypeError(
-                "Index given to ParameterDict cannot be used as a key as it is not a string (type "
-                f"is '{type(key).__name__}')."
-            )
-        return key
-
     def __getitem__(self, key: str) -> Any:
-        return getattr(self, self._checked(key))
+        return getattr(self, _checked(key))
 
     def __setitem__(self, key: str, value: Any) -> None:
-        setattr(self, self._checked(key), _as_parameter(value))
+        setattr(self, _checked(key), _as_parameter(value))
         self._keys[key] = None
 
     def __delitem__(self, key: str) -> None:

@@ -42,7 +42,7 @@ class Registration:
     _buffers: dict[str, Any]
     _modules: dict[str, Any]
     _non_persistent_buffers_set: set[str]
-    _hooked: bool
+    _is_hooked: bool
     register_module: Callable[..., None]
 
     # -- attributes --------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ class Registration:
                 return held["_modules"][name]
             if name in TABLES:
                 if name in TABLES_OF_CALLS:
-                    held["_hooked"] = True
+                    held["_is_hooked"] = True
                 return held.setdefault(name, OrderedDict())
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
@@ -72,11 +72,12 @@ class Registration:
                     "cannot assign parameters before Module.__init__() call: call "
                     "super().__init__() first"
                 )
-            self._forget(name, "_buffers", "_modules")
+            _forget(self, name, "_buffers", "_modules")
             self.register_parameter(name, value)
             return
         if params is None:
-            self._set_early(name, value)
+            _check_early(value)
+            super().__setattr__(name, value)
         elif name in params:
             if value is not None:
                 raise TypeError(
@@ -85,7 +86,7 @@ class Registration:
                 )
             self.register_parameter(name, None)
         elif _is_module(value):
-            self._forget(name, "_parameters", "_buffers")
+            _forget(self, name, "_parameters", "_buffers")
             self._modules[name] = registering.module(self, name, value)
         elif name in self._modules:
             if value is not None:
@@ -100,50 +101,12 @@ class Registration:
                     f"cannot assign '{type_name(value)}' as buffer '{name}' "
                     "(torch.nn.Buffer, torch.Tensor or None expected)"
                 )
-            self._set_buffer(name, value, name not in self._non_persistent_buffers_set)
+            _set_buffer(self, name, value, name not in self._non_persistent_buffers_set)
         elif isinstance(value, Buffer):
-            self._forget(name)
-            self._set_buffer(name, value, True)
+            _forget(self, name)
+            _set_buffer(self, name, value, True)
         else:
-            object.__setattr__(self, name, value)
-
-    def _set_early(self, name: str, value: Any) -> None:
-        """Set an attribute of a module that has no tables yet."""
-        if _is_module(value):
-            raise AttributeError(
-                "cannot assign module before Module.__init__() call: call super().__init__() first"
-            )
-        if isinstance(value, Buffer):
-            raise AttributeError(
-                "cannot assign buffer before Module.__init__() call: call super().__init__() first"
-            )
-        object.__setattr__(self, name, value)
-
-    def _set_buffer(self, name: str, value: Any, persistent: bool) -> None:
-        if isinstance(value, Buffer):
-            persistent = value.persistent
-        method = self.register_buffer
-        # a subclass's own method may not know of persistence
-        if (
-            getattr(method, "__func__", None) is Registration.register_buffer
-            or "persistent" in inspect.signature(method).parameters
-        ):
-            self.register_buffer(name, value, persistent)
-        elif persistent:
-            self.register_buffer(name, value)
-        else:
-            raise RuntimeError(
-                "Registering a non-persistent buffer on a Module subclass that implements "
-                "register_buffer() without the persistent argument is not allowed."
-            )
-
-    def _forget(self, name: str, *tables: str) -> None:
-        """Take `name` out of wherever else it is."""
-        held = self.__dict__
-        held.pop(name, None)
-        for table in tables:
-            held[table].pop(name, None)
-        held["_non_persistent_buffers_set"].discard(name)
+            super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
         if name in self._parameters:
@@ -154,7 +117,7 @@ class Registration:
         elif name in self._modules:
             del self._modules[name]
         else:
-            object.__delattr__(self, name)
+            super().__delattr__(name)
 
     def __dir__(self) -> list[str]:
         names = {
@@ -197,7 +160,7 @@ class Registration:
         """
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
-        self._check_name("buffer", name, self._buffers)
+        _check_name(self, "buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
                 f"cannot assign '{type_name(tensor)}' object to buffer '{name}' "
@@ -223,7 +186,7 @@ class Registration:
         """
         if "_parameters" not in self.__dict__:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
-        self._check_name("parameter", name, self._parameters)
+        _check_name(self, "parameter", name, self._parameters)
         if param is not None:
             if not isinstance(param, Parameter):
                 raise TypeError(
@@ -251,26 +214,10 @@ class Registration:
         """
         if module is not None and not _is_module(module):
             raise TypeError(f"{type_name(module)} is not a Module subclass")
-        self._check_name("module", name, self._modules)
+        _check_name(self, "module", name, self._modules)
         self._modules[name] = registering.module(self, name, module)
 
     register_module = add_module
-
-    def _check_name(self, what: str, name: Any, table: dict[str, Any]) -> None:
-        if not isinstance(name, str):
-            raise TypeError(f"{what} name should be a string. Got {type_name(name)}")
-        if what == "module":
-            # in this order, as the other two have it the other way round
-            if hasattr(self, name) and name not in table:
-                raise KeyError(f"attribute '{name}' already exists")
-            if "." in name:
-                raise KeyError(f'module name can\'t contain ".", got: {name}')
-        elif "." in name:
-            raise KeyError(f'{what} name can\'t contain "."')
-        if name == "":
-            raise KeyError(f'{what} name can\'t be empty string ""')
-        if name not in table and hasattr(self, name):
-            raise KeyError(f"attribute '{name}' already exists")
 
     # -- reaching what lies deeper -----------------------------------------------------------------
 
@@ -334,7 +281,7 @@ class Registration:
         AttributeError
             If the path leads nowhere, or to something that is no parameter.
         """
-        found, name = self._holder(target)
+        found, name = _holder(self, target)
         if not isinstance(found, Parameter):
             raise AttributeError(f"`{name}` is not an nn.Parameter")
         return found
@@ -348,18 +295,73 @@ class Registration:
             If the path leads nowhere, or to something that is no buffer.
         """
         path, _, name = target.rpartition(".")
-        found, _ = self._holder(target)
+        found, _ = _holder(self, target)
         if name not in self.get_submodule(path)._buffers:
             raise AttributeError(f"`{name}` is not a buffer")
         return found
 
-    def _holder(self, target: str) -> tuple[Any, str]:
-        path, _, name = target.rpartition(".")
-        holder = self.get_submodule(path)
-        if not hasattr(holder, name):
-            raise AttributeError(f"{holder._get_name()} has no attribute `{name}`")
-        return getattr(holder, name), name
-
 
 def _is_module(value: Any) -> bool:
     return isinstance(value, Registration)
+
+
+def _check_early(value: Any) -> None:
+    """Refuse what a module cannot hold before it has its tables."""
+    what = "module" if _is_module(value) else "buffer" if isinstance(value, Buffer) else None
+    if what is not None:
+        raise AttributeError(
+            f"cannot assign {what} before Module.__init__() call: call super().__init__() first"
+        )
+
+
+def _set_buffer(module: Any, name: str, value: Any, persistent: bool) -> None:
+    if isinstance(value, Buffer):
+        persistent = value.persistent
+    method = module.register_buffer
+    # a subclass's own method may not know of persistence
+    if (
+        getattr(method, "__func__", None) is Registration.register_buffer
+        or "persistent" in inspect.signature(method).parameters
+    ):
+        module.register_buffer(name, value, persistent)
+    elif persistent:
+        module.register_buffer(name, value)
+    else:
+        raise RuntimeError(
+            "Registering a non-persistent buffer on a Module subclass that implements "
+            "register_buffer() without the persistent argument is not allowed."
+        )
+
+
+def _forget(module: Any, name: str, *tables: str) -> None:
+    """Take `name` out of wherever else it is."""
+    held = module.__dict__
+    held.pop(name, None)
+    for table in tables:
+        held[table].pop(name, None)
+    held["_non_persistent_buffers_set"].discard(name)
+
+
+def _check_name(module: Any, what: str, name: Any, table: dict[str, Any]) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"{what} name should be a string. Got {type_name(name)}")
+    if what == "module":
+        # in this order, as the other two have it the other way round
+        if hasattr(module, name) and name not in table:
+            raise KeyError(f"attribute '{name}' already exists")
+        if "." in name:
+            raise KeyError(f'module name can\'t contain ".", got: {name}')
+    elif "." in name:
+        raise KeyError(f'{what} name can\'t contain "."')
+    if name == "":
+        raise KeyError(f'{what} name can\'t be empty string ""')
+    if name not in table and hasattr(module, name):
+        raise KeyError(f"attribute '{name}' already exists")
+
+
+def _holder(module: Any, target: str) -> tuple[Any, str]:
+    path, _, name = target.rpartition(".")
+    holder = module.get_submodule(path)
+    if not hasattr(holder, name):
+        raise AttributeError(f"{holder._get_name()} has no attribute `{name}`")
+    return getattr(holder, name), name

@@ -106,7 +106,7 @@ class State:
         local_metadata = {"version": self._version}
         if hasattr(destination, "_metadata"):
             destination._metadata[prefix[:-1]] = local_metadata
-        for _, hook in self._hooks_of_state("_state_dict_pre_hooks"):
+        for _, hook in _hooks_of_state(self, "_state_dict_pre_hooks"):
             hook(self, prefix, keep_vars)
         self._save_to_state_dict(destination, prefix, keep_vars)
         for name, module in self._modules.items():
@@ -114,7 +114,7 @@ class State:
                 module.state_dict(
                     destination=destination, prefix=prefix + name + ".", keep_vars=keep_vars
                 )
-        for flags, hook in self._hooks_of_state("_state_dict_hooks"):
+        for flags, hook in _hooks_of_state(self, "_state_dict_hooks"):
             made = hook(self, destination, prefix, local_metadata)
             if flags & _RETURNS:
                 destination = destination if made is None else made
@@ -124,24 +124,12 @@ class State:
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         """Put what this module holds itself into `destination`; subclasses may do more."""
-        for name, tensor in self._own_state():
+        for name, tensor in _own_state(self):
             # a tensor without a shape stays one
             as_it_is = keep_vars or is_lazy(tensor)
             destination[prefix + name] = tensor if as_it_is else _detached(tensor)
         if type(self).get_extra_state is not State.get_extra_state:
             destination[prefix + _EXTRA] = self.get_extra_state()
-
-    def _own_state(self) -> Iterator[tuple[str, Any]]:
-        for name, param in self._parameters.items():
-            if param is not None:
-                yield name, param
-        for name, buffer in self._buffers.items():
-            if buffer is not None and name not in self._non_persistent_buffers_set:
-                yield name, buffer
-
-    def _hooks_of_state(self, table: str) -> list[tuple[int, Any]]:
-        hooks = self.__dict__.get(table)
-        return [(flags, hook) for (flags, _), hook in hooks.items()] if hooks else []
 
     # -- loading -----------------------------------------------------------------------------------
 
@@ -224,15 +212,15 @@ class State:
         Paths that are missing or unexpected are added to the lists, and so are errors.
         """
         found = (strict, missing_keys, unexpected_keys, error_msgs)
-        for flags, hook in self._hooks_of_state("_load_state_dict_pre_hooks"):
+        for flags, hook in _hooks_of_state(self, "_load_state_dict_pre_hooks"):
             first = (self,) if flags & _WITH_MODULE else ()
             hook(*first, state_dict, prefix, local_metadata, *found)
         assign = local_metadata.get("assign_to_params_buffers", False)
-        own = dict(self._own_state())
+        own = dict(_own_state(self))
         for name, held in own.items():
             key = prefix + name
             if key in state_dict:
-                self._load_one(name, held, key, state_dict[key], assign, error_msgs)
+                _load_one(self, name, held, key, state_dict[key], assign, error_msgs)
             elif strict:
                 missing_keys.append(key)
         takes_extra = type(self).set_extra_state is not State.set_extra_state
@@ -249,43 +237,6 @@ class State:
                     first_name, dot, _ = key[len(prefix) :].partition(".")
                     if first_name not in (self._modules if dot else own):
                         unexpected_keys.append(key)
-
-    def _load_one(
-        self, name: str, held: Any, key: str, value: Any, assign: bool, error_msgs: list[str]
-    ) -> None:
-        if not isinstance(value, Tensor):
-            error_msgs.append(
-                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like '
-                f"object from checkpoint but received {type(value)}"
-            )
-            return
-        if is_lazy(held) and is_lazy(value):
-            return
-        if held.ndim == 0 and value.ndim == 1 and len(value) == 1:
-            # numbers were saved like that once
-            value = value[0]
-        if value.shape != held.shape:
-            error_msgs.append(
-                f"size mismatch for {key}: copying a param with shape {value.shape} from "
-                f"checkpoint, the shape in current model is {held.shape}."
-            )
-            return
-        try:
-            if not assign:
-                Transaction.copy(self, held, value)
-                return
-            if isinstance(held, Parameter):
-                if isinstance(value, Parameter):
-                    value.requires_grad_(held.requires_grad)
-                else:
-                    value = Parameter(value, held.requires_grad)
-            Transaction.assign(self, name, value)
-        except Exception as error:
-            error_msgs.append(
-                f'While copying the parameter named "{key}", whose dimensions in the model are '
-                f"{held.size()} and whose dimensions in the checkpoint are {value.size()}, an "
-                f"exception occurred : {error.args}."
-            )
 
     # -- hooks -------------------------------------------------------------------------------------
 
@@ -304,7 +255,7 @@ class State:
         """As `register_state_dict_post_hook`, but what the hook returns is the dictionary."""
         if any(
             held is hook and not flags & _RETURNS
-            for flags, held in self._hooks_of_state("_state_dict_hooks")
+            for flags, held in _hooks_of_state(self, "_state_dict_hooks")
         ):
             raise RuntimeError(
                 "Cannot register the same function as the state dict post hook that was previously "
@@ -337,6 +288,65 @@ class State:
         return register(table, hook, "register_load_state_dict_post_hook", 0)
 
 
+def _own_state(module: Any) -> Iterator[tuple[str, Any]]:
+    for name, param in module._parameters.items():
+        if param is not None:
+            yield name, param
+    for name, buffer in module._buffers.items():
+        if buffer is not None and name not in module._non_persistent_buffers_set:
+            yield name, buffer
+
+
+def _hooks_of_state(module: Any, table: str) -> list[tuple[int, Any]]:
+    hooks = module.__dict__.get(table)
+    return [(flags, hook) for (flags, _), hook in hooks.items()] if hooks else []
+
+
+def _load_one(
+    module: Any,
+    name: str,
+    held: Any,
+    key: str,
+    value: Any,
+    assign: bool,
+    error_msgs: list[str],
+) -> None:
+    """Take one parameter or buffer from a state, or say why that cannot be."""
+    if not isinstance(value, Tensor):
+        error_msgs.append(
+            f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like '
+            f"object from checkpoint but received {type(value)}"
+        )
+        return
+    if is_lazy(held) and is_lazy(value):
+        return
+    if held.ndim == 0 and value.ndim == 1 and len(value) == 1:
+        # numbers were saved like that once
+        value = value[0]
+    if value.shape != held.shape:
+        error_msgs.append(
+            f"size mismatch for {key}: copying a param with shape {value.shape} from "
+            f"checkpoint, the shape in current model is {held.shape}."
+        )
+        return
+    try:
+        if not assign:
+            Transaction.copy(module, held, value)
+            return
+        if isinstance(held, Parameter):
+            if isinstance(value, Parameter):
+                value.requires_grad_(held.requires_grad)
+            else:
+                value = Parameter(value, held.requires_grad)
+        Transaction.assign(module, name, value)
+    except Exception as error:
+        error_msgs.append(
+            f'While copying the parameter named "{key}", whose dimensions in the model are '
+            f"{held.size()} and whose dimensions in the checkpoint are {value.size()}, an "
+            f"exception occurred : {error.args}."
+        )
+
+
 def _detached(tensor: Any) -> Any:
     """What ``tensor.detach()`` gives; of a leaf no history is lost, so none is noted."""
     if type(tensor) is Parameter and not isinstance(tensor.payload, Lifted):
@@ -364,7 +374,7 @@ def _load(
             path = prefix + name + "."
             own = OrderedDict((key, value) for key, value in state.items() if key.startswith(path))
             _load(child, own, path, metadata, assign, missing, unexpected, errors)
-    for _, hook in module._hooks_of_state("_load_state_dict_post_hooks"):
+    for _, hook in _hooks_of_state(module, "_load_state_dict_post_hooks"):
         if hook(module, _IncompatibleKeys(missing, unexpected)) is not None:
             raise AssertionError(
                 "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "

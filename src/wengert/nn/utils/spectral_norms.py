@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.nn import functional as F
+from wengert.nn.modules.hooks import settle
 from wengert.nn.parameter import Parameter, is_lazy
 from wengert.nn.utils.parametrizations import as_matrix
 from wengert.ops.matmul import dot, mv
@@ -130,7 +131,7 @@ def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
     if key is None:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
     module._forward_pre_hooks.pop(key).remove(module)
-    module._settle()
+    settle(module)
     return module
 
 

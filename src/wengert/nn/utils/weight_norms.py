@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from wengert.nn.modules.hooks import settle
 from wengert.nn.parameter import Parameter, is_lazy
 from wengert.nn.utils.parametrizations import norm_except_dim
 
@@ -96,7 +97,7 @@ def remove_weight_norm(module: Any, name: str = "weight") -> Any:
     if key is None:
         raise ValueError(f"weight_norm of '{name}' not found in {module}")
     module._forward_pre_hooks.pop(key).remove(module)
-    module._settle()
+    settle(module)
     return module
 
 

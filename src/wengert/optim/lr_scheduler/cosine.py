@@ -111,9 +111,11 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         eta_min: float = 0.0,
         last_epoch: int = -1,
     ) -> None:
-        if not isinstance(T_0, int) or T_0 <= 0:
+        first: Any = T_0
+        factor: Any = T_mult
+        if not isinstance(first, int) or first <= 0:
             raise ValueError(f"Expected positive integer T_0, but got {T_0}")
-        if not isinstance(T_mult, int) or T_mult < 1:
+        if not isinstance(factor, int) or factor < 1:
             raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
         if not isinstance(eta_min, float | int):
             raise ValueError(

@@ -131,11 +131,12 @@ class CyclicLR(LRScheduler):
     def _init_scale_fn(self) -> None:
         if self._scale_fn_custom is not None:
             return
-        self._scale_fn_ref: Callable[[float], float] = {
+        heights: dict[str, Callable[[float], float]] = {
             "triangular": _same_height,
             "triangular2": _half_the_height,
             "exp_range": partial(pow, self.gamma),
-        }[self.mode]
+        }
+        self._scale_fn_ref = heights[self.mode]
         self.scale_mode = "iterations" if self.mode == "exp_range" else "cycle"
 
     def scale_fn(self, x: float) -> float:
@@ -257,7 +258,8 @@ class OneCycleLR(LRScheduler):
         self.optimizer = optimizer
         self.total_steps = _total(total_steps, epochs, steps_per_epoch)
         self._schedule_phases = self._phases(pct_start, three_phase)
-        if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
+        given: Any = pct_start
+        if not isinstance(given, float) or not 0 <= given <= 1:
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(

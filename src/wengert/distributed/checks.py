@@ -1,0 +1,19 @@
+"""Layer 10 · distributed: arguments that several functions check alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["check_count", "check_function"]
+
+
+def check_count(value: Any, least: int, name: str) -> None:
+    """Raise ValueError unless `value` is an integer from `least` on."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"{name} must be an integer from {least} on, but got {value!r}")
+
+
+def check_function(function: Any, owner: str) -> None:
+    """Raise TypeError unless `function` can be called."""
+    if not callable(function):
+        raise TypeError(f"{owner}: expected a function, but got {type(function).__name__}")

@@ -1,0 +1,182 @@
+"""Layer 9 · optim: `Muon`, steps along the nearest orthogonal matrix to the gradient."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from wengert.base.dtypes import DTYPES
+from wengert.base.extras import bfloat16
+from wengert.optim.optimizer import Optimizer, check_rate
+from wengert.optim.parameters import filled, making_state, options_of, with_gradients
+from wengert.tape.modes import enable_grad, no_grad
+from wengert.tape.write_checks import check_writable
+
+__all__ = ["Muon"]
+
+
+class Muon(Optimizer):
+    """Muon (Jordan and others 2024), for matrices of hidden layers.
+
+    The mean of the gradients is brought near to an orthogonal matrix by a few steps of an iteration
+    of Newton's and Schulz's kind. It runs in half precision, as in PyTorch, where ``bfloat16`` is
+    there (``ml_dtypes`` is installed), otherwise in single precision.
+
+    Parameters
+    ----------
+    params : iterable
+        Matrices, named ones, or groups (see `Optimizer`).
+    lr : float or Tensor
+        The learning rate.
+    weight_decay : float
+        How much each step takes away of the parameters, as a part of `lr`.
+    momentum : float
+        How much of the mean is kept.
+    nesterov : bool
+        Whether the gradient itself counts besides the mean.
+    ns_coefficients : tuple of float
+        The coefficients of the iteration's polynomial.
+    eps : float
+        Keeps a denominator from zero.
+    ns_steps : int
+        How many steps of the iteration there are.
+    adjust_lr_fn : {None, "original", "match_rms_adamw"}
+        How the learning rate follows the shape of a matrix.
+
+    Raises
+    ------
+    ValueError
+        If a number is negative, a parameter is no matrix, or there is no such adjustment.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.eye(2).requires_grad_()
+    >>> optimizer = wg.optim.Muon([x], lr=0.1)
+    >>> (x**2).sum().backward()
+    >>> optimizer.step()
+    >>> bool((x.diagonal() < 1).all())
+    True
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        weight_decay: float = 0.1,
+        momentum: float = 0.95,
+        nesterov: bool = True,
+        ns_coefficients: tuple[float, float, float] = (3.4445, -4.7750, 2.0315),
+        eps: float = 1e-7,
+        ns_steps: int = 5,
+        adjust_lr_fn: str | None = None,
+    ) -> None:
+        check_rate(lr, "Learning rate should be >= 0 but is: {}")
+        if not momentum >= 0.0:
+            raise ValueError(f"momentum should be >= 0 but is: {momentum}")
+        if not weight_decay >= 0.0:
+            raise ValueError(f"weight decay should be >= 0 but is: {weight_decay}")
+        if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
+            raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
+        if ns_steps >= 100:
+            raise ValueError("Number of steps must be less than 100 for computational efficiency")
+        if len(ns_coefficients) != 3:
+            raise ValueError("Coefficients must be a tuple of exactly 3 values")
+        defaults = {
+            "lr": lr,
+            "weight_decay": weight_decay,
+            "momentum": momentum,
+            "nesterov": nesterov,
+            "ns_coefficients": ns_coefficients,
+            "eps": eps,
+            "ns_steps": ns_steps,
+            "adjust_lr_fn": adjust_lr_fn,
+        }
+        super().__init__(params, defaults)
+        for group in self.param_groups:
+            for param in group["params"]:
+                if param.ndim != 2:
+                    raise ValueError(
+                        "Muon only supports 2D parameters whereas we found a parameter with size: "
+                        f"{param.size()}"
+                    )
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update the parameters once, from their gradients.
+
+        Parameters
+        ----------
+        closure : callable, optional
+            Computes the loss anew, with its gradients, and returns it.
+
+        Returns
+        -------
+        Tensor or float or None
+            What `closure` returned.
+
+        Raises
+        ------
+        RuntimeError
+            If a parameter is complex; then nothing has changed.
+        """
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        with no_grad():
+            found = [(group, with_gradients(group["params"])) for group in self.param_groups]
+            for _, present in found:
+                for param in present:
+                    if param.is_complex():
+                        raise RuntimeError("Muon does not support complex parameters")
+                    check_writable(param, False)
+            writes: list[tuple[Any, Any]] = []
+            for group, present in found:
+                options = options_of(group, False)
+                for param in present:
+                    writes += self._writes(options, param)
+            for tensor, value in writes:
+                tensor.copy_(value)
+        return loss
+
+    def _writes(self, options: dict[str, Any], param: Any) -> list[tuple[Any, Any]]:
+        """The tensors to write to for one parameter, with their new values."""
+        state = self.state[param]
+        if "momentum_buffer" not in state:
+            making_state()
+            state["momentum_buffer"] = filled(param, 0.0)
+        momentum, lr = options["momentum"], options["lr"]
+        mean = state["momentum_buffer"].lerp(param.grad, 1 - momentum)
+        update = param.grad.lerp(mean, momentum) if options["nesterov"] else mean
+        update = _orthogonal(
+            update, options["ns_coefficients"], options["ns_steps"], options["eps"]
+        )
+        factor = _factor(options["adjust_lr_fn"], *param.shape)
+        moved = param * (1 - lr * options["weight_decay"]) - lr * factor * update.to(param.dtype)
+        return [(state["momentum_buffer"], mean), (param, moved)]
+
+
+def _orthogonal(
+    matrix: Any, coefficients: tuple[float, float, float], steps: int, eps: float
+) -> Any:
+    """A matrix near to the orthogonal factor of the polar decomposition."""
+    a, b, c = coefficients
+    try:
+        kind = bfloat16()
+    except ImportError:
+        kind = DTYPES["float32"]
+    wide = matrix.shape[0] <= matrix.shape[1]
+    x = matrix.to(kind) if wide else matrix.to(kind).T
+    x = x / x.norm().clamp(min=eps)
+    for _ in range(steps):
+        gram = x @ x.T
+        x = x.addmm(gram.addmm(gram, gram, beta=b, alpha=c), x, beta=a)
+    return x if wide else x.T
+
+
+def _factor(adjust: str | None, rows: int, columns: int) -> float:
+    """What the learning rate is multiplied by for a matrix of that shape."""
+    if adjust == "match_rms_adamw":
+        return 0.2 * math.sqrt(max(rows, columns))
+    return math.sqrt(max(1, rows / max(columns, 1)))
