@@ -7,8 +7,8 @@ import pytest
 
 from wengert.compiler.decompose import CORE, DECOMPOSED
 from wengert.compiler.ir import Program, Step, apply
+from wengert.compiler.operations import S
 from wengert.compiler.passes import simplify
-from wengert.compiler.sym import S
 from wengert.compiler.trace import Trace
 from wengert.interp.eager import K
 from wengert.prims.whole import TABLE

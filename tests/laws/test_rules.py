@@ -38,40 +38,40 @@ def codes_of(code):
             yield from codes_of(constant)
 
 
-@pytest.mark.parametrize("where", RULES)
-def test_a_rule_uses_operators_and_its_namespace_only(where):
-    for outer, function in functions_of(RULES[where].call).items():
-        for code in codes_of(outer):
-            for name in code.co_names:
-                value = function.__globals__.get(name)
-                if isinstance(value, types.ModuleType):
-                    assert value.__name__ in {"math", "cmath"}, f"{where} uses {value.__name__}"
-                module = getattr(value, "__module__", None) or ""
-                assert not module.startswith("wengert.kernels"), f"{where} calls {name} directly"
-                assert name not in FORBIDDEN_NAMES, f"{where} uses .{name}"
+def codes_of_rules():
+    """For each rule: where it is, a code that runs in it, and the function that this is part of."""
+    for where, rule in RULES.items():
+        for outer, function in functions_of(rule.call).items():
+            for code in codes_of(outer):
+                yield where, code, function
 
 
-@pytest.mark.parametrize("where", RULES)
-def test_a_rules_constants_are_python_numbers(where):
+def test_rules_use_operators_and_their_namespace_only():
+    for where, code, function in codes_of_rules():
+        for name in code.co_names:
+            value = function.__globals__.get(name)
+            if isinstance(value, types.ModuleType):
+                assert value.__name__ in {"math", "cmath"}, f"{where} uses {value.__name__}"
+            module = getattr(value, "__module__", None) or ""
+            assert not module.startswith("wengert.kernels"), f"{where} calls {name} directly"
+            assert name not in FORBIDDEN_NAMES, f"{where} uses .{name}"
+
+
+def test_the_constants_of_rules_are_python_numbers():
     # a NumPy scalar would change the dtype of what it meets
-    for outer, function in functions_of(RULES[where].call).items():
-        values = [
-            function.__globals__.get(name) for code in codes_of(outer) for name in code.co_names
-        ]
+    for where, code, function in codes_of_rules():
+        values = [function.__globals__.get(name) for name in code.co_names]
         values += [cell.cell_contents for cell in function.__closure__ or ()]
         for value in values:
             assert not isinstance(value, np.generic | np.ndarray), f"{where} uses {value!r}"
 
 
-@pytest.mark.parametrize("where", RULES)
-def test_a_rule_calls_primitives_that_exist(where):
-    for outer in functions_of(RULES[where].call):
-        for code in codes_of(outer):
-            parameters = code.co_varnames[: code.co_argcount]
-            if "F" not in parameters and "F" not in code.co_freevars:
-                continue
-            for instruction in _attributes_of("F", code):
-                assert instruction in TABLE, f"{where} calls F.{instruction}, which is no primitive"
+def test_rules_call_primitives_that_exist():
+    for where, code, _ in codes_of_rules():
+        parameters = code.co_varnames[: code.co_argcount]
+        if "F" in parameters or "F" in code.co_freevars:
+            for name in _attributes_of("F", code):
+                assert name in TABLE, f"{where} calls F.{name}, which is no primitive"
 
 
 def _attributes_of(variable, code):
@@ -126,11 +126,10 @@ def test_a_record_needs_one_rule_for_each_argument():
     assert "never_registered" not in TABLE
 
 
-@pytest.mark.parametrize("name", TABLE)
-def test_a_record_names_what_exists(name):
-    prim = TABLE[name]
-    for form in (prim.scalar, prim.rscalar):
-        assert form is None or form in TABLE
-    assert set(prim.fixed) <= set(prim.args)
-    assert re.search(r"Backward(s|\d(_copy)?)$", prim.node), prim.node
-    assert repr(prim).startswith(f"<primitive {name}(")
+def test_records_name_what_exists():
+    for name, prim in TABLE.items():
+        for form in (prim.scalar, prim.rscalar):
+            assert form is None or form in TABLE, name
+        assert set(prim.fixed) <= set(prim.args), name
+        assert re.search(r"Backward(s|\d(_copy)?)$", prim.node), prim.node
+        assert repr(prim).startswith(f"<primitive {name}(")

@@ -241,6 +241,19 @@ def test_a_compiled_module_sees_parameters_and_modes_that_were_changed():
     assert wg.equal(call(x)[0], module[0].bias)
 
 
+def test_a_compiled_module_has_the_parameters_and_the_state_of_the_module():
+    module = nn.Sequential(nn.Linear(2, 2), nn.Dropout(1.0))
+    call = wg.compile(module, backend="numpy")
+    assert [p is q for p, q in zip(call.parameters(), module.parameters(), strict=True)] == [
+        True
+    ] * 2
+    assert list(call.state_dict()) == ["0.weight", "0.bias"]
+    call.eval()
+    assert not module.training and not call.training and call(wg.ones(1, 2)).any()
+    with pytest.raises(AttributeError, match="'Sequential' object has no attribute 'absent'"):
+        call.absent  # noqa: B018
+
+
 def test_a_module_that_counts_its_calls_is_not_compiled_but_right():
     class Counting(nn.Module):
         def __init__(self):

@@ -13,6 +13,7 @@ from typing import Any
 
 from wengert.base.dtypes import default_float
 from wengert.compiler.capture import Captured, capture
+from wengert.compiler.collector import seldom
 from wengert.compiler.control import COMPILED
 from wengert.compiler.entry import Entry, Options
 from wengert.compiler.environment import Environment
@@ -49,7 +50,7 @@ class Compiled:
     """
 
     def __init__(self, function: Callable[..., Any], options: Options, settings: Any) -> None:
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())
         self.function = function
         self.reason: Reason | None = None
         self.entries: list[tuple[Any, Entry]] = []
@@ -66,6 +67,12 @@ class Compiled:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
+
+    def __getattr__(self, name: str) -> Any:
+        # a compiled module has parameters, modes and a state: those of the module
+        if name == "function":
+            raise AttributeError(name)
+        return getattr(self.function, name)
 
     def __repr__(self) -> str:
         return f"<compiled {getattr(self.function, '__qualname__', self.function)}>"
@@ -143,12 +150,13 @@ class Compiled:
 
     def llvm(self, optimised: bool = False) -> str:
         """LLVM's text of all native programs, as it was written or as it was optimised."""
-        machines = [
-            block.executable.machine
+        # blocks that do the same share theirs
+        machines = {
+            block.executable.machine: None
             for _, entry in self.entries
             for block in entry.tree.blocks()
             if getattr(block.executable, "machine", None) is not None
-        ]
+        }
         return "\n".join(m.optimised() if optimised else m.ir for m in machines)
 
     def forget(self) -> None:
@@ -169,13 +177,13 @@ class Compiled:
         return None
 
     def _traced(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        with self._lock:
+        with self._lock, seldom():
             entry = self._entry(key, args, kwargs)
             environment = Environment(self.function, args, kwargs)
             if environment.refusal is not None:
                 self._stop(Reason(environment.refusal, None))
                 return self.function(*args, **kwargs)
-            unchanged = environment.matcher(gradients=False)
+            before = Environment(self.function, args, kwargs, gradients=False)
             started = perf_counter()
             captured = capture(
                 self.function, args, kwargs, environment, entry is not None and entry.by_blocks
@@ -187,7 +195,7 @@ class Compiled:
                 elif self._passed > self._options.limit:
                     self._stop(Reason("each call makes anew what the next one is to find", None))
                 return captured.result
-            if unchanged(args, kwargs) is None:
+            if not before.equals(Environment(self.function, args, kwargs, gradients=False)):
                 captured.trace.unmask()
                 self._stop(Reason("it changes what it reaches besides tensors", None))
                 return captured.result

@@ -27,7 +27,7 @@ def _sum(F: Any, self: Any) -> Any:
 def _sum_to(F: Any, self: Any, shape: Dims) -> Any:
     own = tuple(self.shape)
     if own == shape:
-        return F.alias(self)
+        return self
     lead = len(own) - len(shape)
     within = [i + lead for i, n in enumerate(shape) if n == 1 != own[i + lead]]
     if not within:

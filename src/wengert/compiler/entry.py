@@ -11,7 +11,8 @@ from wengert.base.containers import flatten
 from wengert.base.threads import get_num_threads
 from wengert.compiler.backends import numpy
 from wengert.compiler.capture import Captured
-from wengert.compiler.environment import Environment
+from wengert.compiler.collector import seldom
+from wengert.compiler.environment import Environment, Matcher
 from wengert.compiler.exit import Exit
 from wengert.compiler.graph import Graph, Visit
 from wengert.compiler.ir import Program, apply
@@ -62,6 +63,10 @@ class Options:
 
     def finish(self, program: Program) -> tuple[Program, Any]:
         """A program made simpler, and what runs it."""
+        with seldom():
+            return self._finished(program)
+
+    def _finished(self, program: Program) -> tuple[Program, Any]:
         simple = vectorise(roll(simplify(program, fastmath=self.fastmath)))
         settings: dict[str, Any] = {
             "threads": self.threads or get_num_threads(),
@@ -160,8 +165,6 @@ class Entry:
     ----------
     environment
         What the function reached.
-    match
-        Whether a call reaches the same.
     tree
         The traces.
     verified
@@ -177,13 +180,20 @@ class Entry:
         self.function = function
         self.options = options
         self.name = name
-        self.match = environment.matcher()
+        self._match: Matcher | None = None
         self.tree: Any = Tree((), options.finish)
         self.trial: Trial | None = Trial()
         self.gain: float | None = None
         self.foreign: list[Any] = []
         self.contents: list[Any] = []
         self.verified = True
+
+    @property
+    def match(self) -> Matcher:
+        """Whether a call reaches the same; made when it is first needed, which it may never be."""
+        if self._match is None:
+            self._match = self.environment.matcher()
+        return self._match
 
     @property
     def by_blocks(self) -> bool:
@@ -300,21 +310,20 @@ class Entry:
                 list(arrays),
                 given,
             )
-        inputs = [trace.before.get(v, trace.arrays[v]) for v in captured.inputs]
+        inputs = [contiguous(trace.before.get(v, trace.arrays[v])) for v in captured.inputs]
+        if self.tree.traces == 1:
+            # what later calls run
+            found, known = self.tree.run(inputs, trace.arrays)
+            if found.call is None:
+                found.call = Call(self, found)
+            return self.finished(found.without_effects(), known, list(tensors), list(arrays), given)
         own = Entry.__new__(Entry)
         own.environment, own.options, own.name = self.environment, self.options, self.name
-        own.function, own.match = self.function, self.match
+        own.function, own._match = self.function, self._match
         own.tree = Tree(captured.inputs, self.options.finish)
         own.tree.add(captured.inputs, trace.items, exit)
-        found, known = own.tree.run([contiguous(array) for array in inputs], trace.arrays)
-        bare = found.without_effects()
-        return own.finished(
-            bare,
-            known,
-            list(tensors),
-            list(arrays),
-            given,
-        )
+        found, known = own.tree.run(inputs, trace.arrays)
+        return own.finished(found.without_effects(), known, list(tensors), list(arrays), given)
 
 
 def contiguous(array: Any) -> Any:

@@ -16,22 +16,31 @@ clocks or draw random numbers elsewhere, iterators, and other objects with a sta
 from __future__ import annotations
 
 import builtins
-import dis
 import functools
 import math
 import operator
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert.base.size import Size
 from wengert.compiler.control import COMPILED
+from wengert.compiler.libraries import (
+    LIBRARIES,
+    is_global,
+    is_of_library,
+    is_ours,
+    is_plain,
+    names_of,
+    of_library_name,
+    slots_of,
+)
 from wengert.tape.base import LEAF, TensorBase
 
-__all__ = ["Environment", "Matcher", "is_of_library"]
+__all__ = ["Environment", "Matcher"]
 
 Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]] | None]
 
@@ -39,6 +48,7 @@ _VALUES = (
     *(int, str, bytes, bool, complex, slice, range, type(None), type(Ellipsis)),
     *(np.dtype, np.generic),
 )
+_COMPARED = frozenset({Size, float, set, frozenset})
 _STEADY = (
     types.BuiltinFunctionType,
     types.BuiltinMethodType,
@@ -56,13 +66,17 @@ _STATEFUL = frozenset(
     {"random", "time", "secrets", "uuid", "datetime", "os", "socket", "threading"}
 )
 """Modules of whose functions a trace can promise nothing."""
-_LIBRARIES = frozenset({"wengert", "numpy", "scipy"})
 _MOST = 5000
 """How many objects an environment may hold."""
 
 
 class Environment:
     """What a call of a function can reach.
+
+    Parameters
+    ----------
+    gradients
+        Whether the ``.grad`` of tensors counts.
 
     Attributes
     ----------
@@ -78,13 +92,20 @@ class Environment:
         The objects whose identity is a condition, which must not give way to others.
     """
 
-    def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        function: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        gradients: bool = True,
+    ) -> None:
+        self._gradients = gradients
         self.tensors: list[Any] = []
         self.arrays: list[Any] = []
         self.refusal: str | None = None
         self.kept: list[Any] = []
         self._names: dict[int, str] = {}
-        self._lines: list[tuple[str, bool]] = []
+        self._lines: list[str] = []
         self._scope: dict[str, Any] = {
             "LEAF": LEAF,
             "ndarray": np.ndarray,
@@ -109,22 +130,24 @@ class Environment:
         self.tensors = [None] * len(self.tensors)
         self.arrays = [None] * len(self.arrays)
 
-    def matcher(self, gradients: bool = True) -> Matcher:
-        """The function that checks the conditions.
+    def equals(self, other: Environment) -> bool:
+        """Whether everything is as it was when another environment of the same call was made."""
+        mine, yours = self._scope, other._scope
+        if self._lines != other._lines or self.refusal != other.refusal:
+            return False
+        return mine.keys() == yours.keys() and all(
+            _is_same(value, yours[name]) for name, value in mine.items()
+        )
 
-        Parameters
-        ----------
-        gradients
-            Whether it is a condition which tensors have a ``.grad``.
-        """
-        tensors = [f"t{i}" for i in range(len(self.tensors))] if gradients else []
-        arrays = [f"n{i}" for i in range(len(self.arrays))] if gradients else []
-        lines = self.lines(gradients)
+    def matcher(self) -> Matcher:
+        """The function that checks the conditions."""
+        tensors = [f"t{i}" for i in range(len(self.tensors))]
+        arrays = [f"n{i}" for i in range(len(self.arrays))]
         source = "\n".join(
             [
                 "def match(args, kwargs):",
                 "    try:",
-                *[f"        {line}" for line in lines],
+                *[f"        {line}" for line in self.lines()],
                 "    except (AttributeError, IndexError, KeyError, ValueError):",
                 "        return None",
                 f"    return [{', '.join(tensors)}], [{', '.join(arrays)}]",
@@ -135,14 +158,14 @@ class Environment:
         made: Matcher = scope["match"]
         return made
 
-    def lines(self, gradients: bool = True) -> list[str]:
+    def lines(self) -> list[str]:
         """The conditions as statements, each of which returns None where it does not hold.
 
         They leave the tensors and arrays in ``t0``, ..., ``n0``, ..., and payloads in ``p0``, ...
         """
-        lines = [line for line, optional in self._lines if gradients or not optional]
+        lines = [*self._lines]
         count = len(self.tensors)
-        if count > 1 and gradients:
+        if count > 1:
             # one tensor in two places is another program than two of them
             ids = ", ".join(f"id(t{i})" for i in range(count))
             lines.append(f"if len({{{ids}}}) != {count}: return None")
@@ -154,8 +177,8 @@ class Environment:
 
     # -- conditions --------------------------------------------------------------------------------
 
-    def _line(self, text: str, optional: bool = False) -> None:
-        self._lines.append((text, optional))
+    def _line(self, text: str) -> None:
+        self._lines.append(text)
 
     def _require(self, condition: str) -> None:
         self._line(f"if not ({condition}): return None")
@@ -257,11 +280,11 @@ class Environment:
             # its traces come and go
             self._require(f"{name} is {self._constant(value)}")
             self._value(value.function, f"{name}.function")
-        elif isinstance(value, _STEADY) or (is_of_library(kind) and not _is_ours(value, kind)):
+        elif isinstance(value, _STEADY) or (is_of_library(kind) and not is_ours(value, kind)):
             self._require(f"{name} is {self._constant(value)}")
-        elif hasattr(value, "__dict__") or _slots(kind):
+        elif hasattr(value, "__dict__") or slots_of(kind):
             self._instance(value, kind, name)
-        elif hasattr(value, "__hash__") and not hasattr(value, "__next__") and _is_plain(kind):
+        elif hasattr(value, "__hash__") and not hasattr(value, "__next__") and is_plain(kind):
             self._require(f"{name} is {self._constant(value)}")
         else:
             self._refuse(f"it uses an object with a state of its own ({kind.__name__})")
@@ -276,7 +299,7 @@ class Environment:
             self._require(f"list({inside}) == {self._constant(list(held))}")
             for key, part in held.items():
                 self._value(part, f"{inside}[{key!r}]")
-        for slot in _slots(kind):
+        for slot in slots_of(kind):
             if hasattr(value, slot):
                 self._value(getattr(value, slot), f"{name}.{slot}")
             else:
@@ -315,10 +338,10 @@ class Environment:
         if not isinstance(function, types.FunctionType):
             kind = type(function)
             # a module is called like a function, and holds tensors
-            if kind is not type and (not is_of_library(kind) or _is_ours(function, kind)):
+            if kind is not type and (not is_of_library(kind) or is_ours(function, kind)):
                 self._value(function, name)
             return
-        if _of_library_name(function.__module__) and wrapped is None:
+        if of_library_name(function.__module__) and wrapped is None:
             return
         self._names.setdefault(id(function), name)
         for i, value in enumerate(function.__defaults__ or ()):
@@ -333,7 +356,7 @@ class Environment:
                 return
             self._value(content, f"{name}.__closure__[{i}].cell_contents")
         space = function.__globals__
-        names = set(_names_of(function.__code__))
+        names = set(names_of(function.__code__))
         where: str | None = None
         for key in sorted(names):
             if key in space:
@@ -344,7 +367,7 @@ class Environment:
                 key in _WORLDLY
                 and hasattr(builtins, key)
                 and key not in function.__code__.co_varnames
-                and _is_global(function.__code__, key)
+                and is_global(function.__code__, key)
             ):
                 self._refuse(f"it calls {key}()")
 
@@ -359,7 +382,7 @@ class Environment:
         self._require(f"{path} is {self._constant(value)}")
         if base in _STATEFUL or (value.__name__ == "numpy" and "random" in names):
             self._refuse(f"it uses the module {value.__name__}, which draws or reads from outside")
-        elif base not in _LIBRARIES and base not in sys.stdlib_module_names:
+        elif base not in LIBRARIES and base not in sys.stdlib_module_names:
             inside = self._local(f"{path}.__dict__")
             for attribute in sorted(names & set(vars(value))):
                 self._global(attribute, vars(value)[attribute], f"{inside}[{attribute!r}]", names)
@@ -401,24 +424,19 @@ class Environment:
             self._tensor(ext.base, f"{name}.ext.base")
         else:
             self._line(f"if {name}.ext is not None and {name}.ext.base is not None: return None")
-        self._gradient(tensor, name)
+        if self._gradients:
+            self._gradient(tensor, name)
         if hasattr(tensor, "__dict__") and tensor.__dict__:
             self._value(tensor.__dict__, f"{name}.__dict__")
 
     def _gradient(self, tensor: Any, name: str) -> None:
         grad = None if tensor.ext is None else tensor.ext.grad
         if grad is None:
-            self._line(
-                f"if {name}.ext is not None and {name}.ext.grad is not None: return None", True
-            )
+            self._line(f"if {name}.ext is not None and {name}.ext.grad is not None: return None")
             return
-        own = self._names.get(id(grad))
-        self._line(f"if {name}.ext is None or {name}.ext.grad is None: return None", True)
-        if own is None:
-            # a tensor like others, but that it may come and go is no effect on its own
-            before = len(self._lines)
+        self._line(f"if {name}.ext is None or {name}.ext.grad is None: return None")
+        if id(grad) not in self._names:
             self._tensor(grad, f"{name}.ext.grad")
-            self._lines[before:] = [(line, True) for line, _ in self._lines[before:]]
 
     def _array(self, array: Any, path: str) -> None:
         seen = self._names.get(id(array))
@@ -434,56 +452,18 @@ class Environment:
         self._require(f"{name}.dtype == {dtype} and {name}.shape == {array.shape!r}")
 
 
-def _names_of(code: types.CodeType) -> Iterator[str]:
-    """The names that a function and those within it look up."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _names_of(constant)
-
-
-def _is_global(code: types.CodeType, name: str) -> bool:
-    """Whether code looks `name` up as a variable, not as an attribute (``model.eval()``)."""
-    inner = (part for part in code.co_consts if isinstance(part, types.CodeType))
-    return any(
-        step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval == name
-        for step in dis.get_instructions(code)
-    ) or any(_is_global(part, name) for part in inner)
-
-
-def _of_library_name(module: str | None) -> bool:
-    base = (module or "").split(".")[0]
-    return base in _LIBRARIES or base in sys.stdlib_module_names
-
-
-def is_of_library(kind: type) -> bool:
-    """Whether a class is NumPy's, SciPy's, Python's or our own, and without a state to mind."""
-    return (
-        _of_library_name(getattr(kind, "__module__", None))
-        and kind.__module__ != "__main__"
-        and (not _stateful(kind))
-    )
-
-
-def _is_ours(value: Any, kind: type) -> bool:
-    """Whether it is a module or an optimiser or the like, which hold tensors."""
-    return kind.__module__.startswith("wengert") and hasattr(value, "__dict__")
-
-
-def _stateful(kind: type) -> bool:
-    """Whether objects of a class of a library change what functions give that use them."""
-    if hasattr(kind, "__next__"):
-        return True
-    return kind.__module__.startswith(("numpy.random", "random", "_random", "_io", "io"))
-
-
-def _is_plain(kind: type) -> bool:
-    return not hasattr(kind, "__iter__") and not _stateful(kind)
-
-
-def _slots(kind: type) -> list[str]:
-    names: list[str] = []
-    for base in kind.__mro__:
-        slots = base.__dict__.get("__slots__", ())
-        names += [slots] if isinstance(slots, str) else list(slots)
-    return [name for name in names if name not in ("__weakref__", "__dict__")]
+def _is_same(mine: Any, yours: Any) -> bool:
+    """Whether what a condition compares with is the same in two environments."""
+    if mine is yours:
+        # a NumPy scalar may be NaN, which no condition ever finds again
+        return not isinstance(mine, np.generic | complex) or bool(mine == mine)
+    kind = type(mine)
+    if kind is not type(yours):
+        return False
+    if kind is list:
+        # the keys of a dictionary; tensors compare by their elements
+        return len(mine) == len(yours) and all(
+            a is b or (not isinstance(a, TensorBase) and a == b)
+            for a, b in zip(mine, yours, strict=True)
+        )
+    return (kind in _COMPARED or isinstance(mine, _VALUES)) and bool(mine == yours)

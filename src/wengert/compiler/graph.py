@@ -18,8 +18,8 @@ import numpy as np
 
 from wengert.compiler.ir import Program, Step, Value, apply, uses
 from wengert.compiler.node import Backward
+from wengert.compiler.operations import S
 from wengert.compiler.state import State
-from wengert.compiler.sym import S
 from wengert.compiler.trace import Draw, Guard, Trace, outcome_of
 from wengert.compiler.tree import Block, Missing, agree, blocks_of, key_of
 from wengert.interp.levels import Lifted, namespace_of

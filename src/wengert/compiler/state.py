@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from wengert.compiler.environment import is_of_library
+from wengert.compiler.libraries import is_of_library
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.sym import Sym
 from wengert.tape.base import LEAF, TensorBase

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: S, the namespace that computes as usual and notes what it computes.
+"""Layer 8 · compiler: symbols, which are real arrays and values of a program at once.
 
 NOTE [values of a trace]
 A `Sym` is the payload of a tensor while its function is traced: a real array, and the `Value` of
@@ -17,22 +17,17 @@ from __future__ import annotations
 
 import math
 import operator
-import weakref
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from wengert.compiler.decompose import DECOMPOSED
 from wengert.compiler.ir import Value
-from wengert.compiler.scalar import Scalar
-from wengert.interp.levels import Interpreter, Level, Lifted
+from wengert.interp.levels import Level, Lifted
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
-from wengert.tape.modes import current_mode
-from wengert.tape.views import single_step
 
-__all__ = ["S", "Storage", "Sym", "real"]
+__all__ = ["Storage", "Sym"]
 
 
 class Storage:
@@ -65,11 +60,11 @@ class Sym(Lifted):
         The array.
     trace
         The trace that it belongs to.
-    storage, chain
-        The memory, and the views, as (primitive, parameters), by which it is shown.
+    chain
+        The views, as (primitive, parameters), by which it shows its memory.
     """
 
-    __slots__ = ("__weakref__", "_seen", "_value", "array", "chain", "storage", "trace")
+    __slots__ = ("_seen", "_storage", "_value", "array", "chain", "trace")
     namespace: Any
     owner = Level(0)
     level = 0
@@ -87,19 +82,27 @@ class Sym(Lifted):
         self.array = array
         self.trace = trace
         self._value = value
-        self.storage = Storage(value) if storage is None else storage
+        self._storage = storage
+        self._seen = 0 if storage is None else storage.writes
         self.chain = chain
-        self._seen = self.storage.writes
-        trace.made.append(weakref.ref(self))
+
+    @property
+    def storage(self) -> Storage:
+        """The memory, which few are asked for."""
+        found = self._storage
+        if found is None:
+            found = self._storage = Storage(self._value)
+        return found
 
     @property
     def value(self) -> Value:
         """The value of the program, as after the last write to the memory."""
-        if self._seen != self.storage.writes:
-            value = self.storage.value
+        storage = self._storage
+        if storage is not None and self._seen != storage.writes:
+            value = storage.value
             for prim, params in self.chain:
-                value = self.trace.add(prim, (value,), params, None)[0]
-            self._value, self._seen = value, self.storage.writes
+                value = self.trace.view(prim, value, params)
+            self._value, self._seen = value, storage.writes
         return self._value
 
     # -- what operations ask of an array -----------------------------------------------------------
@@ -107,7 +110,8 @@ class Sym(Lifted):
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # follows from the array
         """The shape."""
-        return tuple(self.array.shape)
+        shape: tuple[int, ...] = self.array.shape
+        return shape
 
     @property
     def dtype(self) -> Any:
@@ -132,7 +136,7 @@ class Sym(Lifted):
     @property
     def real(self) -> Any:
         """The real part."""
-        return S.real(self) if self.dtype.kind == "c" else self
+        return self.namespace.real(self) if self.dtype.kind == "c" else self
 
     def contents(self) -> Iterable[Any]:
         """Nothing that belongs to another transform."""
@@ -145,7 +149,7 @@ class Sym(Lifted):
     def reshape(self, *shape: Any) -> Any:
         """The values in another shape."""
         sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
-        return S.unsafe_view(self, shape=tuple(self.array.reshape(sizes).shape))
+        return self.namespace.unsafe_view(self, shape=tuple(self.array.reshape(sizes).shape))
 
     def __repr__(self) -> str:
         return f"Sym({self.array!r})"
@@ -163,19 +167,19 @@ class Sym(Lifted):
 
     def any(self) -> Any:
         """Whether any element is true."""
-        return bool(S.any(self, dim=tuple(range(self.ndim)), keepdim=False))
+        return bool(self.namespace.any(self, dim=tuple(range(self.ndim)), keepdim=False))
 
     def all(self) -> Any:
         """Whether every element is true."""
-        return bool(S.all(self, dim=tuple(range(self.ndim)), keepdim=False))
+        return bool(self.namespace.all(self, dim=tuple(range(self.ndim)), keepdim=False))
 
     def min(self, axis: Any = None) -> Any:
         """The least element."""
-        return self.trace.scalar(S.amin(self, dim=_axes(self, axis), keepdim=False))
+        return self.trace.scalar(self.namespace.amin(self, dim=_axes(self, axis), keepdim=False))
 
     def max(self, axis: Any = None) -> Any:
         """The greatest element."""
-        return self.trace.scalar(S.amax(self, dim=_axes(self, axis), keepdim=False))
+        return self.trace.scalar(self.namespace.amax(self, dim=_axes(self, axis), keepdim=False))
 
     def _escaped(self, how: str) -> Any:
         return self.trace.escape(self, how)
@@ -217,7 +221,7 @@ class Sym(Lifted):
     ) -> Any:
         name = _BY_UFUNC.get(ufunc)
         if method == "__call__" and name is not None and not kwargs and self.trace.active:
-            return getattr(S, name)(*args)
+            return getattr(self.namespace, name)(*args)
         array_args = [
             self.trace.escape(a, ufunc.__name__) if isinstance(a, Sym) else a for a in args
         ]
@@ -226,24 +230,32 @@ class Sym(Lifted):
     # -- operators, for rules ----------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Any:
+        if other.__class__ is Sym and other.array.dtype is self.array.dtype:
+            return self.namespace.add(self, other)
         return _infix("add", self, other)
 
     def __radd__(self, other: Any) -> Any:
         return _infix("add", other, self)
 
     def __sub__(self, other: Any) -> Any:
+        if other.__class__ is Sym and other.array.dtype is self.array.dtype:
+            return self.namespace.sub(self, other)
         return _infix("sub", self, other)
 
     def __rsub__(self, other: Any) -> Any:
         return _infix("sub", other, self)
 
     def __mul__(self, other: Any) -> Any:
+        if other.__class__ is Sym and other.array.dtype is self.array.dtype:
+            return self.namespace.mul(self, other)
         return _infix("mul", self, other)
 
     def __rmul__(self, other: Any) -> Any:
         return _infix("mul", other, self)
 
     def __truediv__(self, other: Any) -> Any:
+        if other.__class__ is Sym and other.array.dtype is self.array.dtype:
+            return self.namespace.div(self, other)
         return _infix("div", self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
@@ -286,10 +298,14 @@ class Sym(Lifted):
         return _infix("logical_or" if self.dtype.kind == "b" else "bitwise_or", self, other)
 
     def __neg__(self) -> Any:
-        return S.neg(self)
+        return self.namespace.neg(self)
 
     def __invert__(self) -> Any:
-        return S.logical_not(self) if self.dtype.kind == "b" else S.bitwise_not(self)
+        return (
+            self.namespace.logical_not(self)
+            if self.dtype.kind == "b"
+            else self.namespace.bitwise_not(self)
+        )
 
     __hash__ = object.__hash__
 
@@ -314,13 +330,15 @@ def _infix(name: str, left: Any, right: Any) -> Any:
     if left.dtype != right.dtype:
         common = np.result_type(left.dtype, right.dtype)
         left, right = (
-            v if v.dtype == common else S.to_copy(v, dtype=common) for v in (left, right)
+            v if v.dtype == common else Sym.namespace.to_copy(v, dtype=common)
+            for v in (left, right)
         )
-    return _product(left, right) if name == "matmul" else getattr(S, name)(left, right)
+    return _product(left, right) if name == "matmul" else getattr(Sym.namespace, name)(left, right)
 
 
 def _product(left: Sym, right: Sym) -> Any:
     """``left @ right``, by the primitives that it consists of."""
+    S = Sym.namespace
     if left.ndim == 1 or right.ndim == 1:
         rows = S.unsqueeze(left, dim=0) if left.ndim == 1 else left
         columns = S.unsqueeze(right, dim=1) if right.ndim == 1 else right
@@ -341,99 +359,6 @@ def _product(left: Sym, right: Sym) -> Any:
 def _is_number(value: Any) -> bool:
     return value.__class__ in (float, int, bool, complex)
 
-
-def real(value: Any) -> Any:
-    """What a value of a trace is in this run, also within tuples."""
-    if isinstance(value, Sym):
-        return value.array
-    if isinstance(value, Scalar):
-        return value.number
-    if isinstance(value, tuple):
-        if hasattr(value, "_fields"):
-            return type(value)(*map(real, value))
-        return tuple(map(real, value))
-    if isinstance(value, list):
-        return list(map(real, value))
-    return value
-
-
-def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """Compute a primitive on the real arrays, and add it to the trace."""
-    trace = _trace_of((*args, *params.values()))
-    if trace is None and not prim.args:
-        # zeros that a rule asks for: a step like any other, not an array from outside
-        mode = current_mode()
-        trace = None if mode is None else mode.tracing
-        trace = trace if trace is not None and trace.active else None
-    if trace is None:
-        return prim.kernel(*map(real, args), **{n: real(p) for n, p in params.items()})
-    if any(type(arg) in _NUMBERS for arg in args):
-        args = _weak(args)
-    rule = DECOMPOSED.get(prim.name)
-    if rule is not None:
-        made = rule(S, *map(trace.symbol, args), **params)
-        if made is not NotImplemented:
-            return made
-    trace.fix_shape(prim, args, params)
-    symbols = [trace.symbol(arg) for arg in args]
-    results = prim.kernel(
-        *[symbol.array for symbol in symbols], **{n: real(p) for n, p in params.items()}
-    )
-    single = prim.outputs == 1
-    arrays = (results,) if single else tuple(results)
-    values = trace.add(
-        prim, [s.value for s in symbols], {n: trace.param(p) for n, p in params.items()}, arrays
-    )
-    outs = []
-    for i, (array, value) in enumerate(zip(arrays, values, strict=True)):
-        if prim.view and _shares(array, symbols[0].array):
-            step = single_step(prim, params, None if single else i, symbols[0].shape)
-            source = symbols[0]
-            chain = (*source.chain, (step.prim, step.params))
-            outs.append(Sym(array, trace, value, source.storage, chain))
-        else:
-            outs.append(Sym(array, trace, value))
-    return outs[0] if single else tuple(outs)
-
-
-_NUMBERS = frozenset({int, float, complex, bool, Scalar})
-
-
-def _weak(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Arguments with numbers in the dtype that the arrays beside them give these."""
-    dtypes = [arg.dtype for arg in args if hasattr(arg, "dtype")]
-    made = []
-    for arg in args:
-        if type(arg) is Scalar:
-            dtype = np.result_type(0.0, *dtypes)
-            made.append(arg.symbol if dtype == np.float64 else S.to_copy(arg.symbol, dtype=dtype))
-        elif type(arg) in _NUMBERS:
-            made.append(np.asarray(arg, np.result_type(arg, *dtypes)))
-        else:
-            made.append(arg)
-    return tuple(made)
-
-
-def _shares(array: Any, source: Any) -> bool:
-    return isinstance(array, np.ndarray) and (array.size == 0 or np.may_share_memory(array, source))
-
-
-def _trace_of(values: Iterable[Any]) -> Any:
-    for value in values:
-        if isinstance(value, Sym | Scalar):
-            if value.trace.active:
-                return value.trace
-        elif isinstance(value, tuple | list):
-            found = _trace_of(value)
-            if found is not None:
-                return found
-    return None
-
-
-S: Any = Interpreter(run)
-"""Every primitive as a function of values of a trace."""
-
-Sym.namespace = S
 
 _BY_UFUNC: dict[Any, str] = {}
 for _name, _prim in TABLE.items():

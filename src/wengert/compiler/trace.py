@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import gc
 import sys
-import weakref
 from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any, NamedTuple
@@ -19,10 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.compiler.ir import Number, Step, Value
+from wengert.compiler.operations import BY_SHAPE, S, run
 from wengert.compiler.returns import is_returned
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.state import State, state_of
-from wengert.compiler.sym import S, Storage, Sym, run
+from wengert.compiler.sym import Storage, Sym
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
@@ -31,9 +31,6 @@ from wengert.tape.node import next_sequence
 from wengert.tape.sites import OURS, prepare
 
 __all__ = ["Draw", "Guard", "Reason", "Trace"]
-
-_BY_SHAPE = frozenset({"masked_select", "nonzero", "unique_consecutive"})
-"""The operations whose result's shape depends on values, and on these alone."""
 
 
 class Reason(NamedTuple):
@@ -96,7 +93,7 @@ class Trace:
     foreign
         Copies of the arrays that came from outside of everything that is known.
     arrays
-        The real array of each value.
+        The real arrays of values that nothing computes.
     returned
         Floats and arrays that the function read off values to hand them back, by identity.
     given
@@ -107,6 +104,8 @@ class Trace:
         The symbols of the arrays that each run gives, by identity.
     before
         What was in such an array before it was written to.
+    where
+        The line of the user's program that steps are to have, where that is known already.
     """
 
     def __init__(self, code: CodeType | None = None, until: CodeType | None = None) -> None:
@@ -123,7 +122,7 @@ class Trace:
         self.arrays: dict[Value, Any] = {}
         self.known: dict[int, Sym] = {}
         self.before: dict[Value, Any] = {}
-        self.made: list[weakref.ref[Sym]] = []
+        self.where: tuple[str, int] | None = None
         self.namespace = _Bound(self)
         self._drawing = False
         self._streams = 0
@@ -189,24 +188,33 @@ class Trace:
             return self.symbol(param).value
         return param
 
-    def add(
-        self,
-        prim: Primitive,
-        args: Sequence[Value],
-        params: dict[str, Any],
-        arrays: Sequence[Any] | None,
-    ) -> list[Value]:
-        """Add a step; without the arrays that it gives, it is a view whose shape is found out."""
-        if arrays is None:
-            template = args[0]
-            blank = np.broadcast_to(np.zeros((), template.dtype), template.shape)
-            arrays = [prim.kernel(blank, **params)]
-            outs = [Value(a.dtype, tuple(a.shape)) for a in arrays]
-        else:
-            outs = [Value(a.dtype, tuple(a.shape)) for a in arrays]
-            self.arrays.update(zip(outs, arrays, strict=True))
-        self.items.append(Step(prim, args, params, outs, site()))
-        return outs
+    def view(self, prim: Primitive, base: Value, params: dict[str, Any]) -> Value:
+        """The value of a new step: a view whose shape is found out."""
+        blank = np.broadcast_to(np.zeros((), base.dtype), base.shape)
+        array = prim.kernel(blank, **params)
+        return self._put(prim, (base,), params, Value(array.dtype, tuple(array.shape)))
+
+    def _put(
+        self, prim: Primitive, args: Sequence[Value], params: dict[str, Any], out: Value
+    ) -> Value:
+        self.items.append(Step(prim, args, params, (out,), self.where or self.here()))
+        return out
+
+    def here(self) -> tuple[str, int] | None:
+        """The line of the user's program that is running."""
+        frame: Any = sys._getframe(1)
+        while frame is not None:
+            if frame.f_code.co_filename not in OURS:
+                return frame.f_code.co_filename, frame.f_lineno
+            frame = frame.f_back
+        return None
+
+    def stay(self) -> tuple[str, int] | None:
+        """Let all steps up to the next change of `where` have this line; gives what it was."""
+        before = self.where
+        if before is None:
+            self.where = self.here()
+        return before
 
     def with_number(self, name: str, left: Any, right: Any) -> Any:
         """An operator with a Python number on one side, as NumPy's arrays compute it."""
@@ -270,14 +278,14 @@ class Trace:
             state = None
             if self._until is not None:
                 state = state_of(self, next_sequence(), self._until)
-            self.items.append(Guard(kind, symbol.value, outcome, site(), state))
+            self.items.append(Guard(kind, symbol.value, outcome, self.here(), state))
         return outcome
 
     def fix_shape(self, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> None:
         """Decide on what the shape of a result depends on."""
         if prim.name == "index":
             masks = [m for m in params["indices"] if isinstance(m, Sym) and m.dtype.kind == "b"]
-        elif prim.name in _BY_SHAPE:
+        elif prim.name in BY_SHAPE:
             masks = [arg for arg in args if isinstance(arg, Sym)][-1:]
         else:
             return
@@ -299,7 +307,7 @@ class Trace:
     def give_up(self, what: str) -> None:
         """Note why there is no trace."""
         if self.active and self.broken is None:
-            self.broken = Reason(what, site())
+            self.broken = Reason(what, self.here())
 
     def discard(self) -> None:
         """Note that something is made which is there in later runs."""
@@ -338,10 +346,12 @@ class Trace:
 
         They are found by the garbage collector, since nothing says who may hold one.
         """
-        symbols = [symbol for reference in self.made if (symbol := reference()) is not None]
-        for holder in gc.get_referrers(*symbols) if symbols else ():
-            if isinstance(holder, TensorBase) and isinstance(holder.payload, Sym):
-                holder.payload = holder.payload.array
+        for holder in gc.get_objects():
+            # by its type: proxies of other libraries may say that they are anything
+            if issubclass(type(holder), TensorBase):
+                payload = getattr(holder, "payload", None)
+                if payload.__class__ is Sym and payload.trace is self:
+                    holder.payload = payload.array
 
     # -- writes ------------------------------------------------------------------------------------
 
@@ -368,12 +378,12 @@ class Trace:
         if not chain:
             return new
         (prim, params), *rest = chain
-        part = self.add(prim, (base,), params, None)[0] if rest else None
+        part = self.view(prim, base, params) if rest else None
         if part is not None:
             new = self._placed(part, rest, new)
         scatter = TABLE.get(f"{prim.name}_scatter")
         if scatter is not None and prim.name != "as_strided":
-            return self._blank(scatter, (base, new), params)
+            return self._put(scatter, (base, new), params, Value(base.dtype, base.shape))
         rule = prim.rules[0]
         if prim.name in _RESHAPES and rule is not None:
             known = {"self_shape": base.shape, **params}
@@ -388,11 +398,6 @@ class Trace:
         if array is None:
             array = np.zeros(value.shape, value.dtype)
         return Sym(array, self, value)
-
-    def _blank(self, prim: Primitive, args: tuple[Value, ...], params: dict[str, Any]) -> Value:
-        out = Value(args[0].dtype, args[0].shape)
-        self.items.append(Step(prim, args, params, (out,), site()))
-        return out
 
 
 _RESHAPES = frozenset(
@@ -425,16 +430,6 @@ def outcome_of(kind: str, array: Any) -> Any:
     if kind == "item":
         return array.item()
     return int(np.count_nonzero(array))
-
-
-def site() -> tuple[str, int] | None:
-    """The line of the user's program that is running."""
-    frame: Any = sys._getframe(2)
-    while frame is not None:
-        if frame.f_code.co_filename not in OURS:
-            return frame.f_code.co_filename, frame.f_lineno
-        frame = frame.f_back
-    return None
 
 
 class _Bound:

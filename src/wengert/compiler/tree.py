@@ -14,9 +14,14 @@ from itertools import pairwise
 from typing import Any
 
 from wengert.compiler.ir import Program, Step, Value, substitute, uses
+from wengert.compiler.passes.keys import program_key
 from wengert.compiler.trace import Draw, Guard, outcome_of
 
 __all__ = ["Block", "Missing", "Tree", "agree", "blocks_of", "key_of"]
+
+
+_SHARED = 2048
+"""Blocks of more steps than this are not likely to be equal."""
 
 
 class Missing(Exception):
@@ -92,17 +97,19 @@ class Block:
             made.guard = self.guard._replace(value=rename(self.guard.value))
         return made
 
-    def needs(self, found: dict[Block, set[Value]]) -> set[Value]:
-        """The values that this block and those after it read, or hand out; `found` is filled."""
-        wanted: set[Value] = set() if self.exit is None else set(self.exit.needs())
+    def needs(self, wanted: set[Value]) -> set[Value]:
+        """Which of its values are read or handed out, given what those after it read.
+
+        To `wanted` is added what this block reads.
+        """
+        if self.exit is not None:
+            wanted.update(self.exit.needs())
         if self.guard is not None:
             wanted.add(self.guard.value)
-        for child in self.children.values():
-            wanted |= child.needs(found)
-        found[self] = set(wanted)
+        found = {out for step in self.steps for out in step.outs if out in wanted}
         for step in self.steps:
             wanted.update(uses(step))
-        return wanted
+        return found
 
     def make(self, wanted: set[Value], finish: Callable[[Program], tuple[Program, Any]]) -> None:
         """Make the program that gives the values of `wanted` which this block computes."""
@@ -150,6 +157,17 @@ class Tree:
         self.traces = 0
         self._finish = finish
         self._stale = True
+        self._programs: dict[Any, tuple[Program, Any]] = {}
+
+    def _made(self, program: Program) -> tuple[Program, Any]:
+        """A program made simpler, and what runs it; blocks that do the same share these."""
+        alone = self.root is not None and not self.root.children
+        if alone or len(program.steps) > _SHARED:
+            return self._finish(program)
+        key = program_key(program)
+        if key not in self._programs:
+            self._programs[key] = self._finish(program)
+        return self._programs[key]
 
     def add(self, inputs: Sequence[Value], items: Iterable[Any], exit: Any) -> bool:
         """Add a trace; False if it contradicts those that are there.
@@ -197,10 +215,16 @@ class Tree:
         """Make the programs of all blocks, as far as they are not what they must be."""
         if not self._stale or self.root is None:
             return
-        found: dict[Block, set[Value]] = {}
-        self.root.needs(found)
-        for block, wanted in found.items():
-            block.make(wanted, self._finish)
+        wanted: dict[Block, set[Value]] = {}
+        for block in reversed([*self.blocks()]):
+            # a set goes on from block to block, since there may be hundreds of them in a row
+            behind = [wanted.pop(child) for child in block.children.values()]
+            own = max(behind, key=len, default=set())
+            for other in behind:
+                if other is not own:
+                    own |= other
+            block.make(block.needs(own), self._made)
+            wanted[block] = own
         self._stale = False
 
     def run(self, arrays: Sequence[Any], drawn: dict[Value, Any] | None = None) -> Any:

@@ -12,8 +12,8 @@ from wengert.func.batch import vmap
 from wengert.func.forward import jvp
 from wengert.func.inputs import Transformed, chosen, replaced, tensors_of, with_aux
 from wengert.func.reverse import grad, vjp
+from wengert.ops.options import fixed
 from wengert.ops.permute import movedim
-from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
 __all__ = [
@@ -31,14 +31,14 @@ __all__ = [
 def units_of(tensors: Sequence[Any]) -> list[Any]:
     """For each tensor the unit vectors of the space of all: a row for each element of any."""
     total = sum(tensor.payload.size for tensor in tensors)
-    made, start = [], 0
+    units, start = [], 0
     for tensor in tensors:
         count = tensor.payload.size
         rows = np.zeros((total, count), tensor.payload.dtype)
         rows[start : start + count] = np.eye(count, dtype=rows.dtype)
-        made.append(new_tensor(rows.reshape(total, *tensor.payload.shape)))
+        units.append(fixed(rows.reshape(total, *tensor.payload.shape)))
         start += count
-    return made
+    return units
 
 
 def _rows(tensor: Any, like: list[Any], by_output: bool) -> list[Any]:

@@ -13,10 +13,10 @@ from wengert.ops.coerce import dtype_name, integer, operand, operands
 from wengert.ops.linear_checks import check_floating, check_same_dtype, square_of
 from wengert.ops.linear_systems import inv
 from wengert.ops.matmul import check_dtypes, matmul
+from wengert.ops.options import fixed
 from wengert.ops.out import into
 from wengert.prims import contraction as _contraction
 from wengert.prims import products as _records
-from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
 __all__ = [
@@ -80,8 +80,8 @@ def _power(x: Any, n: int) -> Any:
     a = x.payload
     if n == 0:
         # no element depends on x, but the result belongs to its graph
-        one = new_tensor(np.eye(a.shape[-1], dtype=a.dtype))
-        return T.where(new_tensor(np.zeros(a.shape, bool)), x, one)
+        one = fixed(np.eye(a.shape[-1], dtype=a.dtype))
+        return T.where(fixed(np.zeros(a.shape, bool)), x, one)
     if n == 1:
         return T.clone(x)
     if n == -1:
@@ -386,7 +386,7 @@ def powers(v: Any, count: int) -> Any:
     shape = v.payload.shape
     if v.payload.dtype.kind in "biu":
         v = T.to_copy(v, dtype=np.dtype(np.int64))
-    rows = new_tensor(np.ones((min(count, 1), *shape), v.payload.dtype))
+    rows = fixed(np.ones((min(count, 1), *shape), v.payload.dtype))
     if count > 1:
         # the products run along the first dimension, where the steps are between long rows
         repeated = T.expand(v, shape=(count - 1, *shape))

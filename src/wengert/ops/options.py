@@ -16,7 +16,16 @@ from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
 from wengert.tape.modes import current_mode
 
-__all__ = ["float_type", "input_tensor", "integer", "made", "number", "shape_of", "type_of"]
+__all__ = [
+    "fixed",
+    "float_type",
+    "input_tensor",
+    "integer",
+    "made",
+    "number",
+    "shape_of",
+    "type_of",
+]
 
 
 def made(array: Any, device: Any = None, requires_grad: bool = False) -> Any:
@@ -32,6 +41,14 @@ def made(array: Any, device: Any = None, requires_grad: bool = False) -> Any:
     if mode.tracing is not None:
         array = mode.tracing.memory(array)
     return made_in_inference(new_tensor(array, edge))
+
+
+def fixed(array: Any) -> Any:
+    """A new tensor over an array that follows from shapes and numbers alone, for every run."""
+    mode = current_mode()
+    if mode is not None and mode.tracing is not None:
+        array = mode.tracing.memory(array)
+    return new_tensor(array)
 
 
 def _not_differentiable(kind: Any) -> RuntimeError:

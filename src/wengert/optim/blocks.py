@@ -20,7 +20,7 @@ from wengert.optim.rules import Scratch
 
 __all__ = ["BLOCK", "SMALL", "Plan"]
 
-BLOCK = 32768
+BLOCK = 65536
 """How many elements a rule runs over at once."""
 SMALL = 1024
 """Parameters of up to so many elements are put together."""

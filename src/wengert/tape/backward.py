@@ -189,6 +189,8 @@ class _Walk:
                 if target.seq < 0:
                     wanted.setdefault(target, (None,) * len(target.edges))
         searching = begin_search()
+        tracing = None if before is None else before.tracing
+        line = None if tracing is None else tracing.stay()
         try:
             MODE.set(mode_for_walk(before, not self.raw))
             with np.errstate(all="ignore", invalid="log", call=REPORT):
@@ -201,6 +203,8 @@ class _Walk:
         finally:
             MODE.set(before)
             end_search(searching)
+            if tracing is not None:
+                tracing.where = line
 
     def _unwatched(
         self, wanted: Any, targets: set[Any] | None, accumulate: bool, look: Any

@@ -71,13 +71,15 @@ class _Drawn:
     def block(self, block: Block) -> None:
         """Add the program of a block, its decision and its results."""
         if block.program is not None:
-            # inputs and outputs are known by other values outside of the program
-            for outer, inner in zip(block.inputs, block.program.inputs, strict=True):
-                self._boxes.setdefault(inner, self._input(outer))
+            # within the program, which blocks may share, all values are others
+            outside = self._boxes
+            given = [self._input(value) for value in block.inputs]
+            self._boxes = dict(zip(block.program.inputs, given, strict=True))
             self._steps(block.program)
+            inside, self._boxes = self._boxes, outside
             for outer, inner in zip(block.outputs, block.program.outputs, strict=True):
-                if inner in self._boxes:
-                    self._boxes[outer] = self._boxes[inner]
+                if inner in inside:
+                    outside[outer] = inside[inner]
         if block.guard is not None:
             outcomes = ", ".join(repr(child.outcome) for child in block.children.values())
             self._box(Box("operation", "decide", [f"met: {outcomes}"]), [block.guard.value])

@@ -233,12 +233,14 @@ class Builder:
         now = self.now
         args = step.args
         for arg in args:
-            if arg in now or arg.constant is not None:
+            if arg.constant is not None or arg in now:
                 args = tuple([self.current(arg) for arg in args])
                 break
         params = step.params
-        if params and not params.keys() <= WITHOUT_VALUES:
-            params = self._params(params)
+        for name, param in params.items():
+            if param.__class__ in _WITH_VALUES and name not in WITHOUT_VALUES:
+                params = self._params(params)
+                break
         self.site = step.site
         outs = step.outs
         if len(outs) == 1:
@@ -373,13 +375,14 @@ WITHOUT_VALUES = frozenset(
 """The names of parameters that hold no values: looking through all takes as long as the rest."""
 
 
-def read(step: Step | Loop) -> Sequence[Value]:
+def read(step: Any) -> Sequence[Value]:
     """Every value that a step reads."""
-    if step.__class__ is Step:
-        params = step.params
-        if not params or params.keys() <= WITHOUT_VALUES:
-            return step.args
-    return list(uses(step))
+    if step.__class__ is not Step:
+        return list(uses(step))
+    for name, param in step.params.items():
+        if param.__class__ in _WITH_VALUES and name not in WITHOUT_VALUES:
+            return list(uses(step))
+    return step.args
 
 
 _PLAIN = frozenset({int, float, bool, complex, str, type(None)})

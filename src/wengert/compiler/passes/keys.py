@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.ir import Number
+from wengert.compiler.ir import Loop, Number, Program, Value
 
-__all__ = ["COMMUTATIVE", "constant_key", "param_key", "params_key"]
+__all__ = ["COMMUTATIVE", "constant_key", "param_key", "params_key", "program_key"]
 
 COMMUTATIVE = frozenset(
     {
@@ -69,3 +69,36 @@ def params_key(params: Mapping[str, Any]) -> Any:
 def constant_key(array: Any) -> Any:
     """The same for the elements of a constant."""
     return array.dtype.str, array.shape, array.tobytes()
+
+
+def program_key(program: Program) -> Any:
+    """What is equal for programs that compute the same in the same way."""
+    names: dict[Value, Any] = {value: i for i, value in enumerate(program.inputs)}
+
+    def name(value: Value) -> Any:
+        if value.constant is not None:
+            return value.dtype.str, value.shape, value.constant.tobytes()
+        return names.setdefault(value, len(names))
+
+    def param(value: Any) -> Any:
+        if value.__class__ is Value:
+            return Value, name(value)
+        if value.__class__ is Number:
+            return Number, name(value.value)
+        if value.__class__ in (tuple, list):
+            return tuple([param(part) for part in value])
+        return param_key(value)
+
+    lines: list[Any] = [tuple([(v.dtype.str, v.shape) for v in program.inputs])]
+    for step in program.steps:
+        outs = tuple([(name(out), out.dtype.str, out.shape) for out in step.outs])
+        if isinstance(step, Loop):
+            sliced = tuple([(name(v), start, by) for v, start, by in step.sliced])
+            read = tuple(map(name, (*step.carried, *step.fixed)))
+            lines.append((step.count, read, sliced, outs, program_key(step.body)))
+        else:
+            params = tuple([(n, param(step.params[n])) for n in sorted(step.params)])
+            lines.append((step.prim.name, tuple(map(name, step.args)), params, outs))
+    lines.append(tuple(map(name, program.outputs)))
+    lines.append(tuple([(name(made), name(over)) for made, over in program.writes]))
+    return tuple(lines)

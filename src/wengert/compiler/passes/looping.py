@@ -20,10 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.ir import Affine, Loop, Program, Value, uses
+from wengert.compiler.ir import Affine, Loop
 from wengert.compiler.passes.repeats import NUMBERS, POSITIONS, Region
+from wengert.compiler.passes.unrolled import Unrolled
 
-__all__ = ["FEWEST", "FIXED", "GIVEN", "LOCAL", "SLICED", "Shape", "Unrolled"]
+__all__ = ["FEWEST", "FIXED", "GIVEN", "LOCAL", "SLICED", "Shape"]
 
 _BACK = 3
 """How many repetitions back a value may be read."""
@@ -33,76 +34,6 @@ _STACKED = 1 << 16
 """Different values are stacked if they have up to so many elements together."""
 
 FIXED, SLICED, LOCAL, GIVEN = range(4)
-
-
-class Unrolled:
-    """A list of steps as arrays of numbers: what each reads, and where that was computed.
-
-    Attributes
-    ----------
-    steps
-        The steps.
-    values
-        All values, by number.
-    read, first
-        The numbers of the values that the steps read, one after the other, and for each step the
-        place in it where its own begin.
-    maker, port
-        For each value the step that computes it (-1: none), and which of its results it is.
-    whole, position
-        For each value the number of that of which it is one position of the first dimension (-1:
-        of none), and which.
-    """
-
-    def __init__(self, program: Program) -> None:
-        self.steps = program.steps
-        self.values: list[Value] = []
-        self._numbers: dict[Value, int] = {}
-        read: list[int] = []
-        first = [0]
-        makers: list[tuple[int, int, int]] = []
-        for i, step in enumerate(self.steps):
-            read += [self.number(value) for value in uses(step)]
-            first.append(len(read))
-            makers += [(self.number(out), i, port) for port, out in enumerate(step.outs)]
-        self.outputs = np.array([self.number(value) for value in program.outputs], np.int64)
-        self.read = np.array(read, np.int64)
-        self.first = np.array(first, np.int64)
-        size = len(self.values)
-        self.maker = np.full(size, -1, np.int64)
-        self.port = np.zeros(size, np.int64)
-        self.whole = np.full(size, -1, np.int64)
-        self.position = np.zeros(size, np.int64)
-        for out, i, port in makers:
-            self.maker[out], self.port[out] = i, port
-            row: Any = self.steps[i]
-            if _is_row(row):
-                self.whole[out] = self._numbers[row.args[0]]
-                self.position[out] = row.params["index"]
-
-    def number(self, value: Value) -> int:
-        """The number of a value."""
-        found = self._numbers.get(value)
-        if found is None:
-            found = self._numbers[value] = len(self.values)
-            self.values.append(value)
-        return found
-
-    def add(self, value: Value) -> int:
-        """The number of a value that a loop computes."""
-        self.maker = np.append(self.maker, -1)
-        self.port = np.append(self.port, 0)
-        self.whole = np.append(self.whole, -1)
-        self.position = np.append(self.position, 0)
-        return self.number(value)
-
-
-def _is_row(step: Any) -> bool:
-    """Whether a step takes one position of the first dimension."""
-    if isinstance(step, Loop) or step.prim.name != "select":
-        return False
-    dim, index = step.params["dim"], step.params["index"]
-    return bool(dim == 0 and index.__class__ is int and index >= 0)
 
 
 class Shape:

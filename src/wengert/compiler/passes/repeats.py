@@ -9,13 +9,14 @@ with the period p. Whether the arguments do as well is for whoever makes the loo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.compiler.ir import Loop, Number, Program, Step, Value
-from wengert.compiler.passes.keys import param_key
+from wengert.compiler.ir import Loop, Number, Step, Value, uses
+from wengert.compiler.passes.keys import param_key, program_key
+from wengert.compiler.passes.unrolled import Unrolled
 
 __all__ = ["Region", "labels", "regions"]
 
@@ -24,6 +25,9 @@ POSITIONS = frozenset({"index", "start", "end"})
 NUMBERS = frozenset({"other", "exponent", "base"})
 """The parameters that may be any float in each repetition."""
 
+_READ = 4
+"""Up to so many values that a step reads are part of its label by way of arrays."""
+_LARGEST = 1 << 62
 _WINDOWS = (1, 6, 32)
 _CANDIDATES = 8
 _REPETITIONS = 8
@@ -46,84 +50,80 @@ class Region(NamedTuple):
         return self.start + self.period * self.repetitions
 
 
-def labels(steps: Sequence[Step | Loop]) -> Any:
+def labels(flat: Unrolled) -> Any:
     """A number for each step, equal for steps with equal labels (see NOTE [labels of steps])."""
-    known: dict[Any, int] = {}
-    types: dict[Any, Any] = {}
-    return np.array(
-        [known.setdefault(_label(step, types), len(known)) for step in steps],
+    kinds: dict[Any, int] = {}
+    types = np.array([kinds.setdefault((v.dtype, v.shape), len(kinds)) for v in flat.values])
+    reads, begins = np.diff(flat.first), flat.first[:-1]
+    # what is read, and the one result, are put together with the rest for all steps at once
+    common = (np.diff(flat.behind, prepend=0) == 1) & (reads <= _READ)
+    common[[i for i, step in enumerate(flat.steps) if step.__class__ is Loop]] = False
+    heads: dict[Any, int] = {}
+    marks = np.array(
+        [
+            heads.setdefault(_head(step) if plain else _label(step, kinds), len(heads))
+            for step, plain in zip(flat.steps, common.tolist(), strict=True)
+        ],
         dtype=np.int64,
     )
+    count = len(heads)
+
+    def refine(at: Any, more: Any, size: int) -> None:
+        """Tell marks apart also by numbers below `size`, at some steps."""
+        nonlocal marks, count
+        if count * size >= _LARGEST:
+            found, marks = np.unique(marks, return_inverse=True)
+            count = found.size
+        marks = marks * size
+        marks[at] += more
+        count *= size
+
+    refine(common, reads[common] + 1, _READ + 2)
+    refine(common, types[flat.made[flat.behind[common] - 1]], len(kinds))
+    for k in range(_READ):
+        at = common & (reads > k)
+        refine(at, types[flat.read[begins[at] + k]], len(kinds))
+    return marks
 
 
-def _type_of(value: Value, types: dict[Any, Any]) -> Any:
-    key = (value.dtype, value.shape)
-    return types.setdefault(key, len(types))
+def _head(step: Any) -> Any:
+    """The part of a label that is not about what is read and computed."""
+    params = step.params
+    if not params:
+        return step.prim.name
+    return step.prim.name, *[_param_label(name, params[name]) for name in params]
 
 
-def _label(step: Step | Loop, types: dict[Any, Any]) -> Any:
+def _label(step: Step | Loop, kinds: dict[Any, int]) -> Any:
+    def types(values: Iterable[Value]) -> tuple[int, ...]:
+        return tuple([kinds[v.dtype, v.shape] for v in values])
+
     if isinstance(step, Loop):
-        read = [v for v, _, _ in step.sliced]
         return (
             "loop",
             step.count,
             tuple([(start, by) for _, start, by in step.sliced]),
-            tuple([_type_of(v, types) for v in (*step.carried, *read, *step.fixed, *step.outs)]),
-            body_key(step.body),
+            types((*uses(step), *step.outs)),
+            program_key(step.body),
         )
-    return (
-        step.prim.name,
-        tuple([_type_of(value, types) for value in step.args]),
-        tuple([_type_of(value, types) for value in step.outs]),
-        *[_param_label(name, step.params[name], types) for name in step.params],
-    )
+    return types(uses(step)), types(step.outs), _head(step)
 
 
-def _param_label(name: str, param: Any, types: dict[Any, Any]) -> Any:
+def _param_label(name: str, param: Any) -> Any:
     kind = param.__class__
     if kind is int and name in POSITIONS:
         return name
     if kind is float and name in NUMBERS:
         return name
-    if kind is Value:
-        return name, _type_of(param, types)
-    if kind is Number:
-        return name, Number, _type_of(param.value, types)
+    if kind is Value or kind is Number:
+        # one of those that are read
+        return name, kind
     if kind is tuple or kind is list:
-        return name, kind, tuple([_param_label("", part, types) for part in param])
+        for part in param:
+            if part.__class__ is not int:
+                return name, kind, tuple([_param_label("", part) for part in param])
+        return (name, param) if kind is tuple else (name, kind, *param)
     return name, param_key(param)
-
-
-def body_key(body: Program) -> Any:
-    """What is equal for programs that compute the same in the same way."""
-    names: dict[Value, Any] = {value: i for i, value in enumerate(body.inputs)}
-
-    def name(value: Value) -> Any:
-        if value.constant is not None:
-            return value.dtype.str, value.shape, value.constant.tobytes()
-        return names.setdefault(value, len(names))
-
-    def param(value: Any) -> Any:
-        if value.__class__ is Value:
-            return name(value)
-        if value.__class__ is Number:
-            return Number, name(value.value)
-        if value.__class__ in (tuple, list):
-            return tuple([param(part) for part in value])
-        return param_key(value)
-
-    lines: list[Any] = [tuple([(v.dtype.str, v.shape) for v in body.inputs])]
-    for step in body.steps:
-        outs = tuple([(name(out), out.dtype.str, out.shape) for out in step.outs])
-        if isinstance(step, Loop):
-            sliced = tuple([(name(v), start, by) for v, start, by in step.sliced])
-            read = tuple(map(name, (*step.carried, *step.fixed)))
-            lines.append((step.count, read, sliced, outs, body_key(step.body)))
-        else:
-            params = tuple([(n, param(step.params[n])) for n in sorted(step.params)])
-            lines.append((step.prim.name, tuple(map(name, step.args)), params, outs))
-    lines.append(tuple(map(name, body.outputs)))
-    return tuple(lines)
 
 
 # -- periods --------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from wengert.compiler.ir import Loop, Program
 from wengert.compiler.passes.repeats import labels, regions
 from wengert.compiler.passes.rolling import rolled
 from wengert.compiler.passes.simplify import simplify
+from wengert.compiler.passes.unrolled import Unrolled
 
 __all__ = ["roll"]
 
@@ -38,8 +39,11 @@ def roll(program: Program, least: int = _LEAST) -> Program:
     """
     made = program
     for _ in range(_ROUNDS):
-        found = regions(labels(made.steps), least) if len(made.steps) >= least else []
-        again = rolled(made, found, least) if found else made
+        if len(made.steps) < least:
+            break
+        flat = Unrolled(made)
+        found = regions(labels(flat), least)
+        again = rolled(made, flat, found, least) if found else made
         if again is made:
             break
         # stacks of what loops stacked are what they stacked

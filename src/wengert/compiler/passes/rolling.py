@@ -10,8 +10,9 @@ import numpy as np
 
 from wengert.compiler.ir import Loop, Number, Program, Step, Value, substitute
 from wengert.compiler.passes.builder import live
-from wengert.compiler.passes.looping import FEWEST, FIXED, LOCAL, SLICED, Shape, Unrolled
+from wengert.compiler.passes.looping import FEWEST, FIXED, LOCAL, SLICED, Shape
 from wengert.compiler.passes.repeats import Region
+from wengert.compiler.passes.unrolled import Unrolled
 from wengert.prims.record import TABLE
 
 __all__ = ["rolled"]
@@ -21,13 +22,13 @@ _LAYERS = 8
 _ATTEMPTS = 64
 
 
-def rolled(program: Program, regions: Iterable[Region], least: int) -> Program:
+def rolled(program: Program, flat: Unrolled, regions: Iterable[Region], least: int) -> Program:
     """A program with loops in place of those regions that are some; else the program itself."""
-    rolling = _Rolling(program)
-    regions = _chosen(rolling.flat, regions, least)
+    rolling = _Rolling(program, flat)
+    regions = _chosen(flat, regions, least)
     for region in regions:
         # with what earlier loops have stacked
-        shape = Shape(rolling.flat, region)
+        shape = Shape(flat, region)
         if shape.is_loop(least) and shape.is_small():
             rolling.loop(shape)
     return rolling.finish() if rolling.done else program
@@ -58,9 +59,9 @@ def _layered(flat: Unrolled, region: Region, least: int) -> Region | None:
 class _Rolling:
     """The new program as far as it is made."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, flat: Unrolled) -> None:
         self.program = program
-        self.flat = Unrolled(program)
+        self.flat = flat
         self.steps: list[Step | Loop] = []
         self.done = 0
         self.now: dict[int, Value] = {}
@@ -340,6 +341,4 @@ class _Making:
             for number in numbers:
                 flat.whole[number] = whole
                 flat.position[number] = (flat.maker[number] - self.begin) // self.shape.period
-        for i in range(self.begin, self.end):
-            for out in flat.steps[i].outs:
-                rolling.gone[flat.number(out)] = True
+        rolling.gone[flat.computed(self.begin, self.end)] = True

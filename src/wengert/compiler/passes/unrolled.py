@@ -1,0 +1,94 @@
+"""Layer 8 · compiler: a list of steps as arrays of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.ir import Program, Step, Value
+from wengert.compiler.passes.builder import read
+
+__all__ = ["Unrolled"]
+
+
+class Unrolled:
+    """A list of steps as arrays of numbers: what each reads, and where that was computed.
+
+    Attributes
+    ----------
+    steps
+        The steps.
+    values
+        All values, by number.
+    read, first
+        The numbers of the values that the steps read, one after the other, and for each step the
+        place in it where its own begin.
+    made, behind
+        The same for those that they compute: `behind` has the place where a step's own end.
+    maker, port
+        For each value the step that computes it (-1: none), and which of its results it is.
+    whole, position
+        For each value the number of that of which it is one position of the first dimension (-1:
+        of none), and which.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.steps = program.steps
+        numbers: dict[Value, int] = {}
+        number = numbers.setdefault
+        taken: list[int] = []
+        first = [0]
+        made: list[int] = []
+        behind: list[int] = []
+        rows: list[tuple[int, int, int]] = []
+        for step in self.steps:
+            for value in read(step):
+                taken.append(number(value, len(numbers)))
+            first.append(len(taken))
+            for out in step.outs:
+                made.append(number(out, len(numbers)))
+            behind.append(len(made))
+            if isinstance(step, Step) and step.prim.name == "select" and _is_row(step):
+                rows.append((made[-1], taken[first[-2]], step.params["index"]))
+        outputs = [number(value, len(numbers)) for value in program.outputs]
+        self._numbers = numbers
+        self.values: list[Value] = list(numbers)
+        self.outputs = np.array(outputs, np.int64)
+        self.read = np.array(taken, np.int64)
+        self.first = np.array(first, np.int64)
+        self.made = np.array(made, np.int64)
+        self.behind = np.array(behind, np.int64)
+        size = len(numbers)
+        counts = np.diff(self.behind, prepend=0)
+        self.maker = np.full(size, -1, np.int64)
+        self.maker[self.made] = np.repeat(np.arange(len(self.steps)), counts)
+        self.port = np.zeros(size, np.int64)
+        begins = np.repeat(self.behind - counts, counts)
+        self.port[self.made] = np.arange(self.made.size) - begins
+        self.whole = np.full(size, -1, np.int64)
+        self.position = np.zeros(size, np.int64)
+        if rows:
+            outs, sources, positions = np.array(rows, np.int64).T
+            self.whole[outs] = sources
+            self.position[outs] = positions
+
+    def add(self, value: Value) -> int:
+        """The number of a value that a loop computes."""
+        self.maker = np.append(self.maker, -1)
+        self.port = np.append(self.port, 0)
+        self.whole = np.append(self.whole, -1)
+        self.position = np.append(self.position, 0)
+        self._numbers[value] = len(self.values)
+        self.values.append(value)
+        return len(self.values) - 1
+
+    def computed(self, begin: int, end: int) -> Any:
+        """The numbers of what the steps from `begin` to `end` compute."""
+        return self.made[self.behind[begin - 1] if begin else 0 : self.behind[end - 1]]
+
+
+def _is_row(step: Any) -> bool:
+    """Whether a step takes one position of the first dimension."""
+    dim, index = step.params["dim"], step.params["index"]
+    return bool(dim == 0 and index.__class__ is int and index >= 0)
