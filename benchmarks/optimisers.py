@@ -1,7 +1,7 @@
 """Optimisers: one step over many small, a few large, and some tiny parameters.
 
 PyTorch goes through the parameters one by one by default; ``foreach=True`` hands them over in
-lists. What its processors' fused kernels take is the third column.
+lists, and ``fused=True`` to kernels that were written for the one optimiser.
 """
 
 from __future__ import annotations

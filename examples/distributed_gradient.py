@@ -63,7 +63,10 @@ def on_workers(data, expected):
         threading.Event().wait(0.2)
         return loss(weights, batch)
 
-    with LocalCluster(n_workers=3, threads_per_worker=1) as cluster, Client(cluster) as client:
+    with (
+        LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
         held = wg.distributed.partitions(data, scheduler=client)  # they travel once
         gradient = wg.distributed.value_and_grad(slow, scheduler=client)
         victim = next(iter(client.run(os.getpid).values()))

@@ -9,6 +9,7 @@ import os
 import signal
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ import wengert as wg
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("distributed")
+KilledWorker = pytest.importorskip("distributed.scheduler").KilledWorker
 
 from wengert.distributed import (  # noqa: E402  it needs Dask
     PartitionError,
@@ -62,7 +64,7 @@ def cluster():
             n_workers=4,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=logging.CRITICAL,
         ) as made,
     ):
@@ -147,6 +149,17 @@ def test_an_error_comes_back_with_its_partition_and_its_traceback(client):
         value_and_grad(make_loss(), scheduler=client)(PARAMS, loaders)
 
 
+def test_a_partition_that_kills_its_workers_is_named(client):
+    cluster = schedulers.Cluster(client)
+    last = types.SimpleNamespace(address="tcp://last")
+    killed = KilledWorker(("wengert_gradient-1", 4), last, 3)
+    made = cluster._explained(killed, [])
+    assert made.partition == 4
+    assert "every worker that worked on it died, the last being tcp://last" in str(made)
+    assert cluster._explained(KilledWorker(("wengert_add-0-1", 4), last, 3), []) is None
+    assert cluster._explained(ValueError("other"), []) is None
+
+
 def test_functions_travel_once_and_stay_compiled(client):
     def loss(w, x):
         return ((w * x).sin() ** 2).mean()
@@ -179,10 +192,10 @@ def test_an_interrupt_cancels_what_is_under_way(client):
 
     data = partitions(BATCHES, scheduler=client)
     run = value_and_grad(slow, scheduler=client)
-    threading.Timer(0.2, signal.raise_signal, (signal.SIGINT,)).start()
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         run(PARAMS, data)
-    for _ in range(100):
+    for _ in range(600):
         if not any(client.processing().values()):
             break
         time.sleep(0.05)
@@ -252,7 +265,7 @@ def test_fewer_workers_change_no_bit(cluster, client, expected, number):
     run = value_and_grad(make_loss(), scheduler=client)
     assert bits(run(PARAMS, data)) == bits(expected)
     cluster.scale(number)
-    for _ in range(200):
+    for _ in range(1200):
         if len(client.nthreads()) == number:
             break
         time.sleep(0.05)

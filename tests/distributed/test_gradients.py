@@ -10,6 +10,7 @@ import wengert as wg
 pytest.importorskip("dask")
 
 from wengert import distributed
+from wengert.base.extras import dask_module
 from wengert.distributed import PartitionError, partitions, value_and_grad
 
 RNG = np.random.default_rng(0)
@@ -220,6 +221,11 @@ def test_a_loss_that_is_not_one_number_is_refused(function, text):
 def test_wrong_arguments_are_refused(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_the_error_without_dask_says_how_to_get_it():
+    with pytest.raises(ImportError, match=r"needs Dask .* pip install 'wengert\[distributed\]'"):
+        dask_module("dask.not_there", "wengert.distributed")
 
 
 def noisy(params, batch):

@@ -63,6 +63,6 @@ def dask_module(name: str, operation: str) -> Any:
         return _module(name)
     except ImportError as error:
         raise ImportError(
-            f"{operation}() needs Dask ({name}), which is not installed: "
+            f"{operation} needs Dask ({name}), which is not installed: "
             "pip install 'wengert[distributed]'"
         ) from error

@@ -49,9 +49,12 @@ class Compiled:
         Why calls run it as it is, or None.
     """
 
+    __slots__ = ("__dict__", "__weakref__", "_plain")
+
     def __init__(self, function: Callable[..., Any], options: Options, settings: Any) -> None:
         functools.update_wrapper(self, function, updated=())
         self.function = function
+        self._plain = function
         self.reason: Reason | None = None
         self.entries: list[tuple[Any, Entry]] = []
         self.seconds = 0.0
@@ -79,8 +82,6 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function returns, and does."""
-        if self.reason is not None:
-            return self.function(*args, **kwargs)
         mode = current_mode()
         if mode is not None and mode is not NO_GRAD:
             # a transform, another trace, or somebody who watches operations
@@ -121,7 +122,7 @@ class Compiled:
             entry.trial = None
             entry.gain = gain
             if entry.gain < 1 and not self._options.fullgraph:
-                self.reason = Reason("compiled, it is not quicker", None)
+                self._give_up(Reason("compiled, it is not quicker", None))
             self._hasten()
         return result
 
@@ -166,6 +167,12 @@ class Compiled:
             self.reason = None
             self._passed = 0
             self.seconds = 0.0
+            self.__class__ = Compiled
+
+    def _give_up(self, reason: Reason | None) -> None:
+        """Run the function as it is from now on."""
+        self.reason = reason
+        self.__class__ = _Plain
 
     def _entry(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry | None:
         """The traces that hold for a call, whether they have been verified or not."""
@@ -244,11 +251,22 @@ class Compiled:
         if self._options.fullgraph:
             raise CompileError(f"{self!r}: {reason}")
         if self.reason is None:
-            self.reason = reason
+            self._give_up(reason)
             name = getattr(self.function, "__name__", "the function")
             warnings.warn(
                 f"{name}() is not compiled, but runs as it is: {reason}", UserWarning, stacklevel=4
             )
+
+
+class _Plain(Compiled):
+    """A function that has turned out to run best as it is.
+
+    A call costs a lookup more than one of the function: what Python finds where it looks for the
+    method is the function, and no step of its own is between them.
+    """
+
+    __slots__ = ()
+    __call__ = Compiled._plain
 
 
 def _compiled_anew(function: Callable[..., Any], settings: dict[str, Any]) -> Any:

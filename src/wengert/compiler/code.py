@@ -30,6 +30,7 @@ __all__ = [
     "literal",
     "llvm_type",
     "memory_type",
+    "several",
 ]
 
 _TYPES: dict[np.dtype[Any], str] = {
@@ -71,6 +72,11 @@ def memory_type(dtype: np.dtype[Any]) -> str:
     return "i8" if dtype.kind == "b" else _TYPES[dtype]
 
 
+def several(kind: str, count: int) -> str:
+    """The type of a vector of so many, or of just one."""
+    return kind if count == 1 else f"<{count} x {kind}>"
+
+
 def literal(value: Any, dtype: np.dtype[Any]) -> str:
     """A Python number as a constant of a dtype."""
     if dtype.kind == "b":
@@ -102,47 +108,20 @@ class Module:
         self.fast = fast
         self.flags = "fast " if fast else ""
         self._declared: dict[str, str] = {}
-        self._kept: dict[str, None] = {}
-        self._notes: list[str] = []
         self._symbols = 0
 
     def declare(self, symbol: str, text: str) -> None:
         """Add a declaration, a constant or a function, unless `symbol` is there already."""
         self._declared.setdefault(symbol, text)
 
-    def keep(self, symbol: str) -> None:
-        """Keep a declared function that no instruction names (yet)."""
-        self._kept[symbol] = None
-
     def unique(self, hint: str) -> str:
         """A symbol that no other call gives."""
         self._symbols += 1
         return f"{hint}.{self._symbols}"
 
-    def note(self, *parts: str, distinct: bool = False) -> str:
-        """The number of a new entry of metadata; a distinct one has itself as its first part."""
-        name = f"!{len(self._notes)}"
-        parts = (name, *parts) if distinct else parts
-        self._notes.append(f"{name} = {'distinct ' * distinct}!{{{', '.join(parts)}}}")
-        return name
-
-    def kept_whole(self, plain: bool = False) -> str:
-        """Metadata of a loop that is not to be unrolled, nor, if plain, done several at a time."""
-        notes = [self.note('!"llvm.loop.unroll.disable"')]
-        if plain:
-            notes.append(self.note('!"llvm.loop.vectorize.enable", i1 false'))
-        return self.note(*notes, distinct=True)
-
     def text(self) -> str:
         """Everything that was declared."""
-        lines = [*self._declared.values(), *self._notes]
-        if self._kept:
-            kept = ", ".join([f"ptr @{symbol}" for symbol in self._kept])
-            lines.append(
-                f"@llvm.compiler.used = appending global [{len(self._kept)} x ptr] [{kept}], "
-                'section "llvm.metadata"'
-            )
-        return "\n".join(lines) + "\n"
+        return "\n".join(self._declared.values()) + "\n"
 
 
 class Code:
@@ -187,6 +166,13 @@ class Code:
         self.lines.append(f"  {name} = {text}")
         return name
 
+    def spread(self, value: str, kind: str, count: int) -> str:
+        """A vector of so many equal elements of an LLVM type."""
+        vector = f"<{count} x {kind}>"
+        first = self.let(f"insertelement {vector} poison, {kind} {value}, i64 0")
+        mask = f"<{count} x i32> zeroinitializer"
+        return self.let(f"shufflevector {vector} {first}, {vector} poison, {mask}")
+
     def stack(self, dtype: np.dtype[Any], count: int) -> str:
         """The address of memory for some elements that lasts as long as the function runs."""
         name = self.fresh("stack")
@@ -229,15 +215,7 @@ class Code:
         self.do(f"br i1 {condition}, label {then}, label {other}")
 
     @contextmanager
-    def loop(
-        self,
-        extent: int | str,
-        start: str = "0",
-        *,
-        step: int = 1,
-        unroll: bool = True,
-        plain: bool = False,
-    ) -> Iterator[str]:
+    def loop(self, extent: int | str, start: str = "0", *, step: int = 1) -> Iterator[str]:
         """Repeat what is written within for a counter from `start`, not below 0, up to `extent`.
 
         Parameters
@@ -246,18 +224,14 @@ class Code:
             Where to end, before it: a number, or the name of an ``i64``.
         step
             How far the counter goes each time.
-        unroll
-            Whether LLVM may write several repetitions one after the other.
-        plain
-            Whether LLVM is to translate the loop as it is, and quickly.
 
         Yields
         ------
         str
             The counter, an ``i64``.
         """
-        if isinstance(extent, int) and start == "0" and 0 < extent <= step:
-            yield "0"
+        if isinstance(extent, int) and start.isdigit() and 0 < extent - int(start) <= step:
+            yield start
             return
         body, done = self.fresh("loop"), self.fresh("done")
         counter, following = self.fresh("i"), self.fresh("next")
@@ -276,8 +250,6 @@ class Code:
         edges = f"[ {start}, %{before} ], [ {following}, %{self.current} ]"
         self.lines.insert(at, f"  {counter} = phi i64 {edges}")
         self.branch(again, body, done)
-        if plain or not unroll:
-            self.lines[-1] += f", !llvm.loop {self.module.kept_whole(plain)}"
         self.label(done)
 
     def trouble(self, condition: str) -> None:
@@ -288,18 +260,20 @@ class Code:
 
     # -- memory -----------------------------------------------------------------------------------
 
-    def load(self, pointer: str, dtype: np.dtype[Any]) -> str:
-        """The element at an address."""
+    def load(self, pointer: str, dtype: np.dtype[Any], count: int = 1) -> str:
+        """The element at an address, or a vector of so many from there on."""
+        kind = several(memory_type(dtype), count)
+        found = self.let(f"load {kind}, ptr {pointer}, align {dtype.itemsize}")
         if dtype.kind != "b":
-            return self.let(f"load {_TYPES[dtype]}, ptr {pointer}, align {dtype.itemsize}")
-        return self.let(f"trunc i8 {self.let(f'load i8, ptr {pointer}')} to i1")
+            return found
+        return self.let(f"trunc {kind} {found} to {several('i1', count)}")
 
-    def store(self, value: str, pointer: str, dtype: np.dtype[Any]) -> None:
-        """Write an element to an address."""
-        if dtype.kind != "b":
-            self.do(f"store {_TYPES[dtype]} {value}, ptr {pointer}, align {dtype.itemsize}")
-        else:
-            self.do(f"store i8 {self.let(f'zext i1 {value} to i8')}, ptr {pointer}")
+    def store(self, value: str, pointer: str, dtype: np.dtype[Any], count: int = 1) -> None:
+        """Write an element, or a vector of so many, to an address."""
+        kind = several(memory_type(dtype), count)
+        if dtype.kind == "b":
+            value = self.let(f"zext {several('i1', count)} {value} to {kind}")
+        self.do(f"store {kind} {value}, ptr {pointer}, align {dtype.itemsize}")
 
     def at(self, pointer: str, dtype: np.dtype[Any], offset: int | str) -> str:
         """The address of the element so many elements behind another."""

@@ -22,7 +22,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from wengert.base.extras import scipy_module
-from wengert.compiler.code import Code, literal
+from wengert.compiler.code import Code, literal, several
 from wengert.compiler.vectors import provide, vector_forms
 
 __all__ = ["call_function", "call_routine", "has_routine", "setup"]
@@ -46,40 +46,58 @@ def _c_library() -> Any:
     return ctypes.CDLL(ctypes.util.find_library("m") if sys.platform != "darwin" else None)
 
 
-@cache
-def _declarations(name: str, element: str) -> tuple[tuple[str, str], ...]:
-    """The symbols of a function and of its vector forms, with their declarations."""
-    arguments = FUNCTIONS[name]
-    symbol = name if element == "double" else f"{name}f"
-    forms = vector_forms(name, element, arguments)
-    pure = "nounwind willreturn memory(none)"
-    variants = ",".join([form.variant for form in forms])
-    attribute = f' "vector-function-abi-variant"="{variants}"' if forms else ""
-    given = ", ".join([element] * arguments)
-    lines = [(symbol, f"declare {element} @{symbol}({given}) {pure}{attribute}")]
-    for form in forms:
-        provide(form)
-        convention = "aarch64_vector_pcs " if form.variant.startswith("_ZGVn") else ""
-        vector = f"<{form.length} x {element}>"
-        given = ", ".join([vector] * arguments)
-        lines.append((form.symbol, f"declare {convention}{vector} @{form.symbol}({given}) {pure}"))
-    return tuple(lines)
+def _symbol(name: str, element: str) -> str:
+    return name if element == "double" else f"{name}f"
 
 
-def call_function(code: Code, name: str, element: str, operands: Sequence[str]) -> str:
-    """Emit the call of a C function of `FUNCTIONS` for one element.
+_PURE = "nounwind willreturn memory(none)"
 
-    It is declared with its vector forms (NOTE [vector functions] in `wengert.compiler.vectors`).
+
+def call_function(
+    code: Code, name: str, element: str, operands: Sequence[str], count: int = 1
+) -> str:
+    """Emit the call of a C function of `FUNCTIONS` for one element, or a vector of so many.
+
+    Vectors are taken by one of the function's vector forms, if there is one for as many or more
+    (NOTE [vector functions] in `wengert.compiler.vectors`), or else element by element.
     """
-    setup()
-    symbol = name if element == "double" else f"{name}f"
-    for declared, text in _declarations(name, element):
-        code.module.declare(declared, text)
-        # LLVM would drop the vector forms, which nothing names until it has made use of them
-        if declared != symbol:
-            code.module.keep(declared)
-    given = ", ".join([f"{element} {operand}" for operand in operands])
-    return code.let(f"call {element} @{symbol}({given})")
+    if count == 1:
+        setup()
+        return _call(code, _symbol(name, element), element, operands)
+    kind = several(element, count)
+    forms = vector_forms(name, element, FUNCTIONS[name])
+    form = next((form for form in forms if form.length >= count), None)
+    if form is None:
+        return _call_each(code, name, element, operands, count)
+    provide(form)
+    if form.length == count:
+        return _call(code, form.symbol, kind, operands, form.convention)
+    wide = several(element, form.length)
+    longer = [_resized(code, kind, operand, count, form.length) for operand in operands]
+    found = _call(code, form.symbol, wide, longer, form.convention)
+    return _resized(code, wide, found, form.length, count)
+
+
+def _call(code: Code, symbol: str, kind: str, operands: Sequence[str], convention: str = "") -> str:
+    types = ", ".join([kind] * len(operands))
+    code.module.declare(symbol, f"declare {convention}{kind} @{symbol}({types}) {_PURE}")
+    given = ", ".join([f"{kind} {operand}" for operand in operands])
+    return code.let(f"call {convention}{kind} @{symbol}({given})")
+
+
+def _call_each(code: Code, name: str, element: str, operands: Sequence[str], count: int) -> str:
+    kind, result = several(element, count), "poison"
+    for k in range(count):
+        parts = [code.let(f"extractelement {kind} {operand}, i64 {k}") for operand in operands]
+        found = call_function(code, name, element, parts)
+        result = code.let(f"insertelement {kind} {result}, {element} {found}, i64 {k}")
+    return result
+
+
+def _resized(code: Code, kind: str, vector: str, count: int, size: int) -> str:
+    """A vector with another number of places; new ones hold what others hold."""
+    places = ", ".join([f"i32 {k % count}" for k in range(size)])
+    return code.let(f"shufflevector {kind} {vector}, {kind} poison, <{size} x i32> <{places}>")
 
 
 @cache

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from wengert.compiler.code import Array, Code, llvm_type
 from wengert.compiler.ir import Step
 
-__all__ = ["Native", "check_indices", "fill_zeros", "nest", "outlined", "wrapped"]
+__all__ = ["Native", "check_indices", "fill_zeros", "in_strips", "nest", "outlined", "wrapped"]
 
 
 def _no_words(step: Step) -> str:
@@ -123,6 +123,26 @@ def nest(
                     term = code.let(f"add nsw i64 {positions[k]}, {term}")
                 positions[k] = positions[k] if term == "0" else term
         yield positions
+
+
+def in_strips(code: Code, extent: int, width: int, write: Callable[[str, int], None]) -> None:
+    """Emit a loop of several repetitions at a time.
+
+    Parameters
+    ----------
+    width
+        How many at a time: a power of 2; fewer at the end.
+    write
+        ``write(counter, count)`` emits so many repetitions from a counter on.
+    """
+    start = 0
+    while start < extent:
+        while width > extent - start:
+            width //= 2
+        end = extent - (extent - start) % width
+        with code.loop(end, str(start), step=width) as counter:
+            write(counter, width)
+        start = end
 
 
 def wrapped(code: Code, array: Array, position: str, size: int) -> str:

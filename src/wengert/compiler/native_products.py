@@ -71,7 +71,7 @@ def _copied(code: Code, array: Array) -> Array:
     rows, columns = array.shape
     itemsize = array.dtype.itemsize
     copy = Array(code.workspace(rows * columns * itemsize), array.dtype, array.shape, (columns, 1))
-    with code.loop(rows, unroll=False) as i, code.loop(columns, unroll=False) as j:
+    with code.loop(rows) as i, code.loop(columns) as j:
         value = code.load(code.element(array, [i, j]), array.dtype)
         code.store(value, code.element(copy, [i, j]), array.dtype)
     return copy
@@ -98,9 +98,7 @@ class _Vector:
 
     def spread(self, value: str) -> str:
         """One element in all places."""
-        first = self.code.let(f"insertelement {self.type} poison, {self.element} {value}, i64 0")
-        mask = f"<{self.count} x i32> zeroinitializer"
-        return self.code.let(f"shufflevector {self.type} {first}, {self.type} poison, {mask}")
+        return self.code.spread(value, self.element, self.count)
 
     def multiply_add(self, a: str, b: str, c: str) -> str:
         """a * b + c."""
@@ -159,7 +157,7 @@ def _tiled(code: Code, a: Array, b: Array, c: Array) -> None:
         whole -= width
         rest = [(str(whole), width), *rest]
     if whole:
-        with code.loop(whole, step=width, unroll=False) as start:
+        with code.loop(whole, step=width) as start:
             _column_tiles(code, a, b, c, [(start, width)])
     if rest:
         _column_tiles(code, a, b, c, rest)
@@ -168,7 +166,7 @@ def _tiled(code: Code, a: Array, b: Array, c: Array) -> None:
 def _column_tiles(code: Code, a: Array, b: Array, c: Array, columns: Columns) -> None:
     m = a.shape[0]
     if m >= _ROWS:
-        with code.loop(m - m % _ROWS, step=_ROWS, unroll=False) as first:
+        with code.loop(m - m % _ROWS, step=_ROWS) as first:
             _tile(code, a, b, c, first, _ROWS, columns)
     if m % _ROWS:
         _tile(code, a, b, c, str(m - m % _ROWS), m % _ROWS, columns)
@@ -184,7 +182,7 @@ def _tile(
         for vector, cell in zip(vectors, cells, strict=True):
             code.do(f"store {vector.type} zeroinitializer, ptr {cell}")
     places, heads = _rows(code, a, first, rows)
-    with code.loop(a.shape[1], unroll=False) as k:
+    with code.loop(a.shape[1]) as k:
         parts = [
             vector.load(code.element(b, [k, start]))
             for vector, (start, _) in zip(vectors, columns, strict=True)
@@ -207,7 +205,7 @@ def _dots(code: Code, a: Array, b: Array, c: Array) -> None:
     m = a.shape[0]
     form = _vector_dots if a.strides[1] == 1 == b.strides[0] else _scalar_dots
     if m >= _ROWS:
-        with code.loop(m - m % _ROWS, step=_ROWS, unroll=False) as first:
+        with code.loop(m - m % _ROWS, step=_ROWS) as first:
             form(code, a, b, c, first, _ROWS)
     if m % _ROWS:
         form(code, a, b, c, str(m - m % _ROWS), m % _ROWS)
@@ -235,7 +233,7 @@ def _vector_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int
         sums = [code.cell(vector.type) for _ in range(rows)]
         for cell in sums:
             code.do(f"store {vector.type} zeroinitializer, ptr {cell}")
-        with code.loop(end, str(start), step=width, unroll=False) as at:
+        with code.loop(end, str(start), step=width) as at:
             factor = vector.load(code.at(b.pointer, dtype, at))
             for head, cell in zip(heads, sums, strict=True):
                 total = code.let(f"load {vector.type}, ptr {cell}")

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from wengert.compiler.code import Array, Code, is_native, llvm_type
+from wengert.compiler.code import Array, Code, is_native, llvm_type, several
 from wengert.compiler.ir import Step
-from wengert.compiler.native import Native, outlined
+from wengert.compiler.native import Native, in_strips, outlined
 from wengert.compiler.scalars_lane import Lane, cast
+from wengert.compiler.vectors import register_bytes
 
 __all__ = ["SCANS"]
 
@@ -37,7 +39,7 @@ def _running(
     shape: Sequence[int],
     dim: int,
     reverse: bool,
-    step: Callable[[str, str | None], str],
+    step: Callable[[str, str | None, int], str],
     out: Array,
 ) -> None:
     """Write what runs along a dimension.
@@ -45,38 +47,55 @@ def _running(
     Parameters
     ----------
     step
-        ``step(position, before)`` gives the element at a position; `before` is the one that was
-        computed before it, or None at the beginning.
+        ``step(position, before, count)`` gives so many elements from a position on; `before` are
+        those that were computed before them, or None at the beginning.
     """
     before, count, behind = _parted(shape, dim)
+    width = register_bytes() // out.dtype.itemsize
     start, back = (count - 1, behind) if reverse else (0, -behind)
     with code.loop(before) as i:
         base = code.offset((count * behind,), [i])
         head = _moved(code, base, start * behind)
         if behind == 1:
             cell = code.cell(Lane(code, out.dtype).type)
-            first = step(head, None)
+            first = step(head, None, 1)
             code.store(first, code.at(out.pointer, out.dtype, head), out.dtype)
             code.do(f"store {Lane(code, out.dtype).type} {first}, ptr {cell}")
         else:
-            with code.loop(behind) as j:
+
+            def begin(j: str, several: int) -> None:
                 at = _added(code, head, j)
-                code.store(step(at, None), code.at(out.pointer, out.dtype, at), out.dtype)
+                pointer = code.at(out.pointer, out.dtype, at)
+                code.store(step(at, None, several), pointer, out.dtype, several)
+
+            in_strips(code, behind, width, begin)
         with code.loop(count, "1") as k:
             at = code.offset((-back,), [k])
             at = _added(code, head, at)
             if behind == 1:
                 last = code.let(f"load {Lane(code, out.dtype).type}, ptr {cell}")
-                value = step(at, last)
+                value = step(at, last, 1)
                 code.do(f"store {Lane(code, out.dtype).type} {value}, ptr {cell}")
                 code.store(value, code.at(out.pointer, out.dtype, at), out.dtype)
             else:
-                with code.loop(behind) as j:
-                    here = _added(code, at, j)
-                    there = _moved(code, here, back)
-                    last = code.load(code.at(out.pointer, out.dtype, there), out.dtype)
-                    pointer = code.at(out.pointer, out.dtype, here)
-                    code.store(step(here, last), pointer, out.dtype)
+                in_strips(code, behind, width, partial(_go_on, code, step, out, at, back))
+
+
+def _go_on(
+    code: Code,
+    step: Callable[[str, str | None, int], str],
+    out: Array,
+    row: str,
+    back: int,
+    j: str,
+    count: int,
+) -> None:
+    """Write so many elements of a row from `j` on, from those of the row before."""
+    here = _added(code, row, j)
+    there = _moved(code, here, back)
+    last = code.load(code.at(out.pointer, out.dtype, there), out.dtype, count)
+    pointer = code.at(out.pointer, out.dtype, here)
+    code.store(step(here, last, count), pointer, out.dtype, count)
 
 
 def _added(code: Code, a: str, b: str) -> str:
@@ -95,16 +114,16 @@ def _accumulated(name: str) -> Callable[..., None]:
 
         def write(inner: Code, arrays: list[Array]) -> None:
             out, source = arrays
-            lane = Lane(inner, out.dtype)
 
-            def one(at: str, before: str | None) -> str:
-                value = inner.load(inner.at(source.pointer, source.dtype, at), source.dtype)
-                value = cast(inner, value, source.dtype, out.dtype)
+            def some(at: str, before: str | None, count: int) -> str:
+                lane = Lane(inner, out.dtype, count=count)
+                value = inner.load(inner.at(source.pointer, source.dtype, at), source.dtype, count)
+                value = cast(inner, value, source.dtype, out.dtype, count)
                 if before is None:
                     return value
                 return lane.add(before, value) if name == "add" else lane.mul(before, value)
 
-            _running(inner, shape, params["dim"], params["reverse"], one, out)
+            _running(inner, shape, params["dim"], params["reverse"], some, out)
 
         outlined(code, step.prim.name, [*outs, *ins], write)
 
@@ -122,16 +141,16 @@ def _linear_recurrence(code: Code, step: Step, ins: Sequence[Array], outs: Seque
 
     def write(inner: Code, arrays: list[Array]) -> None:
         out, factor, term = arrays
-        lane = Lane(inner, out.dtype)
 
-        def one(at: str, before: str | None) -> str:
-            value = inner.load(inner.at(term.pointer, out.dtype, at), out.dtype)
+        def some(at: str, before: str | None, count: int) -> str:
+            lane = Lane(inner, out.dtype, count=count)
+            value = inner.load(inner.at(term.pointer, out.dtype, at), out.dtype, count)
             if before is None:
                 return value
-            grown = inner.load(inner.at(factor.pointer, out.dtype, at), out.dtype)
+            grown = inner.load(inner.at(factor.pointer, out.dtype, at), out.dtype, count)
             return lane.add(lane.mul(grown, before), value)
 
-        _running(inner, shape, params["dim"], params["reverse"], one, out)
+        _running(inner, shape, params["dim"], params["reverse"], some, out)
 
     outlined(code, step.prim.name, [*outs, *ins], write)
 
@@ -182,92 +201,88 @@ def _position(code: Code, name: str, out: Array, source: Array, before: int, cou
 
 
 def _of_row(code: Code, name: str, dtype: np.dtype[Any], head: str, count: int) -> str:
-    """The position in one row: of each of several columns first, then of these."""
-    lane = Lane(code, dtype)
-    best, found = code.cell(lane.type), code.cell("i64")
-    width = 64 // dtype.itemsize if dtype.kind != "b" else count + 1
-    # worth it only if the columns are longer than there are columns
-    start = count - count % width if count >= 4 * width else 0
-    if start:
-        values, places = _columns(code, name, dtype, head, start, width)
-        first = code.load(values, dtype)
-        code.do(f"store {lane.type} {first}, ptr {best}")
-        code.do(f"store i64 {code.load(places, _INT64)}, ptr {found}")
-        with code.loop(width, "1") as k:
-            value = code.load(code.at(values, dtype, k), dtype)
-            place = code.load(code.at(places, _INT64, k), _INT64)
-            _take(code, name, lane, (best, found), (value, place), ordered=False)
-    else:
-        code.do(f"store {lane.type} {code.load(head, dtype)}, ptr {best}")
-        code.do(f"store i64 0, ptr {found}")
-    with code.loop(count, str(start or 1)) as k:
-        value = code.load(code.at(head, dtype, k), dtype)
-        _take(code, name, lane, (best, found), (value, k), ordered=True)
-    return code.let(f"load i64, ptr {found}")
+    """The position in one row: of each of several interleaved columns first, then of these."""
+    width = 1 if dtype.kind == "b" else 64 // dtype.itemsize
+    while width > 1 and count < 2 * width:
+        width //= 2
+    best, found = (code.cell(several(kind, width)) for kind in (llvm_type(dtype), "i64"))
+    numbers = Lane(code, _INT64, count=width)
+    first = code.load(head, dtype, width)
+    code.do(f"store {several(llvm_type(dtype), width)} {first}, ptr {best}")
+    code.do(f"store {numbers.type} {_counted(width)}, ptr {found}")
+
+    def take(k: str) -> None:
+        value = code.load(code.at(head, dtype, k), dtype, width)
+        start = code.spread(k, "i64", width) if width > 1 else k
+        place = code.let(f"add {numbers.type} {start}, {_counted(width)}")
+        _take(code, name, Lane(code, dtype, count=width), (best, found), (value, place))
+
+    end = count - count % width
+    with code.loop(end, str(width), step=width) as k:
+        take(k)
+    if end < count:
+        # some once more, which changes nothing
+        take(str(count - width))
+    held = code.let(f"load {several(llvm_type(dtype), width)}, ptr {best}")
+    return _first(code, name, dtype, width, held, code.let(f"load {numbers.type}, ptr {found}"))
+
+
+def _counted(width: int) -> str:
+    """The numbers of columns."""
+    return f"<{', '.join([f'i64 {i}' for i in range(width)])}>" if width > 1 else "0"
 
 
 def _take(
-    code: Code,
-    name: str,
-    lane: Lane,
-    cells: tuple[str, str],
-    candidate: tuple[str, str],
-    ordered: bool,
+    code: Code, name: str, lane: Lane, cells: tuple[str, str], candidate: tuple[str, str]
 ) -> None:
-    """Let a candidate take the place of what is held, if it is better.
-
-    Where candidates do not come in the order of their positions, an equal one with a smaller
-    position is.
-    """
-    held, at = code.let(f"load {lane.type}, ptr {cells[0]}"), code.let(f"load i64, ptr {cells[1]}")
+    """Let a later candidate take the place of what is held, if it is better."""
+    wide = several("i64", lane.count)
+    held, at = (
+        code.let(f"load {lane.type}, ptr {cells[0]}"),
+        code.let(f"load {wide}, ptr {cells[1]}"),
+    )
     value, position = candidate
     better = _better(lane, name, value, held)
-    if not ordered:
+    code.do(f"store {lane.type} {lane.select(better, value, held)}, ptr {cells[0]}")
+    position = code.let(f"select {lane.flag} {better}, {wide} {position}, {wide} {at}")
+    code.do(f"store {wide} {position}, ptr {cells[1]}")
+
+
+def _first(
+    code: Code, name: str, dtype: np.dtype[Any], width: int, values: str, places: str
+) -> str:
+    """The position of the best of several; of equal ones that of the first."""
+    while width > 1:
+        width //= 2
+        lane, wide = Lane(code, dtype, count=width), several("i64", width)
+        (held, value), (at, position) = (
+            _halves(code, kind, vector, width)
+            for kind, vector in ((llvm_type(dtype), values), ("i64", places))
+        )
         equal = lane.compare("eq", value, held)
         if lane.kind == "f":
             equal = lane.either(equal, lane.both(lane.is_nan(value), lane.is_nan(held)))
-        earlier = code.let(f"icmp slt i64 {position}, {at}")
-        better = lane.either(better, lane.both(equal, earlier))
-    code.do(f"store {lane.type} {lane.select(better, value, held)}, ptr {cells[0]}")
-    code.do(
-        f"store i64 {code.let(f'select i1 {better}, i64 {position}, i64 {at}')}, ptr {cells[1]}"
+        earlier = code.let(f"icmp slt {wide} {position}, {at}")
+        better = lane.either(_better(lane, name, value, held), lane.both(equal, earlier))
+        values = lane.select(better, value, held)
+        places = code.let(f"select {lane.flag} {better}, {wide} {position}, {wide} {at}")
+    return places
+
+
+def _halves(code: Code, kind: str, vector: str, count: int) -> tuple[str, str]:
+    """Both halves of a vector, of so many elements each."""
+    whole = several(kind, 2 * count)
+    if count == 1:
+        one, two = (code.let(f"extractelement {whole} {vector}, i64 {k}") for k in (0, 1))
+        return one, two
+    low, high = (
+        ", ".join([f"i32 {k}" for k in range(start, start + count)]) for start in (0, count)
     )
-
-
-def _columns(
-    code: Code, name: str, dtype: np.dtype[Any], head: str, end: int, width: int
-) -> tuple[str, str]:
-    """The extremes of so many interleaved columns of a row, and their positions, in memory."""
-    kind, wide = f"<{width} x {llvm_type(dtype)}>", f"<{width} x i64>"
-    flags = f"<{width} x i1>"
-    values, places = code.stack(dtype, width), code.stack(_INT64, width)
-    best, found, here = code.cell(kind), code.cell(wide), code.cell(wide)
-    first = code.let(f"load {kind}, ptr {head}, align {dtype.itemsize}")
-    numbers = f"<{', '.join([f'i64 {i}' for i in range(width)])}>"
-    steps = f"<{', '.join([f'i64 {width}'] * width)}>"
-    code.do(f"store {kind} {first}, ptr {best}")
-    for cell in (found, here):
-        code.do(f"store {wide} {numbers}, ptr {cell}")
-    with code.loop(end, str(width), step=width, unroll=False) as k:
-        position = code.let(f"add {wide} {code.let(f'load {wide}, ptr {here}')}, {steps}")
-        code.do(f"store {wide} {position}, ptr {here}")
-        value = code.let(f"load {kind}, ptr {code.at(head, dtype, k)}, align {dtype.itemsize}")
-        held, at = code.let(f"load {kind}, ptr {best}"), code.let(f"load {wide}, ptr {found}")
-        if dtype.kind == "f":
-            # beyond, or a NaN, while what is held is a number
-            beyond = code.let(f"fcmp u{name} {kind} {value}, {held}")
-            number = code.let(f"fcmp ord {kind} {held}, {held}")
-            better = code.let(f"and {flags} {beyond}, {number}")
-        else:
-            sign = "s" if dtype.kind == "i" else "u"
-            better = code.let(f"icmp {sign}{name} {kind} {value}, {held}")
-        chosen = code.let(f"select {flags} {better}, {kind} {value}, {kind} {held}")
-        code.do(f"store {kind} {chosen}, ptr {best}")
-        moved = code.let(f"select {flags} {better}, {wide} {position}, {wide} {at}")
-        code.do(f"store {wide} {moved}, ptr {found}")
-    code.do(f"store {kind} {code.let(f'load {kind}, ptr {best}')}, ptr {values}")
-    code.do(f"store {wide} {code.let(f'load {wide}, ptr {found}')}, ptr {places}")
-    return values, places
+    one, two = (
+        code.let(f"shufflevector {whole} {vector}, {whole} poison, <{count} x i32> <{places}>")
+        for places in (low, high)
+    )
+    return one, two
 
 
 def _positions(

@@ -28,7 +28,7 @@ from wengert.compiler.scalars_arithmetic import (
 from wengert.compiler.scalars_functions import FUNCTIONS
 from wengert.compiler.scalars_lane import Lane, cast
 
-__all__ = ["SCALARS", "Scalar", "cost", "emit", "supports"]
+__all__ = ["SCALARS", "Scalar", "cost", "emit", "has_vectors", "supports"]
 
 _BOOL = np.dtype(np.bool_)
 
@@ -127,10 +127,7 @@ def _inside(scalar: Scalar, dtypes: Sequence[np.dtype[Any]], out: np.dtype[Any])
 
 
 def supports(
-    name: str,
-    dtypes: Sequence[np.dtype[Any]],
-    out: np.dtype[Any],
-    params: Mapping[str, Any],
+    name: str, dtypes: Sequence[np.dtype[Any]], out: np.dtype[Any], params: Mapping[str, Any]
 ) -> bool:
     """Whether a primitive has a native form.
 
@@ -171,8 +168,9 @@ def emit(
     operands: Sequence[Operand],
     out: np.dtype[Any],
     params: Mapping[str, Any],
+    count: int = 1,
 ) -> str:
-    """Emit one element of a primitive that `supports` takes.
+    """Emit one element, or a vector of so many, of a primitive that `supports` takes.
 
     Parameters
     ----------
@@ -193,15 +191,28 @@ def emit(
     scalar = SCALARS[name]
     dtype = _inside(scalar, [operand.dtype for operand in operands], out)
     given = [
-        cast(
-            code,
-            operand.name,
-            operand.dtype,
-            _BOOL if i in scalar.conditions else dtype,
-        )
+        cast(code, operand.name, operand.dtype, _BOOL if i in scalar.conditions else dtype, count)
         for i, operand in enumerate(operands)
     ]
-    return scalar.rule(Lane(code, dtype), *given, **params)
+    return scalar.rule(Lane(code, dtype, count=count), *given, **params)
+
+
+# what is done in vectors of integers and bools, too
+_OF_ALL = frozenset(
+    (
+        *("add", "sub", "mul", "rsub", "add_scalar", "sub_scalar", "rsub_scalar", "mul_scalar"),
+        *("where", "masked_fill", "masked_fill_tensor", "maximum", "minimum", "to_copy", "conj"),
+        *("eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor"),
+    )
+)
+
+
+def has_vectors(name: str, dtypes: Sequence[np.dtype[Any]], out: np.dtype[Any]) -> bool:
+    """Whether `emit` can do several elements of a primitive at a time."""
+    if name in WHOLE:
+        return False
+    dtype = _inside(SCALARS[name], dtypes, out)
+    return name in _OF_ALL or (dtype.kind == "f" and name not in ("signbit", "isreal"))
 
 
 def cost(name: str, dtype: np.dtype[Any]) -> int:

@@ -12,17 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from wengert.compiler.code import llvm_type
 from wengert.compiler.library import call_function, setup
 from wengert.compiler.scalars_lane import Lane
 
-__all__ = [
-    "ARITHMETIC",
-    "CHOICES",
-    "COMPARISONS",
-    "ROUNDING",
-    "WHOLE",
-    "power_scalar_accepts",
-]
+__all__ = ["ARITHMETIC", "CHOICES", "COMPARISONS", "ROUNDING", "WHOLE", "power_scalar_accepts"]
 
 
 def is_number(param: Any) -> bool:
@@ -80,7 +74,7 @@ def _sign(m: Lane, a: str) -> str:
 
 def _power_scalar(m: Lane, a: str, exponent: Any) -> str:
     if not is_number(exponent):
-        return call_function(m.code, "pow", m.type, (a, m.value(exponent)))
+        return _power(m, a, m.value(exponent))
     if exponent == int(exponent) and 0 <= exponent <= (64 if m.kind in "iu" else 4):
         return _whole_power(m, a, int(exponent))
     one = m.number(1)
@@ -92,7 +86,11 @@ def _power_scalar(m: Lane, a: str, exponent: Any) -> str:
         return m.intrinsic("sqrt", a)
     if exponent == -0.5:
         return m.div(one, m.intrinsic("sqrt", a))
-    return call_function(m.code, "pow", m.type, (a, m.number(exponent)))
+    return _power(m, a, m.number(exponent))
+
+
+def _power(m: Lane, a: str, exponent: str) -> str:
+    return call_function(m.code, "pow", llvm_type(m.dtype), (a, exponent), m.count)
 
 
 def _whole_power(m: Lane, a: str, exponent: int) -> str:

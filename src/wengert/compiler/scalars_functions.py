@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from wengert.compiler.code import llvm_type
 from wengert.compiler.library import call_function
 from wengert.compiler.scalars_lane import Lane
 
@@ -20,7 +21,7 @@ _LN2 = math.log(2.0)
 
 
 def _call(m: Lane, name: str, *operands: str) -> str:
-    return call_function(m.code, name, m.type, operands)
+    return call_function(m.code, name, llvm_type(m.dtype), operands, m.count)
 
 
 def _called(name: str) -> Any:
@@ -92,29 +93,8 @@ FUNCTIONS = {
     **{
         name: _called(name)
         for name in (
-            *(
-                "exp",
-                "exp2",
-                "expm1",
-                "log",
-                "log2",
-                "log10",
-                "log1p",
-                "sin",
-                "cos",
-                "tan",
-            ),
-            *(
-                "asin",
-                "acos",
-                "atan",
-                "sinh",
-                "cosh",
-                "tanh",
-                "asinh",
-                "acosh",
-                "atanh",
-            ),
+            *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan"),
+            *("asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
             *("erf", "erfc", "cbrt", "pow", "atan2", "hypot"),
         )
     },

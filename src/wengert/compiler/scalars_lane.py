@@ -1,7 +1,7 @@
 """Layer 8 · compiler: one element in LLVM's text: types, literals, casts, arithmetic of one dtype.
 
-All is written for one element and without branches, so that LLVM's vectoriser can do it for several
-at a time (see NOTE [elements in registers] in `wengert.compiler.code`).
+All is written without branches, so that most of it can be done for several elements at a time (see
+NOTE [elements in registers] in `wengert.compiler.code`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.code import Code, Operand, literal, llvm_type
+from wengert.compiler.code import Code, Operand, literal, llvm_type, several
 
 __all__ = ["Lane", "cast"]
 
@@ -31,19 +31,22 @@ _ARITHMETIC = {
 }
 
 
-def cast(code: Code, value: str, source: np.dtype[Any], target: np.dtype[Any]) -> str:
-    """An element converted to another dtype, as ``astype`` does."""
+def cast(
+    code: Code, value: str, source: np.dtype[Any], target: np.dtype[Any], count: int = 1
+) -> str:
+    """An element, or a vector of so many, converted to another dtype, as ``astype`` does."""
     if source == target:
         return value
-    old, new = llvm_type(source), llvm_type(target)
+    old, new = (several(llvm_type(dtype), count) for dtype in (source, target))
     if target.kind == "b":
         if source.kind == "f":
-            return code.let(f"fcmp une {old} {value}, 0.0")
-        return code.let(f"icmp ne {old} {value}, 0")
+            return code.let(f"fcmp une {old} {value}, {_none('0.0', count)}")
+        return code.let(f"icmp ne {old} {value}, {_none('0', count)}")
     if source.kind == "f":
         if target.kind == "f":
-            return code.let(f"{'fpext' if new == 'double' else 'fptrunc'} {old} {value} to {new}")
-        return _whole(code, value, old, target)
+            longer = target.itemsize > source.itemsize
+            return code.let(f"{'fpext' if longer else 'fptrunc'} {old} {value} to {new}")
+        return _whole(code, value, old, target, count)
     if target.kind == "f":
         return code.let(f"{'sitofp' if source.kind == 'i' else 'uitofp'} {old} {value} to {new}")
     if source.kind != "b" and source.itemsize == target.itemsize:
@@ -53,16 +56,21 @@ def cast(code: Code, value: str, source: np.dtype[Any], target: np.dtype[Any]) -
     return code.let(f"{'sext' if source.kind == 'i' else 'zext'} {old} {value} to {new}")
 
 
-def _whole(code: Code, value: str, old: str, target: np.dtype[Any]) -> str:
+def _none(zero: str, count: int) -> str:
+    return zero if count == 1 else "zeroinitializer"
+
+
+def _whole(code: Code, value: str, old: str, target: np.dtype[Any], count: int) -> str:
     """A float cut to an integer.
 
     What an integer cannot hold becomes what the processor makes of it, as in NumPy; `freeze` makes
     of LLVM's undefined value just that.
     """
-    new = llvm_type(target)
+    new = several(llvm_type(target), count)
     if target == np.dtype(np.uint64):
         return code.let(f"freeze {new} {code.let(f'fptoui {old} {value} to {new}')}")
     wide = "i32" if target.itemsize < 4 or target == np.dtype(np.int32) else "i64"
+    wide = several(wide, count)
     whole = code.let(f"freeze {wide} {code.let(f'fptosi {old} {value} to {wide}')}")
     return whole if wide == new else code.let(f"trunc {wide} {whole} to {new}")
 
@@ -98,8 +106,7 @@ class Lane:
         self.bits = 1 if dtype.kind == "b" else 8 * dtype.itemsize
         self.count = count
         self.type, self.flag, self.integer = (
-            element if count == 1 else f"<{count} x {element}>"
-            for element in (llvm_type(dtype), "i1", f"i{self.bits}")
+            several(element, count) for element in (llvm_type(dtype), "i1", f"i{self.bits}")
         )
 
     def number(self, value: Any) -> str:
@@ -115,8 +122,8 @@ class Lane:
     def value(self, param: Any) -> str:
         """A number among the parameters: known now, or an operand known when it runs."""
         if isinstance(param, Operand):
-            return cast(self.code, param.name, param.dtype, self.dtype)
-        return literal(param, self.dtype)
+            return cast(self.code, param.name, param.dtype, self.dtype, self.count)
+        return self.number(param)
 
     # -- arithmetic -------------------------------------------------------------------------------
 
@@ -209,8 +216,9 @@ class Lane:
     # -- functions --------------------------------------------------------------------------------
 
     def intrinsic(self, name: str, *operands: str) -> str:
-        """A function that LLVM itself knows, of floats."""
-        suffix = f"v{self.count}f{self.bits}" if self.count > 1 else f"f{self.bits}"
+        """A function that LLVM itself knows."""
+        suffix = f"{'f' if self.kind == 'f' else 'i'}{self.bits}"
+        suffix = f"v{self.count}{suffix}" if self.count > 1 else suffix
         types = ", ".join([self.type] * len(operands))
         symbol = f"llvm.{name}.{suffix}"
         self.code.module.declare(symbol, f"declare {self.type} @{symbol}({types})")

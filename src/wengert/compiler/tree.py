@@ -2,7 +2,8 @@
 
 A trace is straight lines of steps between decisions. Traces of one environment have their
 beginnings in common up to the first decision that went another way: so they make a tree, whose
-blocks are programs, each compiled when it first runs. A run goes down from the root; where a
+blocks are programs, each compiled when it first runs; blocks that do the same, as the repetitions
+of a loop with a decision do, share what was compiled. A run goes down from the root; where a
 decision has an outcome that no trace has met, nothing has happened yet, and the function is traced
 again.
 """

@@ -1,12 +1,11 @@
 """Layer 8 · compiler: functions of mathematics for several numbers at a time, in native code.
 
 NOTE [vector functions]
-A declaration of ``exp`` may name in its attribute ``vector-function-abi-variant`` functions that do
-the same for vectors, and LLVM's loop vectoriser then calls these where a loop calls ``exp``; what
-is left over at a loop's end, and what is no loop, calls ``exp`` of the C library. Such functions
-are in libmvec, which glibc has: ``_ZGVdN4v_exp`` takes 4 doubles in the registers of AVX2 (b: SSE,
-d: AVX2, e: AVX-512, n: NEON), each v one argument; which of them exist is asked of the library that
-is there. They are accurate to 4 units in the last place. Some are our own, compiled from formulas
+There are functions that do for vectors what ``exp`` does for a number. Loops that are written out
+in vectors call these, and ``exp`` of the C library for what is left over at their ends. They are in
+libmvec, which glibc has: ``_ZGVdN4v_exp`` takes 4 doubles in the registers of AVX2 (b: SSE, d:
+AVX2, e: AVX-512, n: NEON), each v one argument; which of them exist is asked of the library that is
+there. They are accurate to 4 units in the last place. Some are our own, compiled from formulas
 when a program first needs them, for each length of vectors: all that have a formula where there is
 no libmvec, and everywhere those that are quicker than its (tanh) or whose arguments often are ones
 that libmvec takes one at a time (exp where it vanishes, in mixtures and attention), and the
@@ -28,7 +27,7 @@ from wengert.compiler.code import Code, Module
 from wengert.compiler.scalars_formulas import FORMULAS, LARGEST
 from wengert.compiler.scalars_lane import Lane
 
-__all__ = ["VectorForm", "provide", "vector_forms"]
+__all__ = ["VectorForm", "provide", "register_bytes", "vector_forms"]
 
 # letters of the vector ABI by the processor's feature, with the bytes of their registers
 _X86 = (("sse2", "b", 16), ("avx2", "d", 32), ("avx512f", "e", 64))
@@ -45,11 +44,11 @@ _ENGINES: list[Any] = []
 
 
 class VectorForm(NamedTuple):
-    """A function for so many numbers: its symbol, and its name in the vector ABI."""
+    """A function for so many numbers: its symbol, and its calling convention if that is unusual."""
 
     length: int
     symbol: str
-    variant: str
+    convention: str = ""
 
 
 def _is_arm() -> bool:
@@ -64,6 +63,12 @@ def _registers() -> tuple[tuple[str, int], ...]:
     # what every processor of the kind has may not be listed
     usual = ("sse2", "neon")
     return tuple([(letter, n) for name, letter, n in known if features.get(name, name in usual)])
+
+
+@cache
+def register_bytes() -> int:
+    """How many bytes the processor's longest registers hold."""
+    return _registers()[-1][1]
 
 
 @cache
@@ -111,19 +116,20 @@ def _library_forms(name: str, element: str, arguments: int) -> tuple[VectorForm,
         count = width // _DTYPES[element].itemsize
         symbol = f"_ZGV{letter}N{count}{'v' * arguments}_{scalar}"
         if hasattr(library, symbol):
-            forms.append(VectorForm(count, symbol, symbol))
+            convention = "aarch64_vector_pcs " if letter == "n" else ""
+            forms.append(VectorForm(count, symbol, convention))
     return tuple(forms)
 
 
 def _own_forms(name: str, element: str) -> tuple[VectorForm, ...]:
     if name not in FORMULAS or (name in ("sin", "cos") and not (element == "double" and _fuses())):
         return ()
-    scalar, forms = name if element == "double" else f"{name}f", []
+    forms = []
     # each takes some milliseconds to compile: none for the shortest of several kinds of vectors
     for _, width in _registers()[-2:] if len(_registers()) > 2 else _registers()[-1:]:
         count = width // _DTYPES[element].itemsize
         symbol = f"wengert_{name}_{element}_{count}"
-        forms.append(VectorForm(count, symbol, f"_ZGV_LLVM_N{count}v_{scalar}({symbol})"))
+        forms.append(VectorForm(count, symbol))
     return tuple(forms)
 
 

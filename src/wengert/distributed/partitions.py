@@ -164,7 +164,7 @@ def _divided(data: Any, rows: int | None) -> tuple[list[Any] | None, list[Any]]:
 
 def _chunks(leaves: list[Any], rows: int | None) -> list[list[Any]]:
     """The chunks along dimension 0 of Dask arrays, all divided as the first one is."""
-    array_module = dask_module("dask.array", "partitions")
+    array_module = dask_module("dask.array", "partitions()")
     arrays = [
         leaf if _is_dask(leaf) else array_module.from_array(np.asarray(leaf)) for leaf in leaves
     ]
@@ -212,4 +212,4 @@ def _is_delayed(value: Any) -> bool:
 
 def _delayed(value: Any) -> Any:
     """A Delayed that gives a value that may hold Delayed ones."""
-    return dask_module("dask", "partitions").delayed(value)
+    return dask_module("dask", "partitions()").delayed(value)

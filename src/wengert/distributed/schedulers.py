@@ -187,7 +187,10 @@ class Local:
         try:
             return self.hold(self._get(graph, keys))
         except Exception as error:
-            raise _loading(error, self._culprit(parts)) from error
+            culprit = self._culprit(parts)
+            if culprit is None:
+                raise
+            raise _loading(error, culprit) from error
 
     def _culprit(self, parts: Sequence[Handle]) -> int | None:
         """The first value that cannot be computed."""
@@ -215,7 +218,10 @@ class Local:
         except PartitionError:
             raise
         except Exception as error:
-            raise _loading(error, self._culprit(parts)) from error
+            culprit = self._culprit(parts)
+            if culprit is None:
+                raise
+            raise _loading(error, culprit) from error
 
 
 class Cluster:
@@ -336,31 +342,33 @@ class Cluster:
                 self.client.cancel(found, force=True)
                 raise
             except Exception as error:
-                raise self._explained(error, parts) from error
+                explained = self._explained(error, parts)
+                if explained is None:
+                    raise
+                raise explained from error
         raise AssertionError("the loop ends by itself")
 
-    def _explained(self, error: Exception, parts: Sequence[Handle]) -> Exception:
-        """What to raise for an error that no function of a task raised."""
+    def _explained(self, error: Exception, parts: Sequence[Handle]) -> PartitionError | None:
+        """What to raise for an error that no function of a task raised; None: the error itself."""
         for i, part in enumerate(parts):
             if part.error() is not None:
                 return _loading(error, i)
-        if type(error).__name__ == "KilledWorker":
-            task = getattr(error, "task", None)
-            if isinstance(task, tuple) and str(task[0]).startswith("wengert"):
-                return PartitionError(
-                    f"partition {task[1]}: every worker that worked on it died, the last being "
-                    f"{getattr(getattr(error, 'last_worker', None), 'address', 'unknown')}: most "
-                    "often they had too little memory. Make partitions smaller, or give workers "
-                    "more memory; their logs say more.",
-                    task[1],
-                )
-        return error
+        task = getattr(error, "task", None)
+        if type(error).__name__ != "KilledWorker" or not isinstance(task, tuple):
+            return None
+        if str(task[0]).startswith("wengert_add"):
+            return None
+        last = getattr(getattr(error, "last_worker", None), "address", "unknown")
+        return PartitionError(
+            f"partition {task[1]}: every worker that worked on it died, the last being {last}: "
+            "most often they had too little memory. Make partitions smaller, or give workers more "
+            "memory; their logs say more.",
+            task[1],
+        )
 
 
-def _loading(error: Exception, partition: int | None) -> Exception:
+def _loading(error: Exception, partition: int) -> PartitionError:
     """The error of a partition that could not be loaded."""
-    if partition is None:
-        return error
     return PartitionError.of(
         error,
         "loading it",

@@ -45,7 +45,9 @@ def dims_of(dims: Any, value: Any, name: str) -> Iterator[Any]:
     )
 
 
-def mapped_leaves(args: tuple[Any, ...], in_dims: Any, name: str) -> tuple[list[Any], list[Any], int]:
+def mapped_leaves(
+    args: tuple[Any, ...], in_dims: Any, name: str
+) -> tuple[list[Any], list[Any], int]:
     """The leaves of the arguments, their mapped dimensions, counted from 0, and the size."""
     if not isinstance(in_dims, int | tuple | list) or isinstance(in_dims, bool):
         raise ValueError(

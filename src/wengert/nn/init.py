@@ -6,17 +6,14 @@ numbers that PyTorch's functions of these names draw.
 
 from __future__ import annotations
 
+import importlib
 import math
 import warnings
 from typing import Any
 
-from wengert import linalg
 from wengert.nn.gains import calculate_gain, kaiming_std, xavier_std
 from wengert.nn.gains import fans_of as _calculate_fan_in_and_fan_out
-from wengert.ops.arrange import diag
-from wengert.ops.choice import randperm
 from wengert.ops.like import empty_like
-from wengert.ops.ranges import eye as identity
 from wengert.ops.select import where
 from wengert.tape.modes import no_grad
 
@@ -24,14 +21,10 @@ __all__ = [
     "_calculate_fan_in_and_fan_out",
     "calculate_gain",
     "constant_",
-    "dirac_",
-    "eye_",
     "kaiming_normal_",
     "kaiming_uniform_",
     "normal_",
     "ones_",
-    "orthogonal_",
-    "sparse_",
     "trunc_normal_",
     "uniform_",
     "xavier_normal_",
@@ -39,6 +32,9 @@ __all__ = [
     "zeros_",
 ]
 
+# these need linear algebra, which layers do not
+_STRUCTURED = ("dirac_", "eye_", "orthogonal_", "sparse_")
+__all__ += _STRUCTURED
 # those that had names without the underscore
 _RENAMED = frozenset(__all__) - {"calculate_gain", "ones_", "trunc_normal_", "zeros_"}
 
@@ -60,6 +56,13 @@ def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None)
     -------
     Tensor
         `tensor` itself.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> w = wg.nn.init.uniform_(wg.empty(200, 100), -1, 1)
+    >>> (w.abs() <= 1).all()
+    tensor(True)
     """
     return tensor.uniform_(a, b, generator=generator)
 
@@ -81,6 +84,13 @@ def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = N
     -------
     Tensor
         `tensor` itself.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> w = wg.nn.init.normal_(wg.empty(200, 100), 0, 0.1)
+    >>> round(w.std().item(), 2)
+    0.1
     """
     return tensor.normal_(mean, std, generator=generator)
 
@@ -174,73 +184,28 @@ def constant_(tensor: Any, val: float) -> Any:
 
 @no_grad()
 def ones_(tensor: Any) -> Any:
-    """Fill `tensor` with ones."""
+    """Fill `tensor` with ones.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.init.ones_(wg.empty(3))
+    tensor([1., 1., 1.])
+    """
     return tensor.fill_(1.0)
 
 
 @no_grad()
 def zeros_(tensor: Any) -> Any:
-    """Fill `tensor` with zeros."""
-    return tensor.zero_()
-
-
-@no_grad()
-def eye_(tensor: Any) -> Any:
-    """Fill a matrix with ones on the diagonal and zeros elsewhere.
-
-    Raises
-    ------
-    ValueError
-        If `tensor` has not two dimensions.
-    """
-    _check_matrix(tensor)
-    return tensor.copy_(identity(*tensor.shape, dtype=tensor.dtype))
-
-
-@no_grad()
-def dirac_(tensor: Any, groups: int = 1) -> Any:
-    """Make the weight of a convolution one that hands on as many channels as it can, unchanged.
-
-    Parameters
-    ----------
-    tensor : Tensor
-        The weight, of 3, 4 or 5 dimensions.
-    groups : int
-        The groups of the convolution, each of which hands on its own channels.
-
-    Returns
-    -------
-    Tensor
-        `tensor` itself.
-
-    Raises
-    ------
-    ValueError
-        For another number of dimensions, or where `groups` does not divide the output channels.
+    """Fill `tensor` with zeros.
 
     Examples
     --------
     >>> import wengert as wg
-    >>> weight = wg.nn.init.dirac_(wg.empty(1, 1, 3))
-    >>> wg.nn.functional.conv1d(wg.tensor([[1.0, 2.0, 3.0]]), weight, padding=1)
-    tensor([[1., 2., 3.]])
+    >>> wg.nn.init.zeros_(wg.empty(3))
+    tensor([0., 0., 0.])
     """
-    if tensor.ndim not in (3, 4, 5):
-        raise ValueError(
-            f"Only tensors with 3, 4, or 5 dimensions are supported, but got shape {tensor.shape}"
-        )
-    out_channels, in_channels, *sizes = tensor.shape
-    if out_channels % groups:
-        raise ValueError(
-            f"dim 0 must be divisible by groups, but {out_channels} is not by {groups}"
-        )
-    tensor.zero_()
-    per_group = out_channels // groups
-    middle = tuple(size // 2 for size in sizes)
-    for group in range(groups):
-        for channel in range(min(per_group, in_channels)):
-            tensor[(group * per_group + channel, channel, *middle)] = 1
-    return tensor
+    return tensor.zero_()
 
 
 def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
@@ -266,6 +231,13 @@ def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> An
     ------
     ValueError
         If `tensor` has fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> w = wg.nn.init.xavier_uniform_(wg.empty(200, 100))
+    >>> round(w.abs().max().item(), 2)  # sqrt(6 / 300)
+    0.14
     """
     bound = math.sqrt(3.0) * xavier_std(tensor, gain)
     return uniform_(tensor, -bound, bound, generator)
@@ -275,6 +247,13 @@ def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any
     """Fill a weight normally so that variances are about the same forwards and backwards.
 
     The standard deviation is gain·√(2 / (fan_in + fan_out)); see `xavier_uniform_`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> w = wg.nn.init.xavier_normal_(wg.empty(200, 100))
+    >>> round(w.std().item(), 2)  # sqrt(2 / 300)
+    0.08
     """
     return normal_(tensor, 0.0, xavier_std(tensor, gain), generator)
 
@@ -312,6 +291,13 @@ def kaiming_uniform_(
     ------
     ValueError
         If `tensor` has fewer than two dimensions, or for an unknown mode.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> w = wg.nn.init.kaiming_uniform_(wg.empty(200, 100), nonlinearity="relu")
+    >>> round(w.abs().max().item(), 2)  # sqrt(6 / 100)
+    0.24
     """
     if _is_empty(tensor):
         return tensor
@@ -329,6 +315,13 @@ def kaiming_normal_(
     """Fill a weight normally so that variances stay as they are through rectifiers.
 
     The standard deviation is gain / √fan; see `kaiming_uniform_`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> w = wg.nn.init.kaiming_normal_(wg.empty(200, 100))
+    >>> round(w.std().item(), 2)  # sqrt(2 / 100)
+    0.14
     """
     if _is_empty(tensor):
         return tensor
@@ -342,101 +335,21 @@ def _is_empty(tensor: Any) -> bool:
     return False
 
 
-def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
-    """Fill a weight with a random matrix whose rows (or columns, if fewer) are orthonormal.
-
-    Parameters
-    ----------
-    tensor : Tensor
-        Of at least two dimensions; those from the second on count as one.
-    gain : float
-        What the matrix is multiplied by.
-    generator : Generator, optional
-        Where the random numbers come from.
-
-    Returns
-    -------
-    Tensor
-        `tensor` itself.
-
-    Raises
-    ------
-    ValueError
-        If `tensor` has fewer than two dimensions.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> w = wg.nn.init.orthogonal_(wg.empty(2, 3))
-    >>> wg.allclose(w @ w.mT, wg.eye(2), atol=1e-6)
-    True
-    """
-    if tensor.ndim < 2:
-        raise ValueError(
-            f"Only tensors with 2 or more dimensions are supported, but got shape {tensor.shape}"
-        )
-    if tensor.numel() == 0:
-        return tensor
-    with no_grad():
-        rows = tensor.shape[0]
-        flat = tensor.new_empty((rows, tensor.numel() // rows))
-        flat.normal_(0, 1, generator=generator)
-        wide = rows < flat.shape[1]
-        q, r = linalg.qr(flat.mT if wide else flat)
-        # so that every orthogonal matrix is as likely as any other
-        q = q * diag(r, 0).sign()
-        tensor.copy_((q.mT if wide else q).reshape(tensor.shape))
-        return tensor.mul_(gain)
-
-
-@no_grad()
-def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
-    """Fill a matrix normally, but with zeros in the given part of each column.
-
-    Parameters
-    ----------
-    tensor : Tensor
-        Of two dimensions.
-    sparsity : float
-        The part of each column that is zero.
-    std : float
-        The standard deviation of the other elements.
-    generator : Generator, optional
-        Where the values come from; which are zero, the default generator says.
-
-    Returns
-    -------
-    Tensor
-        `tensor` itself.
-
-    Raises
-    ------
-    ValueError
-        If `tensor` has not two dimensions.
-    """
-    _check_matrix(tensor)
-    rows, columns = tensor.shape
-    zeros = math.ceil(sparsity * rows)
-    tensor.normal_(0, std, generator=generator)
-    for column in range(columns):
-        tensor[randperm(rows)[:zeros], column] = 0
-    return tensor
-
-
-def _check_matrix(tensor: Any) -> None:
-    if tensor.ndim != 2:
-        raise ValueError(
-            f"Only tensors with 2 dimensions are supported, but got shape {tensor.shape}"
-        )
-
-
-# -- names of old ----------------------------------------------------------------------------------
-
-
 def __getattr__(name: str) -> Any:
+    if name in _STRUCTURED:
+        module = importlib.import_module("wengert.nn.structured_init")
+        return globals().setdefault(name, getattr(module, name))
     if f"{name}_" not in _RENAMED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    function = globals()[f"{name}_"]
+    return _renamed(name, globals().get(f"{name}_") or __getattr__(f"{name}_"))
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def _renamed(name: str, function: Any) -> Any:
+    """A function under its name of old, which warns."""
 
     def old(*args: Any, **kwargs: Any) -> Any:
         warnings.warn(

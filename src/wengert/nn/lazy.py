@@ -149,6 +149,13 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         Where it is to be, and of what dtype.
     persistent : bool
         Whether it is part of the module's `state_dict`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> mean = wg.nn.LazyBatchNorm1d().running_mean
+    >>> type(mean).__name__
+    'UninitializedBuffer'
     """
 
     cls_to_become = Tensor

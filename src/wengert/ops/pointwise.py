@@ -23,7 +23,7 @@ def _unary(name: str, given: str, result: str) -> Callable[..., Any]:
 
     example = f"wg.{name}(wg.tensor({given}))"
     return _documented(
-        function, name, prim.doc, "input : Tensor\n    Of any shape.", example, result
+        function, name, prim.doc, "input : Tensor\n        Of any shape.", example, result
     )
 
 
@@ -45,7 +45,7 @@ def _binary(name: str, given: str, second: str, result: str) -> Callable[..., An
 
 
 _TWO = """input, other : Tensor
-    Tensors whose shapes broadcast; one of them may be a number."""
+        Tensors whose shapes broadcast; one of them may be a number."""
 
 
 def _documented(

@@ -12,9 +12,11 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from wengert.compiler import scalars
-from wengert.compiler.code import Array, Code, Module, Operand
+from wengert.compiler.backends.machine import optimise
+from wengert.compiler.code import Array, Code, Module, Operand, llvm_type
 from wengert.compiler.ir import Number, Step, Value, substitute
 from wengert.compiler.native_table import NATIVE
+from wengert.compiler.vectors import register_bytes
 from wengert.prims.whole import TABLE
 
 __all__ = [
@@ -45,10 +47,7 @@ def compiled(text: str) -> tuple[Any, str]:
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2
     )
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = True
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
+    optimise(module, machine)
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
     return engine, str(module)
@@ -118,6 +117,8 @@ def element_loop(
 ) -> str:
     """A module whose ``f`` computes an element-wise primitive for every element of flat arrays.
 
+    It does so in vectors where it can, and one by one for the rest.
+
     Parameters
     ----------
     numbers
@@ -126,18 +127,33 @@ def element_loop(
         Whether rules that hold for real numbers only may be used.
     """
     code = Code(Module(fast))
-    given = dict(params)
-    for k, key in enumerate(numbers):
-        dtype = np.asarray(given[key]).dtype
-        given[key] = Operand(code.load(f"%n{k}", dtype), dtype)
+    dtypes = [array.dtype for array in arrays]
     pointers = [f"%a{i}" for i in range(len(arrays))]
-    with code.loop("%count") as i:
+    held = {}
+    for k, key in enumerate(numbers):
+        dtype = np.asarray(params[key]).dtype
+        held[key] = Operand(code.load(f"%n{k}", dtype), dtype)
+
+    def write(i: str, count: int) -> None:
+        given = dict(params)
+        for key, (number, dtype) in held.items():
+            spread = code.spread(number, llvm_type(dtype), count) if count > 1 else number
+            given[key] = Operand(spread, dtype)
         operands = [
-            Operand(code.load(code.at(pointer, array.dtype, i), array.dtype), array.dtype)
-            for pointer, array in zip(pointers, arrays, strict=True)
+            Operand(code.load(code.at(pointer, dtype, i), dtype, count), dtype)
+            for pointer, dtype in zip(pointers, dtypes, strict=True)
         ]
-        result = scalars.emit(code, name, operands, out, given)
-        code.store(result, code.at("%out", out, i), out)
+        result = scalars.emit(code, name, operands, out, given, count=count)
+        code.store(result, code.at("%out", out, i), out, count)
+
+    start = "0"
+    if scalars.has_vectors(name, dtypes, out):
+        width = register_bytes() // max(dtype.itemsize for dtype in (*dtypes, out))
+        start = code.let(f"and i64 %count, {-width}")
+        with code.loop(start, step=width) as i:
+            write(i, width)
+    with code.loop("%count", start) as i:
+        write(i, 1)
     code.store(code.load("%trouble", np.dtype(np.uint8)), "%seen", np.dtype(np.uint8))
     code.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
     pointers += [*(f"%n{i}" for i in range(len(numbers))), "%out", "%seen"]

@@ -14,7 +14,18 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["ZERO", "Counter", "Index", "Looked", "Place", "linear", "of", "place_of", "strides_of"]
+__all__ = [
+    "ZERO",
+    "Counter",
+    "Index",
+    "Looked",
+    "Place",
+    "linear",
+    "of",
+    "place_of",
+    "strides_of",
+    "weighted",
+]
 
 
 class Counter:
@@ -64,16 +75,18 @@ class Index:
     def __init__(self, constant: int, terms: Iterable[tuple[Variable, int]] = ()) -> None:
         self.constant = constant
         self.terms = tuple(terms)
-        self._hash = hash((constant, frozenset(self.terms)))
+        self._hash: int | None = None
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Index) or self._hash != other._hash:
+        if not isinstance(other, Index) or self.constant != other.constant:
             return False
-        if self.constant != other.constant:
+        if len(self.terms) != len(other.terms):
             return False
         return self.terms == other.terms or frozenset(self.terms) == frozenset(other.terms)
 
     def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash((self.constant, frozenset(self.terms)))
         return self._hash
 
     def __repr__(self) -> str:
@@ -162,10 +175,19 @@ def strides_of(shape: Sequence[int]) -> tuple[int, ...]:
 
 def linear(place: Place, shape: Sequence[int]) -> Index:
     """The number of an element in C order."""
-    total = ZERO
-    for index, stride in zip(place, strides_of(shape), strict=True):
-        total = total.plus(index.times(stride))
-    return total
+    return weighted(place, strides_of(shape))
+
+
+def weighted(place: Place, weights: Sequence[int]) -> Index:
+    """The sum of multiples of indices."""
+    constant = 0
+    terms: dict[Variable, int] = {}
+    for index, weight in zip(place, weights, strict=True):
+        if weight:
+            constant += index.constant * weight
+            for variable, factor in index.terms:
+                terms[variable] = terms.get(variable, 0) + factor * weight
+    return Index(constant, [(v, factor) for v, factor in terms.items() if factor])
 
 
 def place_of(number: Index, shape: Sequence[int]) -> Place | None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from wengert.compiler.backends.affine import Counter, Index, Looked, Place, strides_of
+from wengert.compiler.backends.affine import Counter, Index, Looked, Place, strides_of, weighted
 from wengert.compiler.backends.nodes import Apply, Choice, Literal, Load, Node, Position
 from wengert.compiler.backends.plan import Plan
 from wengert.compiler.backends.scope import Scope
 from wengert.compiler.backends.storage import Slot, Storage
-from wengert.compiler.code import Array, Code, Operand, literal, llvm_type, memory_type
+from wengert.compiler.code import Array, Code, Operand, literal, llvm_type
 from wengert.compiler.ir import Value
 from wengert.compiler.scalars import emit
 
@@ -56,7 +57,6 @@ class Elements:
         self.constants = constants
         self.scope = Scope()
         self._pointers: dict[Value, str] = {}
-        self._aliasing: dict[str, str] = {}
         self._once: set[Value] = set()
         self._plain = False
         self._wide = wide
@@ -103,65 +103,68 @@ class Elements:
         """A stored value as calls see it."""
         return Array(self.pointer(value), value.dtype, value.shape, self.strides(value))
 
-    def _note(self, pointer: str) -> str:
-        return self._aliasing.get(pointer, "")
-
     def _load(self, value: Value, place: Place) -> str:
-        pointer, dtype = self._element(value, place), value.dtype
-        note = self._note(self.pointer(value))
-        kind = memory_type(dtype)
-        loaded = self.code.let(f"load {kind}, ptr {pointer}, align {dtype.itemsize}{note}")
-        return self.code.let(f"trunc i8 {loaded} to i1") if dtype.kind == "b" else loaded
+        return self.code.load(self._element(value, place), value.dtype)
 
     def _store(self, value: Value, place: Place, element: str) -> None:
-        pointer, dtype = self._element(value, place), value.dtype
-        note = self._note(self.pointer(value))
-        if dtype.kind == "b":
-            element = self.code.let(f"zext i1 {element} to i8")
-        self.code.do(
-            f"store {memory_type(dtype)} {element}, ptr {pointer}, align {dtype.itemsize}{note}"
-        )
+        self.code.store(element, self._element(value, place), value.dtype)
 
     def _offset(self, value: Value, place: Place) -> Index:
         """Where an element stands, counted from the first."""
-        total = Index(0)
-        for index, stride in zip(place, self.strides(value), strict=True):
-            total = total.plus(index.times(stride))
-        return total
+        return weighted(place, self.strides(value))
 
     def _element(self, value: Value, place: Place) -> str:
-        total = self._offset(value, place)
-        pointer = self.pointer(value)
-        if not total.terms and not total.constant:
+        return self._behind(value, self._offset(value, place))
+
+    def _behind(self, value: Value, total: Index) -> str:
+        """The address of the element so many behind a value's first."""
+        pointer, code = self.pointer(value), self.code
+        if total.terms:
+            # elements at constant distances from each other have one address but for these
+            pointer = self._known(
+                ("at", pointer, Index(0, total.terms)),
+                lambda: code.at(pointer, value.dtype, self.index(Index(0, total.terms))),
+            )
+        if not total.constant:
             return pointer
-        key = pointer, total
+        return self._known(
+            ("at", pointer, total.constant), lambda: code.at(pointer, value.dtype, total.constant)
+        )
+
+    def _known(self, key: Any, compute: Callable[[], str]) -> str:
+        """What has been computed before, or is computed now."""
         name = self.scope.find(key)
         if name is None:
-            name = self.code.let(
-                f"getelementptr inbounds {memory_type(value.dtype)}, ptr {pointer}, "
-                f"i64 {self.index(total)}"
-            )
-            self.scope.known[key] = name
+            name = self.scope.known[key] = compute()
         return name
 
     def index(self, index: Index) -> str:
         """An index as an ``i64``."""
-        if not index.terms:
-            return str(index.constant)
-        name = self.scope.find(index)
-        if name is not None:
-            return name
-        total = str(index.constant) if index.constant else ""
-        for variable, factor in index.terms:
-            term = self._variable(variable)
-            if not term:
-                # the counter of a loop that is part of the one within it
-                continue
-            if factor != 1:
-                term = self.code.let(f"mul nsw i64 {term}, {factor}")
-            total = term if not total else self.code.let(f"add nsw i64 {term}, {total}")
-        self.scope.known[index] = total = total or "0"
-        return total
+        total = ""
+        for k, (variable, factor) in enumerate(index.terms):
+            # sums are shared by indices that begin alike
+            part = Index(0, index.terms[: k + 1])
+            name = self.scope.find(part)
+            if name is None:
+                name = self._sum(total, variable, factor)
+                if name:
+                    self.scope.known[part] = name
+            total = name
+        if not total or not index.constant:
+            return total or str(index.constant)
+        return self._known(index, lambda: self.code.let(f"add nsw i64 {total}, {index.constant}"))
+
+    def _sum(self, total: str, variable: Counter | Looked, factor: int) -> str:
+        """A sum and a multiple of a variable, or nothing if neither is anything."""
+        term = self._variable(variable)
+        if not term:
+            # the counter of a loop that is part of the one within it
+            return total
+        if factor != 1:
+            term = self._known(
+                ("times", term, factor), lambda: self.code.let(f"mul nsw i64 {term}, {factor}")
+            )
+        return term if not total else self.code.let(f"add nsw i64 {total}, {term}")
 
     def _variable(self, variable: Counter | Looked) -> str:
         if isinstance(variable, Counter):
@@ -218,7 +221,7 @@ class Elements:
             kind = llvm_type(node.dtype)
             inside, outside = self.node(node.inside), self.node(node.outside)
             return code.let(f"select i1 {held}, {kind} {inside}, {kind} {outside}")
-        then, other, done = code.fresh("then"), code.fresh("other"), code.fresh("joined")
+        then, other, done = (code.fresh("then"), code.fresh("other"), code.fresh("joined"))
         code.branch(held, then, other)
         edges = []
         for label, part in ((then, node.inside), (other, node.outside)):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from wengert.compiler.backends.affine import Counter, Index
-from wengert.compiler.backends.elements import Elements
 from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store
 from wengert.compiler.backends.machine import function_attributes
 from wengert.compiler.backends.nodes import Choice, Load, Position, walk
@@ -21,24 +21,16 @@ from wengert.compiler.backends.sharing import (
     piece_of,
     register_sharing,
 )
-from wengert.compiler.backends.trees import (
-    UNROLLED,
-    is_slight,
-    trees_of,
-    turns,
-    written_once,
-)
+from wengert.compiler.backends.strips import Strips
+from wengert.compiler.backends.trees import slight_trees, written_once
+from wengert.compiler.backends.unrolling import Shaper
 from wengert.compiler.code import Array, Code, llvm_type
 from wengert.compiler.native_products import multiply
 
 __all__ = ["Emission"]
 
 
-# in plans of more statements than this, loops of little work are translated as they are
-_MANY = 40
-
-
-class Emission(Elements):
+class Emission(Strips):
     """Writes all instructions of a plan."""
 
     # -- statements -------------------------------------------------------------------------------
@@ -46,16 +38,17 @@ class Emission(Elements):
     def run(self) -> None:
         """Write everything."""
         self._once = written_once(self.plan)
-        many = sum(item.count for item in trees_of(self.plan.block)) > _MANY
+        slight = slight_trees(self.plan.block)
         for at, item in enumerate(self.plan.block):
             if isinstance(item, LoopTree):
-                self._separate(item)
-                self._plain = many and is_slight(item)
-                if self._wide and is_wide(item, self.storage):
-                    self._share(item)
-                else:
-                    self._item(item)
-                self._aliasing = {}
+                self._plain = id(item) in slight
+                for part in (
+                    [item] if self._plain else Shaper(self._merged, self._fits).shaped(item)
+                ):
+                    if self._wide and isinstance(part, LoopTree) and is_wide(part, self.storage):
+                        self._share(part)
+                    else:
+                        self._item(part)
                 # elements of loops are of no use outside of them, and memory changes
                 self.scope = Scope()
             elif isinstance(item, Call):
@@ -98,8 +91,7 @@ class Emission(Elements):
             inner._pointers[value] = inner.code.entry("%table", k)
         troubled = inner.code.entry("%table", len(values))
         inner.code.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
-        inner._once, inner._plain, inner._range = self._once, self._plain, ("%start", "%stop")
-        inner._separate(tree)
+        inner._once, inner._plain, inner._range = (self._once, self._plain, ("%start", "%stop"))
         merged = inner._merged(tree)
         inner._item(tree)
         found = inner.code.let("load i8, ptr %trouble")
@@ -124,20 +116,33 @@ class Emission(Elements):
         merged = self._merged(tree)
         inner = merged[-1]
         extent = math.prod([each.counter.extent for each in merged])
-        unroll = turns(tree) <= UNROLLED
         start, stop = self._range or ("0", extent)
         self._range = None
-        with self.code.loop(stop, start, unroll=unroll, plain=self._plain) as counter:
-            for each in merged:
-                self.counters[each.counter] = ""
+        for each in merged:
+            self.counters[each.counter] = ""
+        strip = None if self._plain else self._strip_of(merged, extent)
+        rest: int | str = start
+        if strip is not None:
+            rest = self._write_strip(strip, start, stop)
+        if rest != stop:
+            self._one_by_one(inner, str(rest), stop)
+        for part in tree.after:
+            self._item(part)
+
+    def _one_by_one(self, inner: LoopTree, start: str, stop: int | str) -> None:
+        with self.code.loop(stop, start) as counter:
             self.counters[inner.counter] = counter
             self.scope = Scope(self.scope)
             for part in inner.body:
                 self._item(part)
             assert self.scope.outer is not None
             self.scope = self.scope.outer
-        for part in tree.after:
-            self._item(part)
+
+    def _fits(self, merged: Sequence[LoopTree]) -> bool:
+        """Whether an innermost loop can be done in vectors."""
+        return (
+            self._strip_of(merged, math.prod([tree.counter.extent for tree in merged])) is not None
+        )
 
     def _merged(self, tree: LoopTree) -> list[LoopTree]:
         """A loop and those within it that together count elements in the order of memory."""
@@ -174,41 +179,8 @@ class Emission(Elements):
 
     def _accumulate(self, item: Accumulate) -> None:
         element = self.node(item.node)
-        dtype, code = item.value.dtype, self.code
         total = self._load(item.value, item.place)
-        kind = llvm_type(dtype)
-        real = dtype.kind == "f"
-        if item.kind in ("sum", "prod"):
-            word = "add" if item.kind == "sum" else "mul"
-            how = f"f{word} reassoc {code.module.flags}" if real else f"{word} "
-            total = code.let(f"{how}{kind} {total}, {element}")
-        elif item.kind in ("any", "all"):
-            total = code.let(f"{'or' if item.kind == 'any' else 'and'} i1 {total}, {element}")
-        else:
-            word = f"{item.kind}imum" if real else f"{'s' if dtype.kind == 'i' else 'u'}{item.kind}"
-            function = f"llvm.{word}.{'f' if real else 'i'}{8 * dtype.itemsize}"
-            code.module.declare(function, f"declare {kind} @{function}({kind}, {kind})")
-            total = code.let(f"call {kind} @{function}({kind} {total}, {kind} {element})")
-        self._store(item.value, item.place, total)
-
-    def _separate(self, tree: LoopTree) -> None:
-        """Tell LLVM that the arrays which a tree of loops touches do not overlap."""
-        values = dict.fromkeys([*tree.writes, *map(self.plan.base, tree.inputs)])
-        pointers = [
-            self.pointer(value)
-            for value in values
-            if value.constant is not None or self.storage.slots[value].kind != "stack"
-        ]
-        pointers = list(dict.fromkeys(pointers))
-        if len(pointers) < 2:
-            return
-        note = self.code.module.note
-        domain = note(distinct=True)
-        scopes = [note(domain, distinct=True) for _ in pointers]
-        for k, pointer in enumerate(pointers):
-            own = note(scopes[k])
-            others = note(*scopes[:k], *scopes[k + 1 :])
-            self._aliasing[pointer] = f", !alias.scope {own}, !noalias {others}"
+        self._store(item.value, item.place, self._combined(item, total, element))
 
     def _copy(self, target: str, source: str, size: int) -> None:
         if not size or target == source:

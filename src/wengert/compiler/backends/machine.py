@@ -20,7 +20,7 @@ import numpy as np
 
 from wengert.compiler.backends.cached import file_for, keep, kept
 
-__all__ = ["DATA", "Machine", "State", "builtin", "function_attributes", "register"]
+__all__ = ["DATA", "Machine", "State", "builtin", "function_attributes", "optimise", "register"]
 
 DATA = object.__basicsize__
 """Where in an array object the address of its elements stands."""
@@ -36,8 +36,6 @@ _PYTHON = (
     "Py_DecRef",
     "Py_IncRef",
 )
-# characters of text
-_LONG = 80_000
 # the positions of NumPy's functions in the table that it exports
 _NUMPY = {"PyArray_Type": 2, "PyArray_New": 93}
 
@@ -94,19 +92,33 @@ def _host() -> tuple[Any, str, str, bool]:
     register()
     features = llvm.get_host_cpu_features()
     target = llvm.Target.from_default_triple()
-    return target, llvm.get_host_cpu_name(), features.flatten(), bool(features.get("avx512f"))
+    return (target, llvm.get_host_cpu_name(), features.flatten(), bool(features.get("avx512f")))
 
 
-def _target(effort: int) -> Any:
+def _target() -> Any:
     # a new one for each module, since the engine that runs the module takes it over
     target, name, features, _ = _host()
-    return target.create_target_machine(cpu=name, features=features, opt=effort, jit=True)
+    return target.create_target_machine(cpu=name, features=features, opt=2, jit=True)
 
 
 def function_attributes() -> str:
     """Attributes of every function that is generated."""
     wide = ' "prefer-vector-width"="512"' if _host()[3] else ""
     return f"nounwind{wide}"
+
+
+def optimise(module: Any, machine: Any) -> None:
+    """Do what the text leaves to LLVM: memory of single elements as registers, and small change.
+
+    Loops are written as they are to run (NOTE [strips] in `strips`), so that the passes which look
+    for better ones, and take most of the time, have nothing to do.
+    """
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.run(module, builder)
 
 
 class Machine:
@@ -121,19 +133,17 @@ class Machine:
     __slots__ = ("_engine", "_module", "ir")
 
     def __init__(self, text: str) -> None:
-        # what LLVM's last efforts gain is little next to the time that they take on long functions
-        effort = 2 if len(text) < _LONG else 1
-        machine = _target(effort)
+        machine = _target()
         self.ir = text
         module = llvm.parse_assembly(text)
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
         _, name, features, _ = _host()
         versions = (llvmlite.__version__, str(llvm.llvm_version_info))
-        file = file_for((text, name, features, str(effort), *versions))
+        file = file_for((text, name, features, *versions))
         code = kept(file)
         if code is None:
-            self._optimise(module, machine, effort)
+            optimise(module, machine)
         self._module = module
         self._engine = llvm.create_mcjit_compiler(module, machine)
         if file is not None:
@@ -142,13 +152,6 @@ class Machine:
                 lambda _, made: keep(file, made) if code is None else None, lambda _: code
             )
         self._engine.finalize_object()
-
-    def _optimise(self, module: Any, machine: Any, effort: int) -> None:
-        options = llvm.create_pipeline_tuning_options(speed_level=effort)
-        options.loop_vectorization = options.loop_interleaving = True
-        options.slp_vectorization = options.loop_unrolling = effort > 1
-        builder = llvm.create_pass_builder(machine, options)
-        builder.getModulePassManager().run(module, builder)
 
     def address(self, name: str) -> int:
         """Where a function's code begins."""
@@ -160,7 +163,7 @@ class Machine:
 
     def assembly(self) -> str:
         """The machine code in words."""
-        return str(_target(2).emit_assembly(self._module))
+        return str(_target().emit_assembly(self._module))
 
 
 class _MethodDef(ctypes.Structure):

@@ -28,9 +28,9 @@ from wengert.compiler.native import Native
 from wengert.compiler.native_table import NATIVE
 from wengert.compiler.scalars import cost
 
-__all__ = ["Call", "Check", "Plan", "Repeat"]
+__all__ = ["STARTS", "Call", "Check", "Plan", "Repeat"]
 
-_STARTS: dict[str, Callable[[np.dtype[Any]], Any]] = {
+STARTS: dict[str, Callable[[np.dtype[Any]], Any]] = {
     "sum": lambda dtype: 0,
     "prod": lambda dtype: 1,
     "max": lambda dtype: -np.inf if dtype.kind == "f" else np.iinfo(dtype).min,
@@ -193,9 +193,7 @@ class Plan(Elementwise):
         return node
 
     def _nest(
-        self,
-        extents: Sequence[int],
-        build: Callable[[Place, Sequence[Counter]], list[Part]],
+        self, extents: Sequence[int], build: Callable[[Place, Sequence[Counter]], list[Part]]
     ) -> None:
         """Place a nest of one loop for each extent that is not 1."""
         counters = [Counter(extent) for extent in extents]
@@ -239,7 +237,7 @@ class Plan(Elementwise):
         count = 1
         for dim in dims:
             count *= arg.shape[dim]
-        start = Literal(_STARTS[kind](out.dtype), out.dtype)
+        start = Literal(STARTS[kind](out.dtype), out.dtype)
         keeps = len(out.shape) == len(arg.shape)
 
         def target(place: Place) -> Place:

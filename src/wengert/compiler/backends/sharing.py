@@ -18,11 +18,10 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from wengert.base.threads import share
+from wengert.compiler.backends.affine import Counter, Index
 from wengert.compiler.backends.loops import LoopTree, Product
-from wengert.compiler.backends.nodes import Apply, walk
 from wengert.compiler.backends.storage import Storage
-from wengert.compiler.backends.trees import statements_of, turns
-from wengert.compiler.scalars import cost
+from wengert.compiler.backends.trees import statements_of, work
 
 __all__ = ["SHARE", "addresses_of", "interruption", "is_wide", "piece_of", "register_sharing"]
 
@@ -65,30 +64,28 @@ def interruption() -> BaseException | None:
     return _interrupted.pop(get_ident(), None)
 
 
-def _work(tree: LoopTree) -> int:
-    """Rough cycles of a loop."""
-    nodes = walk([node for item in statements_of(tree) for node in item.nodes])
-    each = sum(cost(node.name, node.dtype) for node in nodes if isinstance(node, Apply))
-    return turns(tree) * max(1, each // 4)
-
-
 def piece_of(tree: LoopTree, extent: int) -> int:
     """How many of so many repetitions are a piece."""
-    return max(1, extent * _PIECE // _work(tree))
+    return max(1, extent * _PIECE // work(tree))
 
 
 def is_wide(tree: LoopTree, storage: Storage) -> bool:
     """Whether a loop is worth sharing, and its repetitions write to places of their own."""
-    if tree.before or tree.after or _work(tree) < _WIDE:
+    if tree.before or tree.after or work(tree) < _WIDE:
         return False
     for item in statements_of(tree):
-        if isinstance(item, Product) or not any(i.is_counter(tree.counter) for i in item.place):
+        if isinstance(item, Product) or not any(_is_of(i, tree.counter) for i in item.place):
             return False
         slot = storage.slots[item.value]
         if item.value in storage.private and slot.kind != "stack":
             # each thread would need it for itself
             return False
     return True
+
+
+def _is_of(index: Index, counter: Counter) -> bool:
+    """Whether an index is another one in each repetition, by this counter alone."""
+    return len(index.terms) == 1 and index.terms[0][0] is counter
 
 
 def addresses_of(tree: LoopTree, storage: Storage) -> list[Any]:

@@ -7,26 +7,26 @@ from typing import Any
 
 from wengert.compiler.backends.loops import Accumulate, Block, LoopTree, Product, Statement, Store
 from wengert.compiler.backends.nodes import Apply, walk
-from wengert.compiler.backends.plan import Plan
+from wengert.compiler.backends.plan import Call, Plan
 from wengert.compiler.ir import Step, Value
 from wengert.compiler.scalars import cost
 
 __all__ = [
-    "UNROLLED",
     "extents_of",
-    "is_slight",
+    "slight_trees",
     "statements_of",
     "steps_of",
     "trees_of",
     "turns",
+    "work",
     "written_once",
 ]
 
-# loops that run no more often than this may become straight code
-UNROLLED = 16
-# loops of little work are translated as they are in long plans
-_SLIGHT = 4096
-_QUICK = 4
+# how often products count as running their innermost loop
+_TURNS = 16
+# what a call takes in any case, in cycles, and the share of all work that may as well be slow
+_CALL = 4000
+_SHARE = 16
 
 
 def trees_of(block: Block) -> Iterator[LoopTree]:
@@ -47,18 +47,32 @@ def statements_of(tree: LoopTree) -> list[Statement]:
     return statements
 
 
-def is_slight(tree: LoopTree) -> bool:
-    """Whether a loop's work is so little that making it quick takes longer than it saves."""
-    if turns(tree) * tree.count > _SLIGHT:
-        return False
+def work(tree: LoopTree) -> int:
+    """Rough cycles of a loop."""
     nodes = walk([node for item in statements_of(tree) for node in item.nodes])
-    return all(cost(node.name, node.dtype) <= _QUICK for node in nodes if isinstance(node, Apply))
+    each = sum(cost(node.name, node.dtype) for node in nodes if isinstance(node, Apply))
+    return turns(tree) * max(1, each // 4)
+
+
+def slight_trees(block: Block) -> set[int]:
+    """The loops, by their ids, whose work is so little next to everybody's that making them quick
+    takes longer than it saves."""
+    called = sum(item.native.cost(item.step) for item in block if isinstance(item, Call))
+    works = sorted([(work(tree), id(tree)) for tree in trees_of(block)])
+    left = (_CALL + called + sum(each for each, _ in works)) // _SHARE
+    slight = set()
+    for each, tree in works:
+        left -= each
+        if left < 0:
+            break
+        slight.add(tree)
+    return slight
 
 
 def turns(tree: LoopTree) -> int:
     """How often the innermost loops of a tree run; products count as long ones."""
     inner = [
-        turns(part) if isinstance(part, LoopTree) else UNROLLED
+        turns(part) if isinstance(part, LoopTree) else _TURNS
         for part in tree.body
         if isinstance(part, LoopTree | Product)
     ]

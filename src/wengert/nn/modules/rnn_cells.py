@@ -30,6 +30,12 @@ class RNNCellBase(Module):
         The number of gates.
     device, dtype
         Of the parameters.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> isinstance(wg.nn.LSTMCell(3, 4), wg.nn.RNNCellBase)
+    True
     """
 
     def __init__(

@@ -105,6 +105,16 @@ def clip_grads_with_norm_(
         The norm that they have.
     foreach : bool, optional
         Of no effect.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> w = wg.tensor([3.0, 4.0], requires_grad=True)
+    >>> w.square().sum().backward()
+    >>> norm = wg.nn.utils.get_total_norm([w.grad])
+    >>> wg.nn.utils.clip_grads_with_norm_(w, 5.0, norm)
+    >>> w.grad
+    tensor([3.0000, 4.0000])
     """
     factor = clamp(float(max_norm) / (total_norm + 1e-6), max=1.0)
     for grad in _gradients(_listed(parameters)):

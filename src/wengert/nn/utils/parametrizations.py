@@ -21,7 +21,7 @@ from wengert.ops.ranges import eye
 from wengert.tape.modes import no_grad
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["as_matrix", "norm_except_dim", "orthogonal", "spectral_norm", "weight_norm"]
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 _MAPS = ("matrix_exp", "cayley", "householder")
 

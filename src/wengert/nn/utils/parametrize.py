@@ -80,6 +80,14 @@ class ParametrizationList(ModuleList):
         The tensor as it was; a parameter or a buffer.
     unsafe : bool
         Whether shape and dtype may change.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.nn.utils import parametrize, parametrizations
+    >>> layer = parametrizations.weight_norm(wg.nn.Linear(3, 2))
+    >>> type(layer.parametrizations.weight).__name__
+    'ParametrizationList'
     """
 
     def __init__(self, modules: Sequence[Any], original: Any, unsafe: bool = False) -> None:
@@ -357,7 +365,16 @@ def _check_further(module: Any, name: str, parametrization: Any) -> None:
 
 
 def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
-    """Whether a module has a parametrised tensor, or one of the name `tensor_name`."""
+    """Whether a module has a parametrised tensor, or one of the name `tensor_name`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.nn.utils import parametrize, parametrizations
+    >>> layer = parametrizations.weight_norm(wg.nn.Linear(3, 2))
+    >>> parametrize.is_parametrized(layer), parametrize.is_parametrized(layer, "bias")
+    (True, False)
+    """
     held = getattr(module, "parametrizations", None)
     if not isinstance(held, ModuleDict):
         return False
@@ -386,6 +403,15 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
     ValueError
         If the tensor is not parametrised, or the original value is asked for where it was made of
         several tensors.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.nn.utils import parametrize, parametrizations
+    >>> layer = parametrizations.weight_norm(wg.nn.Linear(3, 2))
+    >>> layer = parametrize.remove_parametrizations(layer, "weight")
+    >>> parametrize.is_parametrized(layer)
+    False
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
@@ -413,7 +439,16 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
 
 
 def type_before_parametrizations(module: Any) -> type:
-    """The class that a module has, or had before it was parametrised."""
+    """The class that a module has, or had before it was parametrised.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.nn.utils import parametrize, parametrizations
+    >>> layer = parametrizations.weight_norm(wg.nn.Linear(3, 2))
+    >>> type(layer).__name__, parametrize.type_before_parametrizations(layer).__name__
+    ('ParametrizedLinear', 'Linear')
+    """
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
 
 
@@ -433,6 +468,15 @@ def transfer_parametrizations_and_params(
     -------
     Module
         `to_module` itself.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.nn.utils import parametrize, parametrizations
+    >>> layer = parametrizations.weight_norm(wg.nn.Linear(3, 2))
+    >>> other = parametrize.transfer_parametrizations_and_params(layer, wg.nn.Linear(3, 2))
+    >>> wg.equal(other.weight, layer.weight)
+    True
     """
     if not is_parametrized(from_module):
         return to_module

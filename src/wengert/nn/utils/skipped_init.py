@@ -29,6 +29,12 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
     ------
     RuntimeError
         If `module_cls` is no class of modules, or takes no `device`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.nn.utils.skip_init(wg.nn.Linear, 3, 2)  # its values are arbitrary
+    Linear(in_features=3, out_features=2, bias=True)
     """
     if not issubclass(module_cls, Module):
         raise RuntimeError(f"Expected a Module; got {module_cls}")

@@ -92,6 +92,13 @@ def spectral_norm(
         If the weight has such a hook already.
     ValueError
         If there is no weight, or its shape is not known yet.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> layer = wg.nn.utils.spectral_norm(wg.nn.Linear(3, 2))
+    >>> sorted(name for name, _ in layer.named_parameters())
+    ['bias', 'weight_orig']
     """
     if dim is None:
         dim = 1 if getattr(module, "transposed", False) else 0
@@ -126,6 +133,14 @@ def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
     ------
     ValueError
         If the weight has no such hook.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> layer = wg.nn.utils.spectral_norm(wg.nn.Linear(3, 2))
+    >>> layer = wg.nn.utils.remove_spectral_norm(layer)
+    >>> sorted(name for name, _ in layer.named_parameters())
+    ['bias', 'weight']
     """
     key = _hook_of(module, name)
     if key is None:

@@ -37,9 +37,9 @@ class WeightNorm:
 
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
-    """Learn a weight as its norms and its directions, by a hook.
+    """Learn a weight as its norms and its directions, by a hook; it warns.
 
-    `wengert.nn.utils.parametrizations.weight_norm` does the same without one.
+    It is an old name for `wengert.nn.utils.parametrizations.weight_norm`, which needs no hook.
 
     Parameters
     ----------
@@ -87,6 +87,8 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
 
 def remove_weight_norm(module: Any, name: str = "weight") -> Any:
     """Undo `weight_norm`: the weight is a parameter again, with the value that it has.
+
+    The old name has `wengert.nn.utils.parametrize.remove_parametrizations` as its successor.
 
     Raises
     ------

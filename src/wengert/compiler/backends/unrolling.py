@@ -1,0 +1,201 @@
+"""Layer 8 · compiler: short loops as straight code, and loops cut where a choice is made.
+
+A loop of very few repetitions is written out, and the loop around it becomes an innermost one.
+Where elements come from several places, as in joined or padded arrays, the tests are of loop
+counters: a loop is cut at the counts where a test changes, so that none is left in the pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import is_
+from typing import Any
+
+from wengert.compiler.backends.affine import Counter, Index, Looked, Place, of
+from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store
+from wengert.compiler.backends.nodes import Apply, Choice, Load, Node, Position, walk
+
+__all__ = ["Shaper"]
+
+# loops that run no more often than this are written out, up to this number of nodes
+_SHORT = 4
+_MOST = 96
+# a loop is cut into no more pieces than this
+_PIECES = 5
+
+
+class _Rewriter:
+    """Statements with other indices in the place of counters."""
+
+    def __init__(self, known: Mapping[Counter, Index]) -> None:
+        self._known = dict(known)
+        self._nodes: dict[int, tuple[Node, Node]] = {}
+
+    def statement(self, item: Any) -> Any:
+        """A statement, or a tree of loops."""
+        if isinstance(item, LoopTree):
+            return self._tree(item)
+        place = self._place(item.place)
+        if isinstance(item, Store):
+            return Store(item.value, place, self.node(item.node), item.step)
+        if isinstance(item, Accumulate):
+            return Accumulate(item.value, place, self.node(item.node), item.kind, item.step)
+        factors = (self._load(item.left), self._load(item.right))
+        counters = (item.rows, item.inner, item.columns)
+        return Product(item.value, place, factors, counters, item.step)
+
+    def _tree(self, tree: LoopTree) -> LoopTree:
+        new = LoopTree(tree.counter)
+        new.before, new.body, new.after = (
+            [self.statement(part) for part in parts]
+            for parts in (tree.before, tree.body, tree.after)
+        )
+        new.count, new.inputs = tree.count, tree.inputs
+        new.writes = {v: list(map(self._place, places)) for v, places in tree.writes.items()}
+        return new
+
+    def _place(self, place: Place) -> Place:
+        return tuple(map(self._index, place))
+
+    def _index(self, index: Index) -> Index:
+        result = index.put(self._known)
+        if not any(isinstance(v, Looked) for v, _ in result.terms):
+            return result
+        terms = []
+        for v, factor in result.terms:
+            node = self.node(v.node) if isinstance(v, Looked) else None
+            changed = isinstance(v, Looked) and node is not v.node
+            terms.append((Looked(node, v.extent) if changed else v, factor))
+        return Index(result.constant, terms)
+
+    def _load(self, node: Load) -> Load:
+        return Load(node.value, self._place(node.place))
+
+    def node(self, node: Node) -> Node:
+        """A node, the same one if nothing in it has changed."""
+        known = self._nodes.get(id(node))
+        if known is None:
+            known = self._nodes[id(node)] = node, self._renewed(node)
+        return known[1]
+
+    def _renewed(self, node: Node) -> Node:
+        if isinstance(node, Load):
+            place = self._place(node.place)
+            return node if place == node.place else Load(node.value, place)
+        if isinstance(node, Position):
+            index = self._index(node.index)
+            return node if index == node.index else Position(index)
+        if isinstance(node, Apply):
+            operands = [self.node(operand) for operand in node.operands]
+            numbers = {name: self.node(number) for name, number in node.numbers.items()}
+            old = (*node.operands, *node.numbers.values())
+            if all(map(is_, (*operands, *numbers.values()), old)):
+                return node
+            return Apply(node.name, operands, node.dtype, node.params, numbers, node.step)
+        if isinstance(node, Choice):
+            return self._chosen(node)
+        return node
+
+    def _chosen(self, node: Choice) -> Node:
+        tests = []
+        for index, low, high in node.tests:
+            index = self._index(index)
+            least, most = index.bounds()
+            if most < low or least >= high:
+                return self.node(node.outside)
+            if least < low or most >= high:
+                tests.append((index, low, high))
+        inside = self.node(node.inside)
+        return Choice(tests, inside, self.node(node.outside)) if tests else inside
+
+
+class Shaper:
+    """Gives trees of loops the shape in which they are written.
+
+    Parameters
+    ----------
+    merged
+        The loops of a tree that count elements together.
+    in_vectors
+        Whether an innermost loop can be done in vectors.
+    """
+
+    def __init__(
+        self,
+        merged: Callable[[LoopTree], list[LoopTree]],
+        in_vectors: Callable[[Sequence[LoopTree]], bool],
+    ) -> None:
+        self._merged = merged
+        self._in_vectors = in_vectors
+
+    def shaped(self, tree: LoopTree) -> list[Any]:
+        """What is written for a tree: other trees, and statements."""
+        cuts = _cuts(tree)
+        if cuts:
+            return [part for piece in _pieces(tree, cuts) for part in self.shaped(piece)]
+        if len(self._merged(tree)) > 1:
+            return [tree]
+        before, body, after = (self._all(parts) for parts in (tree.before, tree.body, tree.after))
+        new = LoopTree(tree.counter)
+        new.before, new.body, new.after = before, body, after
+        new.count, new.inputs, new.writes = tree.count, tree.inputs, tree.writes
+        if not _is_short(new) or self._in_vectors([new]):
+            return [new]
+        items = [*before]
+        for k in range(tree.counter.extent):
+            rewriter = _Rewriter({tree.counter: Index(k)})
+            items += map(rewriter.statement, body)
+        return [*items, *after]
+
+    def _all(self, parts: Sequence[Any]) -> list[Any]:
+        items: list[Any] = []
+        for part in parts:
+            items += self.shaped(part) if isinstance(part, LoopTree) else [part]
+        return items
+
+
+def _is_short(tree: LoopTree) -> bool:
+    extent = tree.counter.extent
+    if extent > _SHORT or any(isinstance(part, LoopTree | Product) for part in tree.body):
+        return False
+    return extent * sum(1 for _ in walk([n for part in tree.body for n in part.nodes])) <= _MOST
+
+
+def _choices(items: Sequence[Any]) -> Iterator[Choice]:
+    for item in items:
+        if isinstance(item, LoopTree):
+            yield from _choices([*item.before, *item.body, *item.after])
+        else:
+            yield from (node for node in walk(item.nodes) if isinstance(node, Choice))
+
+
+def _cuts(tree: LoopTree) -> list[int]:
+    """Where tests of a loop's counter alone change, unless that is too often."""
+    extent = tree.counter.extent
+    found: set[int] = set()
+    for choice in _choices(tree.body):
+        for index, low, high in choice.tests:
+            if len(index.terms) != 1 or index.terms[0][0] is not tree.counter:
+                continue
+            factor = index.terms[0][1]
+            for limit in (low, high):
+                # the first count on the other side of the limit
+                away = limit - index.constant
+                cut = -(-away // factor) if factor > 0 else (index.constant - limit) // -factor + 1
+                if 0 < cut < extent:
+                    found.add(cut)
+    return sorted(found) if len(found) < _PIECES else []
+
+
+def _pieces(tree: LoopTree, cuts: Sequence[int]) -> Iterator[LoopTree]:
+    """The parts of a loop between cuts, one after the other."""
+    ends = [*cuts, tree.counter.extent]
+    for start, end in zip([0, *cuts], ends, strict=True):
+        counter = Counter(end - start)
+        rewriter = _Rewriter({tree.counter: of(counter).moved(start)})
+        piece = LoopTree(counter)
+        piece.body = [rewriter.statement(part) for part in tree.body]
+        piece.before = tree.before if not start else []
+        piece.after = tree.after if end == ends[-1] else []
+        piece.count, piece.inputs, piece.writes = tree.count, tree.inputs, tree.writes
+        yield piece

@@ -1,0 +1,122 @@
+"""Native loops that are done in vectors compute what eager code does, whatever their length."""
+
+import numpy as np
+import pytest
+
+import wengert as wg
+
+pytest.importorskip("llvmlite")
+
+SIZES = (1, 3, 4, 5, 8, 15, 18, 33)
+
+
+def compiled(function):
+    options = {"measure": False, "forgiving": False}
+    return wg.compile(function, fullgraph=True, backend="llvm", threads=1, options=options)
+
+
+def same(function, *arrays, tolerance=1e-13):
+    expected = function(*map(wg.from_numpy, arrays))
+    run = compiled(function)
+    run(*map(wg.from_numpy, arrays))
+    found = run(*map(wg.from_numpy, arrays))
+    expected, found = (x if isinstance(x, tuple) else (x,) for x in (expected, found))
+    for one, other in zip(found, expected, strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=tolerance, atol=tolerance)
+    return run
+
+
+def numbers(*shape, dtype=np.float64, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+FUNCTIONS = {
+    "elements": lambda x: (x * 2 + 1, x.exp(), x.sigmoid().tanh()),
+    "sums": lambda x: (x.sum(), x.square().sum() + x.max() - x.min(), (x + 2).prod()),
+    "decisions": lambda x: (x.where(x > 0, -x), (x > 2).any(), (x > -9).all(), x.relu()),
+    "mixed": lambda x: ((x > 0).to(wg.float64) + x.float().double(), (x * 8).long() + 1),
+    "functions": lambda x: (x.atan2(x + 3), (x.abs() + 0.5).pow(x), x.abs().lgamma(), x.sin()),
+    "counts": lambda x: (x > 0).sum(),
+    "joined": lambda x: wg.cat((x[:1] * 2, x, x[1:].neg())) * 3,
+    "padded": lambda x: wg.nn.functional.pad(x, (2, 3)).exp().sum() + x[-1],
+    "turned": lambda x: x.flip(0) + x.roll(1, 0),
+    "strided": lambda x: wg.stack((x, x * 2, x * 3), 1).square() + x[:, None],
+    "rows": lambda x: (x[:, None] * x).softmax(0),
+    "columns": lambda x: (x[:, None] * x).softmax(1),
+    "between": lambda x: (x[:, None] - x).square().sum(1) + (x[:, None] - x).exp().sum(0),
+    "running": lambda x: ((x[:, None] * x).cumsum(0), (x[:, None] + x).cumsum(1)),
+    "positions": lambda x: (x.argmax(), (x[:, None] * x).argmin(1), (x[:, None] * x).argmax(0)),
+    "gathered": lambda x: x[wg.arange(len(x) - 1, -1, -1) // 2] * x,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_loops_of_any_length_compute_what_eager_code_does(name):
+    for n in SIZES:
+        same(FUNCTIONS[name], numbers(n, seed=n))
+
+
+def test_loops_of_single_precision_compute_what_eager_code_does():
+    for n in SIZES:
+        x = numbers(n, dtype=np.float32, seed=n)
+        same(lambda x: (x.exp() * 2, x.sum(), (x[:, None] * x).amax(0)), x, tolerance=1e-5)
+
+
+def test_loops_of_integers_and_bools_compute_what_eager_code_does():
+    for n in SIZES:
+        x = np.random.default_rng(n).integers(-5, 6, n)
+        same(lambda x: (x * 3 - 1, x.sum(), x.max(), abs(x), x // 2, (x > 0) & (x < 3), -x), x)
+        same(lambda x: (x.logical_not(), x & ~x, x.sum(), x.any(), x.to(wg.float32)), x > 0)
+
+
+@pytest.mark.parametrize("inner", [1, 2, 3, 4])
+def test_short_inner_loops_are_written_out(inner):
+    x, y = numbers(21, inner), numbers(inner, inner, seed=1)
+
+    def function(x, y):
+        turned = (x[:, :, None] * y).sum(1)
+        return turned.exp() / turned.exp().sum(1, keepdim=True), turned.square().sum(0)
+
+    same(function, x, y)
+
+
+def test_a_loop_is_cut_where_elements_come_from_elsewhere():
+    def gradient(x):
+        def rosenbrock(x):
+            return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+
+        return wg.func.grad(rosenbrock)(x)
+
+    for n in (2, 3, 5, 30):
+        same(gradient, numbers(n))
+    text = same(gradient, numbers(5000)).llvm()
+    # nothing is decided for each element
+    assert " phi double" not in text
+    assert "x double> " in text
+
+
+def test_writes_over_an_argument_read_it_before():
+    def step(x, y):
+        x.mul_(2).add_(y)
+        return x.sum()
+
+    run = compiled(step)
+    for n in SIZES:
+        x, y = numbers(n), numbers(n, seed=1)
+        for _ in range(3):
+            given = wg.from_numpy(x.copy())
+            total = run(given, wg.from_numpy(y))
+            np.testing.assert_allclose(given.numpy(), x * 2 + y, rtol=1e-15)
+            np.testing.assert_allclose(total.item(), (x * 2 + y).sum(), rtol=1e-12)
+        run = compiled(step)
+
+
+def test_the_first_of_equal_extremes_is_found_and_nan_before_all():
+    def places(x):
+        return x.argmax(1), x.argmin(1)
+
+    for n in (2, 5, 8, 13, 16, 19, 40, 100):
+        x = np.random.default_rng(n).integers(0, 3, (6, n)).astype(float)
+        x[3, n // 2] = x[3, -1] = x[4, 0] = np.nan
+        same(places, x)
