@@ -412,3 +412,18 @@ def test_loops_that_read_an_argument_each_time_have_its_gradient_once_for_each()
         found = wg.autograd.grad(g(a, w), (a, w))
         expected = wg.autograd.grad(f(a, w), (a, w))
         assert all(np.allclose(x, y) for x, y in zip(found, expected, strict=True))
+
+
+def test_nothing_stands_between_a_call_and_a_function_that_runs_as_it_is():
+    def function(x):
+        print(end="")
+        return x * 2
+
+    compiled = wg.compile(function, backend="numpy")
+    with pytest.warns(UserWarning, match="runs as it is"):
+        compiled(wg.ones(2))
+    assert isinstance(compiled, wg.compiler.Compiled)
+    assert type(compiled).__call__.__get__(compiled) is function
+    assert compiled(x=wg.ones(2)).tolist() == [2.0, 2.0]
+    compiled.forget()
+    assert compiled.reason is None and type(compiled) is wg.compiler.Compiled

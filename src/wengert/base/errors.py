@@ -13,10 +13,18 @@ __all__ = [
     "HIDES",
     "backward_twice",
     "describe",
+    "kind_of",
     "modified_in_place",
     "no_gradient",
     "not_a_scalar",
 ]
+
+
+def kind_of(value: Any) -> str:
+    """What messages call the type of a value: another library's ``Tensor`` with its module."""
+    kind = type(value)
+    name = kind.__name__
+    return f"{kind.__module__}.{name}" if name in ("Tensor", "Parameter") else name
 
 
 def describe(array: Any) -> str:

@@ -266,7 +266,7 @@ class _Plain(Compiled):
     """
 
     __slots__ = ()
-    __call__ = Compiled._plain
+    __call__ = Compiled.__dict__["_plain"]
 
 
 def _compiled_anew(function: Callable[..., Any], settings: dict[str, Any]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from wengert.base.errors import kind_of
 from wengert.tensor import copying
 from wengert.tensor.overrides import disabled_torch_function
 from wengert.tensor.printing import tensor_repr
@@ -67,7 +68,7 @@ class Parameter(Tensor, metaclass=_ParameterClass):
     True
     """
 
-    __torch_function__ = disabled_torch_function  # type: ignore[assignment]
+    __torch_function__ = staticmethod(disabled_torch_function)  # type: ignore[assignment]
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         """A parameter over the memory of `data`."""
@@ -75,7 +76,7 @@ class Parameter(Tensor, metaclass=_ParameterClass):
             data = Tensor()
         if not isinstance(data, Tensor):
             raise TypeError(
-                f"Parameter(): data must be a Tensor, not {type(data).__name__}: make one with "
+                f"Parameter(): data must be a Tensor, not {kind_of(data)}: make one with "
                 "wengert.tensor(data)"
             )
         if type(data) is Tensor or isinstance(data, Parameter):
@@ -131,7 +132,7 @@ class Buffer(Tensor, metaclass=_BufferClass):
     """
 
     persistent: bool
-    __torch_function__ = disabled_torch_function  # type: ignore[assignment]
+    __torch_function__ = staticmethod(disabled_torch_function)  # type: ignore[assignment]
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         """A buffer over the memory of `data`."""
@@ -139,7 +140,7 @@ class Buffer(Tensor, metaclass=_BufferClass):
             data = Tensor()
         if not isinstance(data, Tensor):
             raise TypeError(
-                f"Buffer(): data must be a Tensor, not {type(data).__name__}: make one with "
+                f"Buffer(): data must be a Tensor, not {kind_of(data)}: make one with "
                 "wengert.tensor(data)"
             )
         kind = Tensor if isinstance(data, Parameter) else type(data)

@@ -8,6 +8,7 @@ from typing import Any
 from wengert.base.shapes import expanded
 from wengert.ops.coerce import operand
 from wengert.ops.matmul import (
+    ADDED_MATRICES,
     check_batches,
     check_dtypes,
     check_matrices,
@@ -80,7 +81,7 @@ def addmm(
             "mat1 and mat2 must be matrices, but the shapes are "
             f"{list(a.shape)} and {list(b.shape)}"
         )
-    check_matrices(a, b)
+    check_matrices(a, b, ADDED_MATRICES)
     _check_added(x, y, (a.shape[0], b.shape[1]))
     beta, alpha = _factors(x, beta, alpha)
     result = T.addmm(x, y, z, beta=beta, alpha=alpha)

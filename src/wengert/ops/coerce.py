@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import from_numpy_dtype
-from wengert.base.errors import long_name
+from wengert.base.errors import kind_of, long_name
 from wengert.tape.base import TensorBase, new_tensor
 
 __all__ = ["dtype_name", "integer", "operand", "operands", "sizes_of"]
@@ -22,7 +22,7 @@ def operand(value: Any, op: str, arg: str = "input", position: int = 1) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return new_tensor(value)
     raise TypeError(
-        f"{op}(): argument '{arg}' (position {position}) must be Tensor, not {type(value).__name__}"
+        f"{op}(): argument '{arg}' (position {position}) must be Tensor, not {kind_of(value)}"
     )
 
 
@@ -36,7 +36,7 @@ def operands(values: Any, op: str) -> list[Any]:
     for i, value in enumerate(values):
         if not isinstance(value, TensorBase | np.ndarray | np.generic):
             raise TypeError(
-                f"expected Tensor as element {i} in argument 0, but got {type(value).__name__}"
+                f"expected Tensor as element {i} in argument 0, but got {kind_of(value)}"
             )
     return [operand(value, op) for value in values]
 

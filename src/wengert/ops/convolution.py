@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.errors import kind_of
 from wengert.ops.convolution_arguments import check_dtypes, checked, ints
 from wengert.ops.padding import constant_pad_nd
 from wengert.prims import convolution
@@ -38,7 +39,7 @@ def _tensor(value: Any, op: str, arg: str) -> Any:
         return new_tensor(value)
     raise TypeError(
         f"{op}() received an invalid combination of arguments - got {arg} of type "
-        f"{type(value).__name__}, but expected Tensor"
+        f"{kind_of(value)}, but expected Tensor"
     )
 
 

@@ -15,6 +15,7 @@ from wengert.ops.shape import in_shape
 from wengert.tape.record import T
 
 __all__ = [
+    "ADDED_MATRICES",
     "bmm",
     "check_batches",
     "check_dtypes",
@@ -45,6 +46,8 @@ def check_dtypes(a: Any, b: Any, message: str) -> None:
 
 
 _VECTORS = "dot : expected both vectors to have same dtype, but found {0} and {1}"
+_MATRICES = "expected m1 and m2 to have the same dtype, but got: {2} != {3}"
+ADDED_MATRICES = "mat1 and mat2 must have the same dtype, but got {0} and {1}"
 _BATCHES = "expected scalar type {0} but found {1}"
 
 
@@ -93,14 +96,14 @@ def matrices(x: Any, y: Any) -> Any:
     return T.mm(x, y)
 
 
-def check_matrices(a: Any, b: Any) -> None:
-    """Refuse two matrices that cannot be multiplied."""
+def check_matrices(a: Any, b: Any, message: str = _MATRICES) -> None:
+    """Refuse two matrices that cannot be multiplied; `message` is for those of two dtypes."""
     if a.shape[1] != b.shape[0]:
         raise RuntimeError(
             "mat1 and mat2 shapes cannot be multiplied "
             f"({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})"
         )
-    check_dtypes(a, b, "expected m1 and m2 to have the same dtype, but got: {2} != {3}")
+    check_dtypes(a, b, message)
 
 
 def mv(input: Any, vec: Any, *, out: Any = None) -> Any:

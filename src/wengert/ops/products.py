@@ -7,7 +7,7 @@ from typing import Any
 from wengert.base.shapes import expanded, normal_dims
 from wengert.ops.affine import outer
 from wengert.ops.coerce import dtype_name, integer, operand, operands
-from wengert.ops.matmul import check_dtypes
+from wengert.ops.matmul import ADDED_MATRICES, check_dtypes
 from wengert.ops.matrix_functions import chained, powers
 from wengert.ops.matrix_functions import cross as _cross
 from wengert.ops.out import into
@@ -87,7 +87,7 @@ def addbmm(
     if added.payload.shape != (rows, columns):
         expanded(added.payload.shape, (rows, columns))
     if a.dtype != b.dtype or a.dtype.kind == "b":
-        check_dtypes(a, b, "mat1 and mat2 must have the same dtype, but got {0} and {1}")
+        check_dtypes(a, b, ADDED_MATRICES)
     if added.payload.dtype != a.dtype:
         check_dtypes(
             added.payload, b, "self and mat2 must have the same dtype, but got {0} and {1}"

@@ -15,7 +15,7 @@ import numpy as np
 from wengert.kernels import recurrent as kernels
 from wengert.ops.affine import linear
 from wengert.ops.dropout import dropout
-from wengert.ops.matmul import check_dtypes
+from wengert.ops.matmul import ADDED_MATRICES, check_dtypes
 from wengert.prims.recurrent import gru_steps, lstm_steps, rnn_steps
 from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
@@ -90,11 +90,7 @@ def _layer(
     outer_weight, weight, outer_bias, bias, projection = parameters
     how: dict[str, Any] = {"sizes": sizes, "reverse": reverse}
     for value in (rows, *states):
-        check_dtypes(
-            value.payload,
-            weight.payload,
-            "mat1 and mat2 must have the same dtype, but got {0} and {1}",
-        )
+        check_dtypes(value.payload, weight.payload, ADDED_MATRICES)
     if mode == "GRU":
         # what the hidden state gives to n is multiplied by r, with its bias
         if bias is None:

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from wengert.base.errors import kind_of
 from wengert.optim.hooks import (
     Hooked,
     register_optimizer_step_post_hook,
@@ -181,8 +182,7 @@ class Optimizer(Hooked):
     def _check_parameter(self, tensor: Any) -> None:
         if not isinstance(tensor, TensorBase):
             raise TypeError(
-                "optimizer can only optimize Tensors, but one of the params is "
-                f"{type(tensor).__name__}"
+                f"optimizer can only optimize Tensors, but one of the params is {kind_of(tensor)}"
             )
         leaf = tensor.is_leaf or tensor.retains_grad  # type: ignore[attr-defined]
         if not leaf and not self.defaults.get("differentiable", False):
@@ -343,11 +343,11 @@ class Optimizer(Hooked):
                 group.setdefault(name, default)
 
     def __repr__(self) -> str:
-        lines = [f"{type(self).__name__} ("]
+        groups = []
         for i, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {i}")
-            lines += [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
-        return "\n".join([*lines, ")"])
+            lines = [f"    {name}: {group[name]}\n" for name in sorted(group) if name != "params"]
+            groups.append(f"\nParameter Group {i}\n" + "".join(lines))
+        return f"{type(self).__name__} ({''.join(groups)})"
 
 
 def _fitted(param: Any, value: Any, key: Any) -> Any:

@@ -86,6 +86,8 @@ def disabled_torch_function(
     func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
 ) -> Any:
     """The ``__torch_function__`` of a subclass whose operations give plain tensors."""
+    if _is_foreign(func):
+        return NotImplemented
     with DisableTorchFunctionSubclass():
         return func(*args, **(kwargs or {}))
 
@@ -94,11 +96,18 @@ def default_torch_function(
     cls: Any, func: Callable[..., Any], types: Any, args: Any, kwargs: Any
 ) -> Any:
     """Run `func` on plain tensors and make its results instances of `cls`."""
-    if not all(issubclass(cls, other) for other in types):
+    if _is_foreign(func) or not all(issubclass(cls, other) for other in types):
         return NotImplemented
     with DisableTorchFunctionSubclass():
         result = func(*args, **(kwargs or {}))
         return result if func in _NOT_WRAPPED else _converted(result, cls)
+
+
+def _is_foreign(func: Any) -> bool:
+    """Whether it is PyTorch that asks, whose function would ask again without end."""
+    if isinstance(func, FUNCTIONS):
+        return func.__module__.startswith("torch.")
+    return isinstance(func, types.BuiltinFunctionType | types.MethodDescriptorType)
 
 
 def _converted(result: Any, cls: Any) -> Any:
