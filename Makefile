@@ -1,12 +1,12 @@
 # make demo    train a network on handwritten digits, and check its gradient
-# make test    style, types, tests, the examples in the documentation; in Python and compiled
-# make python  the tests of `make test` on the package as it is in Python
+# make test    style, types, documentation, tests and examples; in Python and compiled
+# make python  the tests of `make test` on the package as it is in Python, and what they cover
 # make native  compile what every operation goes through, and run the tests on that
 # make slow    the tests that take long: every combination, where `make test` takes some
 # make parity  the tests that compare with PyTorch, in an environment of their own
-# make matrix the tests on the package as it is installed, on every Python and NumPy at hand
-# make fuzz   search for bytes that break what reads files and text, a minute for each
-# make docs    build the documentation into build/docs
+# make matrix  the tests on the package as it is installed, on every Python and NumPy at hand
+# make fuzz    search for bytes that break what reads files and text, a minute for each
+# make docs    build the documentation into build/docs; warnings are errors
 # make bench   measure, beside each of PyTorch, autograd, MyGrad and JAX that is installed
 # make lint    style and types only
 # make clean   remove the environments and what the tools left behind
@@ -19,19 +19,24 @@ PYTEST = -m pytest -q -n auto --dist worksteal
 
 # What the compiled modules take part in: the tape, and what stands on it most closely. Idioms,
 # kernels, pictures and the compiler of functions see no difference, and take as long again.
-COMPILED = $(addprefix tests/,autograd func implicit interp semantics sparse table tape tensor)
+COMPILED = $(addprefix tests/,autograd func interp nn optim semantics sparse table tape) \
+	$(filter-out %/test_numpy_functions.py,$(wildcard tests/tensor/*.py))
+
+# The tests of the core, whose coverage is measured (which takes half as long again), and the rest
+CORE = $(addprefix tests/,autograd func nn optim semantics tape) $(wildcard tests/tensor/*.py)
 
 .PHONY: demo test python native slow parity matrix fuzz docs bench lint clean
 
 demo: .venv/installed
 	.venv/bin/wengert demo
 
-test: lint python
+test: lint docs python
 	@if command -v $(CC) > /dev/null; then $(MAKE) native; else \
 		echo "make test: there is no C compiler ($(CC)): the compiled modules were NOT tested"; fi
 
 python: .venv/developing
-	WENGERT_NATIVE=0 .venv/bin/python $(PYTEST) -m "not slow"
+	WENGERT_NATIVE=0 .venv/bin/python $(PYTEST) -m "not slow" --cov --cov-report= $(CORE)
+	WENGERT_NATIVE=0 .venv/bin/python $(PYTEST) -m "not slow" $(addprefix --ignore=,$(CORE))
 
 native: .venv/compiled
 	WENGERT_NATIVE=1 .venv/bin/python $(PYTEST) -m "not slow" $(COMPILED)

@@ -1,5 +1,6 @@
 """`state_dict` and `load_state_dict`."""
 
+import pickle
 from collections import OrderedDict
 
 import pytest
@@ -190,3 +191,16 @@ def test_hooks_of_state_run_before_and_after_it_is_made():
     linear._register_state_dict_hook(lambda m, state, prefix, meta: {"only": 1})
     assert linear.state_dict(prefix="x.") == {"only": 1}
     assert seen == [("x.", False)] * 2
+
+
+def test_a_function_kept_from_before_it_could_be_overridden_is_pickled():
+    model = wg.nn.Module()
+    model.activation = wg.nn.functional.mish
+
+    class Overriding(wg.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    x = wg.ones(2)
+    assert wg.equal(pickle.loads(pickle.dumps(model)).activation(x), model.activation(x))

@@ -153,7 +153,7 @@ def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any
     >>> wg.nn.functional.softmax(wg.tensor([0.0, 0.0]), dim=0)
     tensor([0.5000, 0.5000])
     """
-    return neural.softmax(input, _dim("softmax", input, dim, _stacklevel), dtype)
+    return neural.softmax(input, _chosen_dim("softmax", input, dim, _stacklevel), dtype)
 
 
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
@@ -165,7 +165,7 @@ def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype:
     >>> wg.nn.functional.log_softmax(wg.tensor([0.0, 1000.0]), dim=0)
     tensor([-1000.,     0.])
     """
-    return neural.log_softmax(input, _dim("log_softmax", input, dim, _stacklevel), dtype)
+    return neural.log_softmax(input, _chosen_dim("log_softmax", input, dim, _stacklevel), dtype)
 
 
 def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
@@ -177,11 +177,12 @@ def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any
     >>> wg.nn.functional.softmin(wg.tensor([0.0, 1000.0]), dim=0)
     tensor([1., 0.])
     """
-    dim = _dim("softmin", input, dim, _stacklevel)
+    dim = _chosen_dim("softmin", input, dim, _stacklevel)
     return neural.softmax(pointwise.neg(input), dim, dtype)
 
 
-def _dim(name: str, input: Any, dim: int | None, stacklevel: int) -> int:
+def _chosen_dim(name: str, input: Any, dim: int | None, stacklevel: int) -> int:
+    """`dim`, or what it has been since the days when it could be left out, with a warning."""
     if dim is not None:
         return dim
     warnings.warn(

@@ -161,7 +161,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     cls_to_become = Tensor
     persistent: bool
     _is_buffer: bool
-    __torch_function__ = staticmethod(disabled_torch_function)  # type: ignore[assignment]
+    __torch_function__ = staticmethod(disabled_torch_function)
 
     def __new__(
         cls,

@@ -68,7 +68,7 @@ class Parameter(Tensor, metaclass=_ParameterClass):
     True
     """
 
-    __torch_function__ = staticmethod(disabled_torch_function)  # type: ignore[assignment]
+    __torch_function__ = staticmethod(disabled_torch_function)
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         """A parameter over the memory of `data`."""
@@ -132,7 +132,7 @@ class Buffer(Tensor, metaclass=_BufferClass):
     """
 
     persistent: bool
-    __torch_function__ = staticmethod(disabled_torch_function)  # type: ignore[assignment]
+    __torch_function__ = staticmethod(disabled_torch_function)
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         """A buffer over the memory of `data`."""

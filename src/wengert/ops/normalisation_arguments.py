@@ -25,6 +25,7 @@ __all__ = [
     "widened",
     "applied",
     "check_count",
+    "refuse_escape",
     "running",
     "update",
     "SINGLE",
@@ -32,6 +33,11 @@ __all__ = [
     "ZERO",
 ]
 
+_NOT_BATCHED = (
+    "Batch norm got a batched tensor as input while the running_mean or running_var, which will be "
+    "updated in place, were not batched. Call eval() first, make the layer with "
+    "track_running_stats=False, or map over the running values, too."
+)
 SINGLE = np.dtype(np.float32)
 ONE = {dtype: new_tensor(dtype.type(1)) for dtype in (SINGLE, np.dtype(np.float64))}
 ZERO = {dtype: new_tensor(dtype.type(0)) for dtype in ONE}
@@ -118,12 +124,23 @@ def running(name: str, running_mean: Any, running_var: Any) -> tuple[Any, Any]:
     return mean, var
 
 
+def refuse_escape(held: Any, value: Any, message: str) -> None:
+    """Refuse to keep, beyond a transform, a value that means something in it alone."""
+    levels = [
+        payload.level if isinstance(payload, Lifted) and not payload.traced else 0
+        for payload in (held.payload, value.payload)
+    ]
+    if levels[1] > levels[0]:
+        raise RuntimeError(message)
+
+
 def update(name: str, mean: Any, var: Any, known: Any, count: int, momentum: float) -> None:
     """Move the running mean and variance towards those of `count` elements each."""
     if isinstance(known, Lifted):
         # a batch has statistics for each of its elements, but no tangents
         known = known.constant()
     rows = [T.select(new_tensor(known), dim=0, index=i).payload for i in (0, 1)]
+    refuse_escape(mean, new_tensor(rows[0]), _NOT_BATCHED)
     for old, new in ((mean, rows[0]), (var, rows[1] * (count / (count - 1)))):
         value = (1 - momentum) * old.payload + momentum * new
         moved = new_tensor(value.astype(old.payload.dtype, copy=False))

@@ -132,7 +132,7 @@ class Elementwise(Optimizer):
             options = options_of(group, True)
             names = self._arrays(options)
             rows = self._rows(options, names, present)
-            tracks.append(Track(group["params"], states, names, rows))
+            tracks.append(Track(group["params"], states, self._numbers, names, rows))
             grads = [param.ext.grad.payload for param in present]
             ready.append((tracks[-1], options, grads))
         _TRACKS[self] = tracks
@@ -149,7 +149,8 @@ class Elementwise(Optimizer):
             options = options_of(group, True)
             names = self._arrays(options)
             for param in present:
-                track = Track([param], self.state, names, self._rows(options, names, [param]))
+                rows = self._rows(options, names, [param])
+                track = Track([param], self.state, self._numbers, names, rows)
                 self._run([(track, options, [param.ext.grad.payload])])
 
     # -- what is kept ------------------------------------------------------------------------------

@@ -54,14 +54,19 @@ class Track:
         All parameters of the group.
     states
         The optimiser's state.
-    names
-        The names of the arrays that are kept.
+    numbers, names
+        The names of the numbers and of the arrays that are kept.
     rows
         Those parameters that have a gradient.
     """
 
     def __init__(
-        self, params: Sequence[Any], states: Any, names: tuple[str, ...], rows: Sequence[Row]
+        self,
+        params: Sequence[Any],
+        states: Any,
+        numbers: tuple[str, ...],
+        names: tuple[str, ...],
+        rows: Sequence[Row],
     ) -> None:
         self._params = list(params)
         self._states = states
@@ -80,6 +85,7 @@ class Track:
             )
             for row in rows
         ]
+        self._number_names = numbers
         self._numbers = [row.numbers for row in rows]
         self._values = [tuple(number.payload[()] for number in row.numbers) for row in rows]
         self._written = [tensor for row in rows for tensor in (row.param, *row.arrays)]
@@ -109,6 +115,7 @@ class Track:
             if param.ext is not None and param.ext.grad is not None:
                 return None
         grads = []
+        has_state = bool(self._number_names or names)
         for param, x, state, kept in self._entries:
             grad = param.ext.grad
             if grad is None:
@@ -120,17 +127,18 @@ class Track:
                 or g.dtype is not x.dtype
                 or g.shape != x.shape
                 or not x.flags.writeable
-                or (kept and states.get(param) is not state)
+                or (has_state and states.get(param) is not state)
             ):
                 return None
             for name, tensor, array in kept:
                 if tensor.payload is not array or state.get(name) is not tensor:
                     return None
             grads.append(g)
-        for numbers, values in zip(self._numbers, self._values, strict=True):
-            for number, value in zip(numbers, values, strict=True):
+        for entry, numbers, values in zip(self._entries, self._numbers, self._values, strict=True):
+            state = entry[2]
+            for name, number, value in zip(self._number_names, numbers, values, strict=True):
                 payload = number.payload
-                if payload is not value and payload != value:
+                if state.get(name) is not number or (payload is not value and payload != value):
                     return None
         return grads
 

@@ -25,6 +25,7 @@ from wengert.tape.compiled import FUNCTIONS
 __all__ = [
     "DisableTorchFunctionSubclass",
     "adopt",
+    "as_found",
     "default_torch_function",
     "disabled_torch_function",
     "give_way",
@@ -41,6 +42,8 @@ _PUBLISHED: list[types.ModuleType] = []
 _PLAIN_KINDS: list[Any] = []
 """Subclasses of `Tensor` that override nothing."""
 _NOT_WRAPPED: set[Any] = set()
+_REPLACED: dict[Any, Any] = {}
+"""Functions of modules, and those in their places that look for overriding subclasses."""
 
 # the protocols of copying keep classes by themselves, and the machinery must not call itself
 _LEFT_ALONE = (
@@ -355,6 +358,14 @@ def published(function: Any, module: str, name: str) -> Any:
     return _looking(function, module, name)
 
 
+def as_found(function: Any) -> Any:
+    """What stands where `function` was defined: something else, if it looks for subclasses now.
+
+    A function that somebody kept from before can be called, but not pickled.
+    """
+    return _REPLACED.get(function, function)
+
+
 def _expose(module: types.ModuleType) -> None:
     for name, value in list(vars(module).items()):
         if (
@@ -363,7 +374,9 @@ def _expose(module: types.ModuleType) -> None:
             and not name.startswith("_")
             and name not in _TAKES_NO_TENSOR
         ):
-            setattr(module, name, _looking(value, module.__name__, name))
+            found = _looking(value, module.__name__, name)
+            _REPLACED.setdefault(value, found)
+            setattr(module, name, found)
 
 
 def _takes_second_tensor(name: str) -> bool:

@@ -23,6 +23,8 @@ from wengert.nn.modules.registering import (
 from wengert.nn.modules.registration import TABLES, Registration
 from wengert.nn.modules.state import State
 from wengert.nn.modules.traversal import Traversal
+from wengert.tape.compiled import FUNCTIONS
+from wengert.tensor.overrides import as_found
 
 __all__ = [
     "Module",
@@ -142,7 +144,8 @@ class Module(Registration, Traversal, Conversion, Calls, State):
 
     def __getstate__(self) -> dict[str, Any]:
         """What pickles and copies hold: everything but compiled code."""
-        state = dict(self.__dict__)
+        functions = {k: as_found(v) for k, v in self.__dict__.items() if isinstance(v, FUNCTIONS)}
+        state = {**self.__dict__, **functions}
         state.pop("_compiled_call_impl", None)
         return state
 

@@ -20,6 +20,9 @@ class _AlongDim(Module):
         super().__init__()
         self.dim = dim
 
+    def _dim(self, name: str, input: Any) -> int:
+        return F._chosen_dim(name, input, self.dim, _CALLER)
+
     def extra_repr(self) -> str:
         """The dimension."""
         return f"dim={self.dim}"
@@ -47,7 +50,7 @@ class Softmax(_AlongDim):
 
     def forward(self, input: Any) -> Any:
         """The function of the elements along the dimension."""
-        return F.softmax(input, self.dim, _CALLER)
+        return F.softmax(input, self._dim("softmax", input))
 
 
 class LogSoftmax(_AlongDim):
@@ -62,7 +65,7 @@ class LogSoftmax(_AlongDim):
 
     def forward(self, input: Any) -> Any:
         """The function of the elements along the dimension."""
-        return F.log_softmax(input, self.dim, _CALLER)
+        return F.log_softmax(input, self._dim("log_softmax", input))
 
 
 class Softmin(_AlongDim):
@@ -77,7 +80,7 @@ class Softmin(_AlongDim):
 
     def forward(self, input: Any) -> Any:
         """The function of the elements along the dimension."""
-        return F.softmin(input, self.dim, _CALLER)
+        return F.softmin(input, self._dim("softmin", input))
 
 
 class Softmax2d(Module):

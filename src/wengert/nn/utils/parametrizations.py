@@ -16,6 +16,7 @@ from wengert.ops.create import from_numpy
 from wengert.ops.join import cat
 from wengert.ops.like import zeros_like
 from wengert.ops.matmul import mv, vdot
+from wengert.ops.normalisation_arguments import refuse_escape
 from wengert.ops.random import randn
 from wengert.ops.ranges import eye
 from wengert.tape.modes import no_grad
@@ -23,6 +24,10 @@ from wengert.tensor.tensor import Tensor
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
+NOT_OF_A_TRANSFORM = (
+    "spectral_norm got a weight of a transform (vmap, jvp) while its vectors, which will be "
+    "updated in place, are not part of the transform. Call eval() on the module first."
+)
 _MAPS = ("matrix_exp", "cayley", "householder")
 
 
@@ -308,6 +313,7 @@ class _SpectralNorm(Module):
 
     @no_grad()
     def _iterate(self, matrix: Any, times: int) -> None:
+        refuse_escape(self._u, matrix, NOT_OF_A_TRANSFORM)
         for _ in range(times):
             self._u.copy_(F.normalize(mv(matrix, self._v), dim=0, eps=self.eps))
             self._v.copy_(F.normalize(mv(matrix.mH, self._u), dim=0, eps=self.eps))

@@ -7,8 +7,9 @@ from typing import Any
 from wengert.nn import functional as F
 from wengert.nn.modules.hooks import settle
 from wengert.nn.parameter import Parameter, is_lazy
-from wengert.nn.utils.parametrizations import as_matrix
+from wengert.nn.utils.parametrizations import NOT_OF_A_TRANSFORM, as_matrix
 from wengert.ops.matmul import dot, mv
+from wengert.ops.normalisation_arguments import refuse_escape
 from wengert.tape.modes import no_grad
 
 __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
@@ -36,6 +37,7 @@ class SpectralNorm:
         u, v = getattr(module, self.name + "_u"), getattr(module, self.name + "_v")
         matrix = as_matrix(weight, self.dim)
         if do_power_iteration:
+            refuse_escape(u, matrix, NOT_OF_A_TRANSFORM)
             with no_grad():
                 for _ in range(self.n_power_iterations):
                     v.copy_(F.normalize(mv(matrix.mT, u), dim=0, eps=self.eps))

@@ -1,0 +1,211 @@
+"""Layer 8 · utils: data sets, whose examples are reached by their numbers or one by one."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import Any
+
+from wengert.ops.choice import randperm
+
+__all__ = [
+    "ConcatDataset",
+    "Dataset",
+    "IterableDataset",
+    "Subset",
+    "TensorDataset",
+    "random_split",
+]
+
+
+class Dataset:
+    """What has examples by their numbers: a subclass has ``__getitem__``, mostly ``__len__``, too.
+
+    Examples
+    --------
+    >>> from wengert.utils.data import Dataset
+    >>> class Squares(Dataset):
+    ...     def __len__(self):
+    ...         return 10
+    ...
+    ...     def __getitem__(self, i):
+    ...         return i * i
+    >>> both = Squares() + Squares()
+    >>> len(both), both[11]
+    (20, 1)
+    """
+
+    def __class_getitem__(cls, _: Any) -> Any:
+        # ``Dataset[int]`` says what examples are, for readers
+        return cls
+
+    def __getitem__(self, index: Any) -> Any:
+        raise NotImplementedError(
+            "Subclasses of Dataset should implement __getitem__, but "
+            f"{type(self).__name__} does not"
+        )
+
+    def __add__(self, other: Dataset) -> ConcatDataset:
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset):
+    """What gives examples one by one: a subclass has ``__iter__``."""
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError(
+            f"{type(self).__name__} gives no examples: a subclass of IterableDataset must have "
+            "__iter__"
+        )
+
+
+class TensorDataset(Dataset):
+    """Rows of tensors: the example `i` is a tuple of the rows `i`.
+
+    Parameters
+    ----------
+    *tensors : Tensor
+        Of the same number of rows.
+
+    Raises
+    ------
+    AssertionError
+        If they are not; and a ValueError if there is no tensor.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> data = wg.utils.data.TensorDataset(wg.eye(2), wg.arange(2))
+    >>> data[1]
+    (tensor([0., 1.]), tensor(1))
+    """
+
+    def __init__(self, *tensors: Any) -> None:
+        if not tensors:
+            raise ValueError("TensorDataset() takes at least one tensor")
+        sizes = [tensor.size(0) for tensor in tensors]
+        if len(set(sizes)) > 1:
+            raise AssertionError(f"Size mismatch between tensors: they have {sizes} rows")
+        self.tensors = tensors
+
+    def __getitem__(self, index: Any) -> tuple[Any, ...]:
+        return tuple(tensor[index] for tensor in self.tensors)
+
+    def __len__(self) -> int:
+        return int(self.tensors[0].size(0))
+
+
+class ConcatDataset(Dataset):
+    """Several data sets, one after the other.
+
+    Parameters
+    ----------
+    datasets : iterable of Dataset
+        At least one, each with a length.
+
+    Raises
+    ------
+    AssertionError
+        If there is none, or one has no length.
+    """
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise AssertionError("datasets should not be an empty iterable")
+        if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
+            raise AssertionError("ConcatDataset does not support IterableDataset")
+        self.cumulative_sizes = list(accumulate(map(len, self.datasets)))
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index: int) -> Any:
+        if -index > len(self):
+            raise ValueError(
+                "absolute value of index should not exceed dataset length: the index is "
+                f"{index}, the length {len(self)}"
+            )
+        if index >= len(self):
+            raise IndexError(f"index {index} is out of range: there are {len(self)} examples")
+        index %= len(self)
+        place = bisect_right(self.cumulative_sizes, index)
+        before = self.cumulative_sizes[place - 1] if place else 0
+        return self.datasets[place][index - before]
+
+
+class Subset(Dataset):
+    """Some examples of a data set.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The whole.
+    indices : sequence of int
+        Their numbers there.
+    """
+
+    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+        self.dataset = dataset
+        self.indices = indices
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, list):
+            return self.dataset[[self.indices[i] for i in index]]
+        return self.dataset[self.indices[index]]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) -> list[Subset]:
+    """Deal the examples of a data set out at random.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With a length.
+    lengths : sequence of int or of float
+        How many examples each part has; or which fractions of all, with a sum of 1. What rounding
+        leaves over goes to the first parts, one each.
+    generator : Generator, optional
+        Where random numbers come from.
+
+    Returns
+    -------
+    list of Subset
+        The parts.
+
+    Raises
+    ------
+    ValueError
+        If the lengths are not those of the whole.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> data = wg.utils.data.TensorDataset(wg.arange(10))
+    >>> [len(part) for part in wg.utils.data.random_split(data, [0.7, 0.3])]
+    [7, 3]
+    """
+    count = len(dataset)
+    sizes: list[Any] = list(lengths)
+    if math.isclose(sum(sizes), 1) and sum(sizes) <= 1:
+        for i, fraction in enumerate(sizes):
+            if not 0 <= fraction <= 1:
+                raise ValueError(f"Fraction at index {i} is not between 0 and 1")
+        sizes = [math.floor(count * fraction) for fraction in sizes]
+        for i in range(count - sum(sizes)):
+            sizes[i % len(sizes)] += 1
+    if sum(sizes) != count:
+        raise ValueError(
+            "Sum of input lengths does not equal the length of the input dataset: "
+            f"{sum(sizes)} and {count}"
+        )
+    order = randperm(count, generator=generator).tolist()
+    return [
+        Subset(dataset, order[stop - size : stop])
+        for size, stop in zip(sizes, accumulate(sizes), strict=True)
+    ]

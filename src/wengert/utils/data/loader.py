@@ -1,0 +1,227 @@
+"""Layer 8 · utils: `DataLoader`, which goes through a data set in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import DTYPES
+from wengert.ops.create import as_tensor, tensor
+from wengert.ops.join import stack
+from wengert.tape.base import TensorBase
+from wengert.utils.data.dataset import IterableDataset
+from wengert.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler, drawn_seed
+
+__all__ = ["DataLoader", "default_collate"]
+
+
+def default_collate(batch: Sequence[Any]) -> Any:
+    """Make one batch of a list of examples.
+
+    Parameters
+    ----------
+    batch : list
+        Examples of one kind: tensors, arrays or numbers become a tensor with one more dimension in
+        front, strings a list; dictionaries, tuples and lists are gone into.
+
+    Returns
+    -------
+    object
+        The batch.
+
+    Raises
+    ------
+    RuntimeError
+        If examples are of different lengths.
+    TypeError
+        If they are of a kind that no batch can be made of.
+
+    Examples
+    --------
+    >>> from wengert.utils.data import default_collate
+    >>> default_collate([(1.5, "a"), (2.5, "b")])
+    [tensor([1.5000, 2.5000], dtype=torch.float64), ('a', 'b')]
+    >>> default_collate([{"x": 1}, {"x": 2}])
+    {'x': tensor([1, 2])}
+    """
+    first = batch[0]
+    if isinstance(first, TensorBase):
+        return stack(list(batch), 0)
+    if isinstance(first, np.ndarray | np.generic) and first.dtype.kind in "biufc":
+        return stack([as_tensor(example) for example in batch], 0)
+    if isinstance(first, float):
+        return tensor(list(batch), dtype=DTYPES["float64"])
+    if isinstance(first, int):
+        return tensor(list(batch))
+    if isinstance(first, str | bytes):
+        return batch
+    if isinstance(first, Mapping):
+        return {key: default_collate([example[key] for example in batch]) for key in first}
+    if isinstance(first, tuple | list):
+        if any(len(example) != len(first) for example in batch):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        parts = [default_collate(part) for part in zip(*batch, strict=True)]
+        return type(first)(*parts) if hasattr(first, "_fields") else parts
+    raise TypeError(
+        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
+        f"{type(first)}: give the DataLoader a collate_fn"
+    )
+
+
+class DataLoader:
+    """Go through a data set in batches, again and again.
+
+    Examples are fetched in this process and thread. After the same seed they come in the order in
+    which PyTorch's loader gives them.
+
+    Parameters
+    ----------
+    dataset : Dataset or sequence, or IterableDataset
+        The examples.
+    batch_size : int, optional
+        How many make a batch; None for examples one by one.
+    shuffle : bool, optional
+        Whether each pass is in a new random order.
+    sampler : iterable of int, optional
+        The order, instead of `shuffle`.
+    batch_sampler : iterable of list, optional
+        The numbers in each batch, instead of all of these.
+    num_workers : int
+        0: there are no worker processes.
+    collate_fn : callable, optional
+        What makes a batch of a list of examples; default: `default_collate`.
+    pin_memory : bool
+        Accepted for PyTorch's sake; without effect.
+    drop_last : bool
+        Whether a last batch that is smaller is left out.
+    generator : Generator, optional
+        Where random numbers come from.
+
+    Raises
+    ------
+    ValueError
+        If arguments exclude one another, or worker processes are asked for.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.utils.data import DataLoader, TensorDataset
+    >>> data = TensorDataset(wg.arange(5), wg.arange(5) ** 2)
+    >>> for x, y in DataLoader(data, batch_size=3):
+    ...     print(x, y)
+    tensor([0, 1, 2]) tensor([0, 1, 4])
+    tensor([3, 4]) tensor([ 9, 16])
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: Iterable[int] | None = None,
+        batch_sampler: Iterable[Sequence[int]] | None = None,
+        num_workers: int = 0,
+        collate_fn: Callable[[list[Any]], Any] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        *,
+        generator: Any = None,
+    ) -> None:
+        if num_workers != 0:
+            raise ValueError(
+                f"num_workers must be 0, not {num_workers}: examples are fetched in this process"
+            )
+        self._is_iterable = isinstance(dataset, IterableDataset)
+        if self._is_iterable and (shuffle or sampler is not None or batch_sampler is not None):
+            raise ValueError(
+                "DataLoader with IterableDataset: expected unspecified shuffle, sampler and "
+                "batch_sampler options, since the data set decides on the order"
+            )
+        if sampler is not None and shuffle:
+            raise ValueError("sampler option is mutually exclusive with shuffle")
+        if batch_sampler is not None:
+            if batch_size != 1 or shuffle or sampler is not None or drop_last:
+                raise ValueError(
+                    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, "
+                    "and drop_last"
+                )
+            batch_size = None
+        elif batch_size is None and drop_last:
+            raise ValueError(
+                "batch_size=None option disables auto-batching and is mutually exclusive with "
+                "drop_last"
+            )
+        if sampler is None and not self._is_iterable:
+            sampler = (
+                RandomSampler(dataset, generator=generator)
+                if shuffle
+                else SequentialSampler(dataset)
+            )
+        if batch_size is not None and batch_sampler is None and sampler is not None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        if self._is_iterable and batch_size is not None:
+            # refuses sizes that are none
+            BatchSampler((), batch_size, drop_last)
+        self.dataset = dataset
+        self.batch_size = batch_size
+        self.sampler = sampler
+        self.batch_sampler = batch_sampler
+        self.num_workers = num_workers
+        self.pin_memory = pin_memory
+        self.drop_last = drop_last
+        self.generator = generator
+        makes_batches = batch_size is not None or batch_sampler is not None
+        self.collate_fn = collate_fn or (default_collate if makes_batches else _as_tensors)
+
+    def __iter__(self) -> Iterator[Any]:
+        # PyTorch draws a seed for workers in each pass, whether or not there are any
+        drawn_seed(self.generator)
+        return self._batches()
+
+    def _batches(self) -> Iterator[Any]:
+        if self._is_iterable:
+            yield from self._of_stream()
+        elif self.batch_sampler is None:
+            for i in self.sampler or ():
+                yield self.collate_fn(self.dataset[i])
+        else:
+            fetch = getattr(self.dataset, "__getitems__", None)
+            for numbers in self.batch_sampler:
+                examples = fetch(numbers) if fetch else [self.dataset[i] for i in numbers]
+                yield self.collate_fn(examples)
+
+    def _of_stream(self) -> Iterator[Any]:
+        if self.batch_size is None:
+            yield from map(self.collate_fn, self.dataset)
+            return
+        examples = iter(self.dataset)
+        while batch := list(islice(examples, self.batch_size)):
+            if len(batch) == self.batch_size or not self.drop_last:
+                yield self.collate_fn(batch)
+
+    def __len__(self) -> int:
+        """How many batches a pass has."""
+        if not self._is_iterable:
+            order: Any = self.sampler if self.batch_sampler is None else self.batch_sampler
+            return len(order)
+        count = len(self.dataset)
+        if self.batch_size is None:
+            return count
+        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+
+def _as_tensors(example: Any) -> Any:
+    """An example with tensors where it has arrays."""
+    if isinstance(example, np.ndarray | np.generic) and example.dtype.kind in "biufc":
+        return as_tensor(example)
+    if isinstance(example, Mapping):
+        return {key: _as_tensors(part) for key, part in example.items()}
+    if isinstance(example, tuple | list):
+        parts = [_as_tensors(part) for part in example]
+        if hasattr(example, "_fields"):
+            return type(example)(*parts)
+        return parts if isinstance(example, list) else tuple(parts)
+    return example

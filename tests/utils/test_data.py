@@ -1,0 +1,218 @@
+"""Data sets, orders and loaders."""
+
+import math
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.utils.data import (
+    BatchSampler,
+    ConcatDataset,
+    DataLoader,
+    Dataset,
+    IterableDataset,
+    RandomSampler,
+    SequentialSampler,
+    Subset,
+    SubsetRandomSampler,
+    TensorDataset,
+    WeightedRandomSampler,
+    default_collate,
+    random_split,
+)
+
+Pair = namedtuple("Pair", "a b")
+
+
+class Numbers(Dataset[int]):
+    def __init__(self, count):
+        self.count = count
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, i):
+        if i >= self.count:
+            raise IndexError(i)
+        return i
+
+
+class Stream(IterableDataset):
+    def __iter__(self):
+        return iter(range(5))
+
+
+def listed(loader):
+    return [batch.tolist() if isinstance(batch, wg.Tensor) else batch for batch in loader]
+
+
+@pytest.mark.parametrize("drop_last, sizes", [(False, [3, 3, 1]), (True, [3, 3])])
+def test_batches_are_of_one_size_but_for_the_last(drop_last, sizes):
+    loader = DataLoader(Numbers(7), batch_size=3, drop_last=drop_last)
+    assert [len(batch) for batch in loader] == sizes
+    assert len(loader) == len(sizes)
+
+
+def test_each_pass_is_in_another_order_and_complete():
+    wg.manual_seed(0)
+    loader = DataLoader(Numbers(20), batch_size=4, shuffle=True)
+    first, second = [wg.cat(list(loader)).tolist() for _ in range(2)]
+    assert first != second
+    assert sorted(first) == sorted(second) == list(range(20))
+
+
+def test_a_generator_decides_on_the_order():
+    orders = [
+        listed(DataLoader(Numbers(9), 3, shuffle=True, generator=wg.Generator().manual_seed(3)))
+        for _ in range(2)
+    ]
+    assert orders[0] == orders[1]
+
+
+def test_examples_come_one_by_one_without_a_batch_size():
+    assert list(DataLoader(Numbers(3), batch_size=None)) == [0, 1, 2]
+    (example,) = DataLoader([np.ones(2, np.float32)], batch_size=None)
+    assert example.dtype == wg.float32
+
+
+def test_orders_and_batches_of_ones_own_are_followed():
+    assert listed(DataLoader(Numbers(9), 2, sampler=[5, 3, 1])) == [[5, 3], [1]]
+    assert listed(DataLoader(Numbers(9), batch_sampler=[[1, 2, 3], [4]])) == [[1, 2, 3], [4]]
+    assert listed(DataLoader(Numbers(3), 2, collate_fn=sum)) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "options, expected",
+    [
+        ({"batch_size": 2}, [[0, 1], [2, 3], [4]]),
+        ({"batch_size": 2, "drop_last": True}, [[0, 1], [2, 3]]),
+        ({"batch_size": None}, [0, 1, 2, 3, 4]),
+    ],
+)
+def test_a_stream_is_taken_in_its_own_order(options, expected):
+    assert listed(DataLoader(Stream(), **options)) == expected
+
+
+def test_a_data_set_may_fetch_a_whole_batch():
+    class Fetching(Numbers):
+        def __getitems__(self, numbers):
+            return [10 * i for i in numbers]
+
+    assert listed(DataLoader(Fetching(3), 3)) == [[0, 10, 20]]
+
+
+def test_examples_are_collated_by_their_kind():
+    batch = default_collate([{"x": np.ones(2), "y": (1, 2.0)}, {"x": np.zeros(2), "y": (3, 4.0)}])
+    assert batch["x"].shape == (2, 2) and batch["x"].dtype == wg.float64
+    assert batch["y"][0].tolist() == [1, 3] and batch["y"][1].dtype == wg.float64
+    assert default_collate([Pair(1, "a"), Pair(2, "b")]).b == ("a", "b")
+    assert default_collate([True, False]).dtype == wg.bool
+    assert default_collate([np.float32(1), np.float32(2)]).dtype == wg.float32
+
+
+def test_data_sets_are_joined_cut_and_gone_through():
+    rows = TensorDataset(wg.arange(6).view(3, 2), wg.arange(3))
+    both = rows + rows
+    assert len(both) == 6 and both[-1][1] == 2 and both[4][0].tolist() == [2, 3]
+    assert [int(label) for _, label in both] == [0, 1, 2, 0, 1, 2]
+    assert Subset(both, [5, 0])[0][1] == 2
+    with pytest.raises(ValueError, match="absolute value of index"):
+        both[-7]
+
+
+@pytest.mark.parametrize(
+    "lengths, sizes", [([4, 2], [4, 2]), ([0.5, 0.5], [3, 3]), ([0.34, 0.33, 0.33], [3, 2, 1])]
+)
+def test_a_split_deals_all_examples_out(lengths, sizes):
+    parts = random_split(Numbers(sum(sizes)), lengths)
+    assert [len(part) for part in parts] == sizes
+    assert sorted(i for part in parts for i in part) == list(range(sum(sizes)))
+
+
+def test_weights_are_the_probabilities():
+    assert set(WeightedRandomSampler([0.0, 1.0, 0.0], 20)) == {1}
+    assert sorted(WeightedRandomSampler([1.0, 2.0, 3.0], 3, replacement=False)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "order, count",
+    [
+        (RandomSampler(range(5), True, 70), 70),
+        (RandomSampler(range(5), True, 64), 64),
+        (RandomSampler(range(5), num_samples=12), 12),
+        (RandomSampler(range(5), num_samples=2), 2),
+        (SequentialSampler(range(5)), 5),
+        (SubsetRandomSampler([4, 1]), 2),
+        (BatchSampler(range(5), 2, True), 2),
+    ],
+)
+def test_an_order_is_as_long_as_it_says(order, count):
+    assert len(list(order)) == len(order) == count
+
+
+REFUSED = {
+    "a batch of nothing": (lambda: DataLoader([1], batch_size=0), "batch_size should be"),
+    "two orders": (
+        lambda: DataLoader([1], shuffle=True, sampler=[0]),
+        "sampler option is mutually",
+    ),
+    "two ways to batch": (
+        lambda: DataLoader([1], 2, batch_sampler=[[0]]),
+        "batch_sampler option is mutually",
+    ),
+    "nothing to drop": (
+        lambda: DataLoader([1], None, drop_last=True),
+        "batch_size=None option disables",
+    ),
+    "a stream in another order": (
+        lambda: DataLoader(Stream(), shuffle=True),
+        "DataLoader with IterableDataset",
+    ),
+    "workers": (lambda: DataLoader([1], num_workers=2), "num_workers must be 0, not 2"),
+    "no tensors": (lambda: TensorDataset(), "takes at least one tensor"),
+    "a split of others": (lambda: random_split([1, 2], [1, 2]), "Sum of input lengths"),
+    "a fraction below 0": (
+        lambda: random_split([1, 2], [-0.5, 1.5]),
+        "Fraction at index 0 is not between 0 and 1",
+    ),
+    "no draws": (lambda: RandomSampler([]), "num_samples should be a positive integer"),
+    "weights of matrices": (
+        lambda: WeightedRandomSampler([[1.0]], 1),
+        "weights should be a 1d sequence",
+    ),
+}
+
+
+@pytest.mark.parametrize("call, words", REFUSED.values(), ids=REFUSED)
+def test_what_makes_no_sense_is_refused(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_what_no_batch_can_be_made_of_is_refused():
+    with pytest.raises(TypeError, match="default_collate: batch must contain tensors"):
+        default_collate([object()])
+    with pytest.raises(RuntimeError, match="each element in list of batch should be of equal size"):
+        default_collate([[1], [1, 2]])
+    with pytest.raises(AssertionError, match="Size mismatch between tensors"):
+        TensorDataset(wg.ones(2), wg.ones(3))
+    with pytest.raises(AssertionError, match="datasets should not be an empty iterable"):
+        ConcatDataset([])
+
+
+def test_a_network_learns_from_a_loader():
+    wg.manual_seed(0)
+    inputs = wg.randn(40, 2)
+    loader = DataLoader(TensorDataset(inputs, inputs.sum(1, keepdim=True)), 8, shuffle=True)
+    model = wg.nn.Linear(2, 1)
+    optimizer = wg.optim.SGD(model.parameters(), lr=0.1)
+    loss = wg.tensor(math.inf)
+    for _ in range(10):
+        for x, y in loader:
+            optimizer.zero_grad()
+            loss = wg.nn.functional.mse_loss(model(x), y)
+            loss.backward()
+            optimizer.step()
+    assert loss.item() < 1e-3
