@@ -14,6 +14,7 @@ import wengert as wg
 SPACES = (
     *("", "autograd", "func", "nn", "nn.init", "nn.utils", "nn.utils.parametrizations"),
     *("nn.utils.parametrize", "nn.utils.rnn", "optim", "optim.lr_scheduler", "optim.swa_utils"),
+    "utils.data",
 )
 
 

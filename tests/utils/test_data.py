@@ -63,6 +63,11 @@ def test_each_pass_is_in_another_order_and_complete():
     assert sorted(first) == sorted(second) == list(range(20))
 
 
+def test_workers_that_are_asked_for_make_no_difference():
+    loader = DataLoader(Numbers(4), 2, num_workers=2, pin_memory=True, persistent_workers=True)
+    assert listed(loader) == [[0, 1], [2, 3]]
+
+
 def test_a_generator_decides_on_the_order():
     orders = [
         listed(DataLoader(Numbers(9), 3, shuffle=True, generator=wg.Generator().manual_seed(3)))
@@ -170,7 +175,10 @@ REFUSED = {
         lambda: DataLoader(Stream(), shuffle=True),
         "DataLoader with IterableDataset",
     ),
-    "workers": (lambda: DataLoader([1], num_workers=2), "num_workers must be 0, not 2"),
+    "less than no workers": (
+        lambda: DataLoader([1], num_workers=-1),
+        "num_workers option should be non-negative",
+    ),
     "no tensors": (lambda: TensorDataset(), "takes at least one tensor"),
     "a split of others": (lambda: random_split([1, 2], [1, 2]), "Sum of input lengths"),
     "a fraction below 0": (

@@ -12,10 +12,10 @@ from wengert.base.shapes import normal_dim
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import real_input
 from wengert.ops.coerce import dtype_name, integer, operand
+from wengert.ops.like import memory_like
 from wengert.ops.neural import softmax
-from wengert.ops.random import rand_like
 from wengert.ops.randomness import drawn
-from wengert.ops.sample import draw_uniform
+from wengert.ops.sample import draw_exponential, draw_uniform
 from wengert.prims import thresholds as _records
 from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
@@ -391,7 +391,8 @@ def gumbel_softmax(
     """
     x = real_input(logits, "gumbel_softmax", "exponential_cpu", floating=True)
     # the negative logarithm of an exponential variable has Gumbel's distribution
-    noise = -(-(1 - rand_like(x)).log()).log()
+    template = memory_like("gumbel_softmax", x, None)
+    noise = -new_tensor(drawn(lambda: draw_exponential(template))).log()
     soft = softmax((x + noise) / tau, dim)
     if not hard:
         return soft

@@ -52,7 +52,17 @@ class Dataset:
 
 
 class IterableDataset(Dataset):
-    """What gives examples one by one: a subclass has ``__iter__``."""
+    """What gives examples one by one: a subclass has ``__iter__``.
+
+    Examples
+    --------
+    >>> from wengert.utils.data import DataLoader, IterableDataset
+    >>> class Countdown(IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter((3, 2, 1))
+    >>> list(DataLoader(Countdown(), batch_size=2))
+    [tensor([3, 2]), tensor([1])]
+    """
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError(
@@ -103,12 +113,18 @@ class ConcatDataset(Dataset):
     Parameters
     ----------
     datasets : iterable of Dataset
-        At least one, each with a length.
+        At least one, each with examples by their numbers.
 
     Raises
     ------
     AssertionError
-        If there is none, or one has no length.
+        If there is none, or one is an `IterableDataset`.
+
+    Examples
+    --------
+    >>> from wengert.utils.data import ConcatDataset
+    >>> ConcatDataset([[1, 2], [3]])[2]
+    3
     """
 
     def __init__(self, datasets: Iterable[Any]) -> None:
@@ -145,6 +161,12 @@ class Subset(Dataset):
         The whole.
     indices : sequence of int
         Their numbers there.
+
+    Examples
+    --------
+    >>> from wengert.utils.data import Subset
+    >>> list(Subset("abc", [2, 0]))
+    ['c', 'a']
     """
 
     def __init__(self, dataset: Any, indices: Sequence[int]) -> None:

@@ -89,21 +89,19 @@ class DataLoader:
         The order, instead of `shuffle`.
     batch_sampler : iterable of list, optional
         The numbers in each batch, instead of all of these.
-    num_workers : int
-        0: there are no worker processes.
     collate_fn : callable, optional
         What makes a batch of a list of examples; default: `default_collate`.
-    pin_memory : bool
-        Accepted for PyTorch's sake; without effect.
     drop_last : bool
         Whether a last batch that is smaller is left out.
     generator : Generator, optional
         Where random numbers come from.
+    num_workers, pin_memory, timeout, worker_init_fn, prefetch_factor, persistent_workers
+        Accepted for PyTorch's sake: there are no worker processes.
 
     Raises
     ------
     ValueError
-        If arguments exclude one another, or worker processes are asked for.
+        If arguments exclude one another.
 
     Examples
     --------
@@ -127,12 +125,18 @@ class DataLoader:
         collate_fn: Callable[[list[Any]], Any] | None = None,
         pin_memory: bool = False,
         drop_last: bool = False,
-        *,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], None] | None = None,
+        multiprocessing_context: Any = None,
         generator: Any = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
     ) -> None:
-        if num_workers != 0:
+        if num_workers < 0:
             raise ValueError(
-                f"num_workers must be 0, not {num_workers}: examples are fetched in this process"
+                f"num_workers option should be non-negative, but is {num_workers}; use "
+                "num_workers=0 to disable multiprocessing."
             )
         self._is_iterable = isinstance(dataset, IterableDataset)
         if self._is_iterable and (shuffle or sampler is not None or batch_sampler is not None):
@@ -172,6 +176,11 @@ class DataLoader:
         self.num_workers = num_workers
         self.pin_memory = pin_memory
         self.drop_last = drop_last
+        self.timeout = timeout
+        self.worker_init_fn = worker_init_fn
+        self.multiprocessing_context = multiprocessing_context
+        self.prefetch_factor = prefetch_factor
+        self.persistent_workers = persistent_workers
         self.generator = generator
         makes_batches = batch_size is not None or batch_sampler is not None
         self.collate_fn = collate_fn or (default_collate if makes_batches else _as_tensors)

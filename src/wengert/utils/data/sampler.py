@@ -31,7 +31,17 @@ def drawn_seed(generator: Any = None) -> int:
 
 
 class Sampler:
-    """An order of examples: a subclass has ``__iter__``, which gives their numbers."""
+    """An order of examples: a subclass has ``__iter__``, which gives their numbers.
+
+    Examples
+    --------
+    >>> from wengert.utils.data import DataLoader, Sampler
+    >>> class Backwards(Sampler):
+    ...     def __iter__(self):
+    ...         return iter((2, 1, 0))
+    >>> list(DataLoader("abc", batch_size=None, sampler=Backwards()))
+    ['c', 'b', 'a']
+    """
 
     def __class_getitem__(cls, _: Any) -> Any:
         # ``Sampler[int]`` says what it gives, for readers
@@ -48,6 +58,12 @@ class SequentialSampler(Sampler):
     ----------
     data_source : sized
         The examples.
+
+    Examples
+    --------
+    >>> from wengert.utils.data import SequentialSampler
+    >>> list(SequentialSampler("abc"))
+    [0, 1, 2]
     """
 
     def __init__(self, data_source: Sized) -> None:
@@ -80,6 +96,14 @@ class RandomSampler(Sampler):
         If `replacement` is no boolean.
     ValueError
         If nothing is to be drawn.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> sorted(wg.utils.data.RandomSampler("abc"))
+    [0, 1, 2]
+    >>> len(wg.utils.data.RandomSampler("abc", replacement=True, num_samples=10))
+    10
     """
 
     def __init__(
@@ -136,6 +160,12 @@ class SubsetRandomSampler(Sampler):
         The numbers.
     generator : Generator, optional
         Where random numbers come from.
+
+    Examples
+    --------
+    >>> from wengert.utils.data import SubsetRandomSampler
+    >>> sorted(SubsetRandomSampler([7, 5]))
+    [5, 7]
     """
 
     def __init__(self, indices: Sequence[int], generator: Any = None) -> None:
@@ -168,6 +198,12 @@ class WeightedRandomSampler(Sampler):
     ------
     ValueError
         If nothing is to be drawn, the weights are no vector, or `replacement` is no boolean.
+
+    Examples
+    --------
+    >>> from wengert.utils.data import WeightedRandomSampler
+    >>> list(WeightedRandomSampler([0.0, 1.0], 3))
+    [1, 1, 1]
     """
 
     def __init__(
@@ -227,7 +263,8 @@ class BatchSampler(Sampler):
     """
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
-        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
+        given: Any = batch_size
+        if not isinstance(given, int) or isinstance(given, bool) or given <= 0:
             raise ValueError(
                 f"batch_size should be a positive integer value, but got batch_size={batch_size}"
             )
