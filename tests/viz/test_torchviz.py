@@ -138,7 +138,7 @@ def test_what_is_no_tensor_is_refused():
 
 def test_without_the_package_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "graphviz", None)
-    with pytest.raises(ImportError, match=r"pip install 'wengert\[graphviz\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'wengert\[viz\]'"):
         make_dot(wg.ones(2))
 
 
