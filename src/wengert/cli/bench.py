@@ -15,6 +15,8 @@ SCRIPTS = (
     "account",
     "train",
     "lstm",
+    "optimisers",
+    "digits",
     "chain",
     "science",
     "memory",
