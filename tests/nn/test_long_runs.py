@@ -61,14 +61,14 @@ def test_steps_of_training_leave_nothing_behind(build, optimizer):
 
     tracemalloc.start()
     try:
-        run(60)
+        run(40)
         marks = [held()]
-        for _ in range(4):
-            run(60)
+        for _ in range(3):
+            run(40)
             marks.append(held())
     finally:
         tracemalloc.stop()
     # Python's free lists fill now and then; what is left behind is left in each part of the run
     growth = [[b - a for a, b in itertools.pairwise(column)] for column in zip(*marks, strict=True)]
-    assert min(growth[0]) < 30, "an object in every other step"
-    assert min(growth[1]) < 60 * 100, "more bytes in each step than an array has"
+    assert min(growth[0]) < 20, "an object in every other step"
+    assert min(growth[1]) < 40 * 100, "more bytes in each step than an array has"
