@@ -19,7 +19,7 @@ PYTEST = -m pytest -q -n auto --dist worksteal
 
 # What the compiled modules take part in: the tape, and what stands on it most closely. Idioms,
 # kernels, pictures and the compiler of functions see no difference, and take as long again.
-COMPILED = $(addprefix tests/,autograd func interp nn optim semantics sparse table tape) \
+COMPILED = $(addprefix tests/,autograd func interp optim semantics table tape) \
 	$(filter-out %/test_numpy_functions.py,$(wildcard tests/tensor/*.py))
 
 # The tests of the core, whose coverage is measured (which takes half as long again), and the rest
@@ -30,7 +30,9 @@ CORE = $(addprefix tests/,autograd func nn optim semantics tape) $(wildcard test
 demo: .venv/installed
 	.venv/bin/wengert demo
 
-test: lint docs python
+test: .venv/developing .venv/documented
+	$(MAKE) --jobs=2 --output-sync=target lint docs
+	$(MAKE) python
 	@if command -v $(CC) > /dev/null; then $(MAKE) native; else \
 		echo "make test: there is no C compiler ($(CC)): the compiled modules were NOT tested"; fi
 
@@ -56,7 +58,7 @@ fuzz: .venv/installed
 		.venv/bin/python tests/fuzz $$target || exit 1; done
 
 docs: .venv/documented
-	.venv/bin/python -m sphinx -n -W --keep-going -q -E -b html docs build/docs
+	.venv/bin/python -m sphinx -n -W --keep-going -q -E -j auto -b html docs build/docs
 
 bench: .venv/installed
 	.venv/bin/wengert bench

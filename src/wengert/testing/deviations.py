@@ -161,7 +161,8 @@ THEIRS = (
     Deviation(
         "PyTorch has no second derivatives where it works in pieces.",
         ("derivative 2 by argument 0 is None in PyTorch",),
-        "nn.functional.linear_cross_entropy/chunked nn.functional.linear_cross_entropy/chunked_none",
+        "nn.functional.linear_cross_entropy/chunked "
+        "nn.functional.linear_cross_entropy/chunked_none",
     ),
     Deviation("PyTorch's alias takes no integers, its function does.", ("alias special",), "round"),
 )
