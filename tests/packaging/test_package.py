@@ -1,0 +1,42 @@
+"""The package says the same of itself everywhere, and is complete where it is installed."""
+
+import pathlib
+import re
+import tomllib
+
+import pytest
+
+import wengert as wg
+from wengert.datasets import digits
+
+ROOT = pathlib.Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+TOOLS = {"test", "native", "dev", "parity", "docs", "matrix", "fuzz"}
+
+
+def test_the_version_is_one():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"^version: (.*)$", citation, re.MULTILINE).group(1) == wg.__version__
+    assert re.search(r"^## (\S+)", changes, re.MULTILINE).group(1) == wg.__version__
+
+
+def test_numpy_is_the_one_thing_that_is_needed():
+    assert [re.match(r"\w+", one).group() for one in PROJECT["dependencies"]] == ["numpy"]
+
+
+def test_all_brings_what_the_other_extras_bring():
+    (everything,) = PROJECT["optional-dependencies"]["all"]
+    named = set(re.search(r"\[(.*)\]", everything).group(1).split(","))
+    assert named == set(PROJECT["optional-dependencies"]) - TOOLS - {"all"}
+
+
+@pytest.mark.parametrize("extra", sorted(PROJECT["optional-dependencies"]))
+def test_what_an_extra_brings_is_explained(extra):
+    if extra != "all":
+        assert f"`{extra}`" in (ROOT / "docs" / "libraries.md").read_text(encoding="utf-8")
+
+
+def test_data_and_types_come_with_the_package():
+    assert (pathlib.Path(wg.__file__).parent / "py.typed").exists()
+    assert digits().train_images.shape == (1442, 64)
