@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from wengert.testing.deviations import DEVIATIONS, page
+from wengert.testing.deviations import DEVIATIONS
 from wengert.testing.opinfo import Comparison
 
 torch = pytest.importorskip("torch")
@@ -106,8 +106,3 @@ def test_the_samples_of_an_operation_agree(name, counts):
 def test_deviations_are_of_operations_that_are_compared():
     named = {name for deviation in DEVIATIONS for name in deviation.operations.split()}
     assert named <= set(COMPARED), named - set(COMPARED)
-
-
-def test_the_page_of_differences_is_what_the_list_of_deviations_says():
-    written = (Path(__file__).parents[2] / "docs" / "differences.md").read_text(encoding="utf-8")
-    assert written == page(), "python -m wengert.testing.deviations > docs/differences.md"
