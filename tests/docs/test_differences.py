@@ -1,0 +1,12 @@
+"""The page of differences from PyTorch is the list of deviations."""
+
+from pathlib import Path
+
+from wengert.testing.deviations import page
+
+PAGE = Path(__file__).parents[2] / "docs" / "differences.md"
+
+
+def test_the_page_is_what_the_list_of_deviations_says():
+    message = "python -m wengert.testing.deviations > docs/differences.md"
+    assert PAGE.read_text(encoding="utf-8") == page(), message
