@@ -37,7 +37,9 @@ TOLERANCE = 1e-5
 
 def argmin(f: Function, gradient: Function, x: Any) -> Any:
     """Where `f` is least, from `x` on. `gradient` is its gradient."""
-    value, slope, rate, taken = f(x), gradient(x), 1e-5, 0
+    value, slope, taken = f(x), gradient(x), 0
+    # numbers that change are part of a compiled loop where they are tensors
+    rate = wg.tensor(1e-5, dtype=x.dtype)
     while (slope * slope).sum() > TOLERANCE**2:
         if taken == 10:
             rate, taken = 2 * rate, 0

@@ -44,7 +44,8 @@ def miss(gradient: Gradient) -> Function:
 
 
 objective = miss(wg.func.grad)
-gradient = wg.func.grad(objective)
+# forwards, since the loop is longer than its argument is wide
+gradient = wg.func.jacfwd(objective)
 
 
 def functions(compile: Compile) -> Functions:

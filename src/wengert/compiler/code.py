@@ -22,6 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 __all__ = [
+    "MEMCPY",
+    "MEMCPY_DECLARATION",
     "Array",
     "Code",
     "Module",
@@ -39,6 +41,11 @@ _TYPES: dict[np.dtype[Any], str] = {
     np.dtype(np.bool_): "i1",
     **{np.dtype(f"{sign}{size}"): f"i{8 * size}" for sign in "iu" for size in (1, 2, 4, 8)},
 }
+
+
+MEMCPY = "llvm.memcpy.p0.p0.i64"
+"""The symbol of what copies memory, for `Module.declare`."""
+MEMCPY_DECLARATION = f"declare void @{MEMCPY}(ptr, ptr, i64, i1)"
 
 
 class Operand(NamedTuple):

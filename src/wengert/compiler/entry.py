@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,15 @@ from wengert.compiler.collector import seldom
 from wengert.compiler.environment import Environment, Matcher
 from wengert.compiler.exit import Exit
 from wengert.compiler.graph import Graph, Visit
-from wengert.compiler.ir import Program, apply
+from wengert.compiler.ir import Program
 from wengert.compiler.node import attach
 from wengert.compiler.passes import roll, simplify, vectorise
+from wengert.compiler.pulled import Pulled
+from wengert.compiler.trace import Draw
 from wengert.compiler.tree import Tree
-from wengert.interp.levels import Lifted, namespace_of
+from wengert.interp.levels import Lifted
+from wengert.tape.backward import run_grad
+from wengert.tape.base import TensorBase, new_tensor
 
 __all__ = ["Entry", "Options"]
 
@@ -63,22 +67,41 @@ class Options:
 
     def finish(self, program: Program) -> tuple[Program, Any]:
         """A program made simpler, and what runs it."""
-        with seldom():
-            return self._finished(program)
+        simple = self.simplified(program)
+        return simple, self.build(simple)
 
-    def _finished(self, program: Program) -> tuple[Program, Any]:
-        simple = vectorise(roll(simplify(program, fastmath=self.fastmath)))
+    def simplified(self, program: Program) -> Program:
+        """A program made simpler."""
+        with seldom():
+            return vectorise(roll(simplify(program, fastmath=self.fastmath)))
+
+    def build(self, program: Program) -> Any:
+        """What runs a program that has been made simpler."""
         settings: dict[str, Any] = {
             "threads": self.threads or get_num_threads(),
             "fastmath": self.fastmath,
         }
-        try:
-            return simple, self.backend.build(simple, **settings)
-        except Exception:
-            if not self.forgiving:
-                raise
-            # a program that native code cannot be made for is no reason not to compute it
-            return simple, numpy.build(simple, **settings)
+        with seldom():
+            try:
+                return self.backend.build(program, **settings)
+            except Exception:
+                if not self.forgiving:
+                    raise
+                # a program that native code cannot be made for is no reason not to compute it
+                return numpy.build(program, **settings)
+
+    def drive(self, stations: Sequence[Any], inputs: Sequence[Any]) -> Any:
+        """What runs blocks one after another, or None if that is left to Python."""
+        make = getattr(self.backend, "drive", None)
+        if make is None:
+            return None
+        with seldom():
+            try:
+                return make(stations, inputs, fastmath=self.fastmath)
+            except Exception:
+                if not self.forgiving:
+                    raise
+                return None
 
 
 class Trial:
@@ -96,32 +119,48 @@ class Call:
     ----------
     name
         The function's name.
+    entry
+        The traces.
     exit
         The exit of the trace.
-    spent
-        Whether the function has walked its graph itself.
+    why
+        Why there is no derivative, or None.
     """
 
     def __init__(self, entry: Entry, exit: Exit) -> None:
         self.name = entry.name
         self.exit = exit
-        self.spent = exit.backward is not None and exit.backward.spent
-        self._entry = entry
+        self.why = None if exit.backward is None else exit.backward.why
+        self.entry = entry
         self._executable: Any = None
+        self._pulled: Pulled | None = None
 
-    def pull(self, saved: Any, cotangents: list[Any]) -> list[Any]:
-        """The gradients of the tensors that the call depends on, from those of its results."""
+    def pull(self, saved: Any, cotangents: list[Any], present: list[bool]) -> list[Any]:
+        """The gradients of the tensors that the call depends on, from those of its results.
+
+        Cotangents that are not `present` are zeros, and lead to no gradient.
+        """
         backward = self.exit.backward
         assert backward is not None
         values = [*saved, *cotangents]
-        lifted = [value for value in values if isinstance(value, Lifted)]
-        if lifted:
-            found = iter(apply(backward.program(), namespace_of(*lifted), values))
+        if any(isinstance(value, Lifted) for value in values):
+            if self._pulled is None:
+                self._pulled = Pulled(backward.program(), self.entry.options.finish)
+            found = iter(self._pulled(values))
         else:
             if self._executable is None:
-                self._executable = self._entry.options.finish(backward.program())[1]
+                self._executable = self.entry.options.finish(backward.program())[1]
             found = iter(self._executable([contiguous(np.asarray(value)) for value in values]))
-        return [None if value is None else next(found) for value in backward.gradients]
+        made = [None if value is None else next(found) for value in backward.gradients]
+        reached = backward.reached(present)
+        return [g if there else None for g, there in zip(made, reached, strict=True)]
+
+    def pull_again(self, given: Any, inputs: list[Any], cotangents: Sequence[Any]) -> Any:
+        """The gradients of `inputs` as functions: the function is run again, and recorded.
+
+        Outputs without a cotangent, which is None, lead to no gradient.
+        """
+        return pulled_back(self.again(given), inputs, cotangents)
 
     def again(self, given: tuple[tuple[Any, ...], dict[str, Any]]) -> list[Any]:
         """The outputs that require a gradient, from the function itself, which is recorded.
@@ -135,9 +174,9 @@ class Call:
         why = None
         if self.exit.effects:
             why = "it writes to tensors"
-        elif self._entry.tree.path_to(self.exit)[1]:
+        elif self.entry.tree.path_to(self.exit)[1]:
             why = "it draws random numbers"
-        elif self._entry.match(args, kwargs) is None:
+        elif self.entry.match(args, kwargs) is None:
             why = "what it reaches has changed since it was called"
         if why is not None:
             raise RuntimeError(
@@ -145,17 +184,23 @@ class Call:
                 f"outside: {why}. Compute the first derivative inside of the function that is "
                 "compiled, or call the function uncompiled."
             )
-        leaves, _ = flatten(self._entry.function(*args, **kwargs))
+        leaves = self.leaves(args, kwargs)
         return [leaves[i] for i in self.exit.outputs]
+
+    def leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """What the function returns, flat."""
+        leaves, _ = flatten(self.entry.function(*args, **kwargs))
+        return leaves
 
 
 class GraphCall(Call):
     """The same for a trace that comes back to states (see `wengert.compiler.graph`)."""
 
-    def pull(self, saved: Any, cotangents: list[Any]) -> list[Any]:
+    def pull(self, saved: Any, cotangents: list[Any], present: list[bool]) -> list[Any]:
         """The gradients, block by block."""
-        total = self._entry.tree.pull(saved, cotangents)
-        return [total.get(place) for place in self._entry.places]
+        parts = zip(cotangents, present, strict=True)
+        total = self.entry.tree.pull(saved, [g if there else None for g, there in parts])
+        return [total.get(place) for place in self.entry.places]
 
 
 class Entry:
@@ -209,7 +254,7 @@ class Entry:
         assert captured.exit is not None
         inputs, items, exit = captured.inputs, captured.trace.items, captured.exit
         if exit.derivatives is not None and not isinstance(self.tree, Graph):
-            graph = Graph(inputs, self.options.finish)
+            graph = Graph(inputs, self.options)
             if graph.add(inputs, items, exit.by_blocks()):
                 # what a tree knew is traced again where it is needed
                 self.tree = graph
@@ -252,11 +297,16 @@ class Entry:
         return self.finished(exit, known, tensors, arrays, (args, kwargs))
 
     def _gone_through(
-        self, inputs: list[Any], tensors: list[Any], arrays: list[Any], given: Any
+        self,
+        inputs: list[Any],
+        tensors: list[Any],
+        arrays: list[Any],
+        given: Any,
+        drawn: Sequence[Any] = (),
     ) -> Any:
-        """As `run`, on a graph."""
+        """As `run`, on a graph, with the random numbers that have been `drawn` already."""
         visits: list[Visit] | None = [] if self.records else None
-        exit, known = self.tree.run(inputs, visits)
+        exit, known = self.tree.run(inputs, visits, iter(drawn))
         leaves = exit.finish(known, tensors, arrays)
         if exit.outputs:
             attach(
@@ -286,7 +336,7 @@ class Entry:
         leaves = exit.finish(known, tensors, arrays)
         if backward is not None:
             if exit.call is None:
-                exit.call = Call(self, exit)
+                exit.call = self.call_of(exit)
             saved = [known[value] for value in backward.saved]
             attach(
                 exit.call,
@@ -297,33 +347,46 @@ class Entry:
             )
         return exit.rebuild(leaves)
 
+    def call_of(self, exit: Exit) -> Call:
+        """What the nodes of a trace have in common."""
+        return Call(self, exit)
+
     def with_history(self, captured: Captured, given: Any) -> Any:
         """The results of the call that was traced, made anew so that they have a node."""
         trace, exit = captured.trace, captured.exit
         assert exit is not None
-        tensors, arrays = captured.environment.tensors, captured.environment.arrays
+        tensors, arrays = captured.environment.met, captured.environment.arrays
+        # as it was before the function wrote to it
+        known: Any = {**trace.arrays, **trace.before}
+        inputs = [contiguous(known[value]) for value in captured.inputs]
         if isinstance(self.tree, Graph):
             # without effects: a graph that has any is no result of `derived`
-            return self._gone_through(
-                [contiguous(trace.before.get(v, trace.arrays[v])) for v in captured.inputs],
-                list(tensors),
-                list(arrays),
-                given,
-            )
-        inputs = [contiguous(trace.before.get(v, trace.arrays[v])) for v in captured.inputs]
+            drawn = [known[item.value] for item in trace.items if isinstance(item, Draw)]
+            return self._gone_through(inputs, list(tensors), list(arrays), given, drawn)
         if self.tree.traces == 1:
             # what later calls run
-            found, known = self.tree.run(inputs, trace.arrays)
+            found, known = self.tree.run(inputs, known)
             if found.call is None:
-                found.call = Call(self, found)
+                found.call = self.call_of(found)
             return self.finished(found.without_effects(), known, list(tensors), list(arrays), given)
-        own = Entry.__new__(Entry)
+        own = type(self).__new__(type(self))
         own.environment, own.options, own.name = self.environment, self.options, self.name
         own.function, own._match = self.function, self._match
         own.tree = Tree(captured.inputs, self.options.finish)
         own.tree.add(captured.inputs, trace.items, exit)
-        found, known = own.tree.run(inputs, trace.arrays)
+        found, known = own.tree.run(inputs, known)
         return own.finished(found.without_effects(), known, list(tensors), list(arrays), given)
+
+
+def pulled_back(outputs: list[Any], inputs: list[Any], cotangents: Sequence[Any]) -> Any:
+    """The gradients of `inputs`, recorded, from cotangents some of which may be None."""
+    pairs = [
+        (output, part if isinstance(part, TensorBase) else new_tensor(part))
+        for output, part in zip(outputs, cotangents, strict=True)
+        if part is not None
+    ]
+    outputs, parts = [output for output, _ in pairs], [part for _, part in pairs]
+    return run_grad(outputs, inputs, parts, True, True)
 
 
 def contiguous(array: Any) -> Any:

@@ -11,14 +11,16 @@ it to those of the slots before it, and of the inputs; a run notes which blocks 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from wengert.compiler.backends.executable import Makers, Station
 from wengert.compiler.ir import Program, Step, Value, apply, uses
 from wengert.compiler.node import Backward
 from wengert.compiler.operations import S
+from wengert.compiler.passes.keys import program_key
 from wengert.compiler.state import State
 from wengert.compiler.trace import Draw, Guard, Trace, outcome_of
 from wengert.compiler.tree import Block, Missing, agree, blocks_of, key_of
@@ -36,7 +38,10 @@ def comes_back(items: Iterable[Any], joins: bool = False) -> bool:
     A trace of a graph need not repeat anything: the loop may have run no time.
     """
     states = [item.state for item in items if isinstance(item, Guard)]
-    keys = [state.key for state in states if state is not None]
+    known = [state for state in states if state is not None]
+    if not all(state.is_kept() for state in known):
+        return False
+    keys = [state.key for state in known]
     return len(keys) == len(states) and (joins or len(set(keys)) < len(keys))
 
 
@@ -184,19 +189,22 @@ class Graph:
     It is used as a `Tree` is.
     """
 
-    def __init__(
-        self, inputs: Sequence[Value], finish: Callable[[Program], tuple[Program, Any]]
-    ) -> None:
+    def __init__(self, inputs: Sequence[Value], makers: Makers) -> None:
         self.inputs = tuple(inputs)
         self.traces = 0
         self.root: Block | None = None
         self._parts: dict[Any, Part] = {}
-        self._finish = finish
+        self._programs: dict[Any, Program] = {}
+        self._executables: dict[Program, Any] = {}
+        self._makers = makers
+        self._driver: Any = None
+        self._stale = True
 
     def add(self, inputs: Sequence[Value], items: Iterable[Any], exit: Any) -> bool:
         """Add a trace; False if it contradicts those that are there, or has hidden state."""
         known: dict[Value, Value] = dict(zip(inputs, self.inputs, strict=True))
         derivatives = iter(exit.derivatives.parts)
+        self._stale = True
         slots: Sequence[Value] = ()
         key: Any = None
         previous: Part | None = None
@@ -247,13 +255,74 @@ class Graph:
             wanted |= {v for v in block.exit.needs() if v in own}
         assert part.backward is not None
         wanted |= {v for v in part.backward.saved if v in own}
-        block.make(wanted, self._finish)
+        block.make(wanted, self._simplified)
+
+    def _simplified(self, program: Program) -> tuple[Program, Any]:
+        """A program made simpler, which blocks that do the same share.
+
+        What runs it is made when it is needed, since a driver does without.
+        """
+        key = program_key(program)
+        if key not in self._programs:
+            self._programs[key] = self._makers.simplified(program)
+        return self._programs[key], None
 
     def prepare(self) -> None:
-        """Everything is made when it is added."""
+        """Make what runs each block by itself."""
+        for part in self._parts.values():
+            self._executable(part.block)
 
-    def run(self, arrays: Sequence[Any], visits: list[Visit] | None = None) -> Any:
+    def _executable(self, block: Block) -> Any:
+        program = block.program
+        if block.executable is None and program is not None and block.steps:
+            if program not in self._executables:
+                self._executables[program] = self._makers.build(program)
+            block.executable = self._executables[program]
+        return block.executable
+
+    def _driven(self) -> Any:
+        """What runs the blocks without Python in between, if anything does."""
+        if self._stale:
+            self._stale = False
+            self._driver = self._linked()
+        return self._driver
+
+    def _linked(self) -> Any:
+        parts = list(self._parts.values())
+        numbers = {key: k for k, key in enumerate(self._parts)}
+        stations = []
+        for part in parts:
+            block, guard = part.block, part.block.guard
+            if block.draws or (guard is not None and guard.kind != "bool"):
+                return None
+            following = {
+                outcome: numbers[_state(guard).key, key_of(outcome)]
+                for outcome in (True, False)
+                if guard is not None and (_state(guard).key, key_of(outcome)) in numbers
+            }
+            stations.append(
+                Station(
+                    block.program or Program((), (), ()),
+                    block.inputs,
+                    block.outputs,
+                    part.slots,
+                    part.after,
+                    None if guard is None else guard.value,
+                    following,
+                    () if block.exit is None else tuple(block.exit.needs()),
+                )
+            )
+        return self._makers.drive(stations, self.inputs)
+
+    def run(
+        self,
+        arrays: Sequence[Any],
+        visits: list[Visit] | None = None,
+        drawn: Iterator[Any] = iter(()),  # noqa: B008  (nothing is ever taken out of it)
+    ) -> Any:
         """Compute; gives the exit and the values, and notes in `visits` what was gone through.
+
+        Random numbers are those of `drawn` while there are any.
 
         Raises
         ------
@@ -261,18 +330,29 @@ class Graph:
             If a decision has an outcome that no trace has met in this state.
         """
         given = dict(zip(self.inputs, arrays, strict=True))
+        driver = self._driven() if visits is None else None
+        ended = None if driver is None else driver.run(arrays)
+        if ended is not None:
+            number, found = ended
+            if found is None:
+                raise Missing
+            last = list(self._parts.values())[number]
+            return last.block.exit, {**given, **found}
         key: Any = None
         filled: list[Any] = []
+        made: list[Any] = []
         while True:
             part = self._parts.get(key)
             if part is None:
-                raise Missing
+                raise Missing(made)
             block = part.block
             known = {**given, **dict(zip(part.slots, filled, strict=True))}
             for value, draw in block.draws:
-                known[value] = draw()
+                array = next(drawn, None)
+                known[value] = draw() if array is None else array
+                made.append(known[value])
             if block.steps:
-                results = block.executable([known[v] for v in block.inputs])
+                results = self._executable(block)([known[v] for v in block.inputs])
                 known.update(zip(block.outputs, results, strict=True))
             if visits is not None:
                 assert part.backward is not None
@@ -284,9 +364,13 @@ class Graph:
             filled = [_of(value, known) for value in part.after]
 
     def pull(self, visits: Sequence[Visit], cotangents: Sequence[Any]) -> dict[int, Any]:
-        """The gradients of the inputs, by their places, from the cotangents of the results."""
+        """The gradients of the inputs, by their places, from the cotangents of the results.
+
+        What has no cotangent, or None, leads to no gradient.
+        """
         total: dict[int, Any] = {}
-        after: dict[int, Any] = dict(zip(visits[-1].part.taken, cotangents, strict=True))
+        pairs = zip(visits[-1].part.taken, cotangents, strict=True)
+        after: dict[int, Any] = {k: g for k, g in pairs if g is not None}
         for visit in reversed(visits):
             part = visit.part
             backward = part.backward
@@ -299,6 +383,8 @@ class Graph:
             ]
             gradients = iter(self._backward(part, [*visit.saved, *parts]))
             found = [None if v is None else next(gradients) for v in backward.gradients]
+            reached = backward.reached([k in after for k in part.taken])
+            found = [g if there else None for g, there in zip(found, reached, strict=True)]
             count = len(part.given)
             after = {k: g for k, g in zip(part.given, found[:count], strict=True) if g is not None}
             for place, g in zip(part.sources, found[count:], strict=True):
@@ -312,7 +398,7 @@ class Graph:
         if lifted:
             return apply(part.backward.program(), namespace_of(*lifted), values)
         if part.executable is None:
-            part.executable = self._finish(part.backward.program())[1]
+            part.executable = self._makers.build(self._makers.simplified(part.backward.program()))
         return part.executable(
             [
                 np.ascontiguousarray(value) if np.ndim(value) else np.asarray(value)

@@ -23,12 +23,14 @@ from typing import Any
 from wengert.compiler.libraries import is_of_library
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.sym import Sym
+from wengert.interp.levels import Lifted, Transforms
 from wengert.tape.base import LEAF, TensorBase
 
 __all__ = ["State", "state_of"]
 
 _DEPTH = 8
 _MOST = 2000
+_ITERATORS = frozenset(type(iter(each)) for each in ([], (), range(0)))
 
 
 class State:
@@ -42,17 +44,27 @@ class State:
         The values of the slots.
     tensors
         Those tensors among the slots that have a history, by the place of their slot.
+    edges
+        The histories that they had.
     mark
         A sequence number between the nodes that were recorded before, and after.
     """
 
-    __slots__ = ("key", "mark", "tensors", "values")
+    __slots__ = ("edges", "key", "mark", "tensors", "values")
 
     def __init__(self, key: Any, values: list[Any], tensors: dict[int, Any], mark: int) -> None:
         self.key = key
         self.values = values
         self.tensors = tensors
+        self.edges = {place: tensor.edge for place, tensor in tensors.items()}
         self.mark = mark
+
+    def is_kept(self) -> bool:
+        """Whether its tensors still have the histories that they had, and no hooks."""
+        return all(
+            tensor.edge is self.edges[place] and (tensor.ext is None or not tensor.ext.hooks)
+            for place, tensor in self.tensors.items()
+        )
 
 
 class _Unknown(Exception):
@@ -119,12 +131,21 @@ class _Reader:
         held = getattr(thing, "__dict__", None)
         if held and not (is_of_library(kind) and not kind.__module__.startswith("wengert")):
             return (id(thing), self.key(held, depth + 1))
+        if kind in _ITERATORS:
+            # what it goes through, and how far it has come
+            return (kind, self.key(thing.__reduce__()[1:], depth + 1))
         if hasattr(thing, "__next__"):
             raise _Unknown
         return id(thing)
 
     def _tensor(self, tensor: Any) -> Any:
         payload = tensor.payload
+        if isinstance(payload, Lifted) and not payload.traced:
+            edge = "none" if tensor.edge is None else "leaf" if tensor.edge is LEAF else "node"
+            if edge == "node":
+                # the nodes of a level are not followed from block to block
+                raise _Unknown
+            return (edge, self._payload(payload))
         if not isinstance(payload, Sym):
             # a constant, or one that nothing has been computed with
             return ("array", id(payload), None if tensor.vc is None else tensor.vc[0])
@@ -134,6 +155,19 @@ class _Reader:
             self.tensors.setdefault(place, tensor)
         given = [i for i, symbol in enumerate(self.trace.given) if symbol is payload]
         return (str(payload.dtype), payload.shape, edge, *given)
+
+    def _payload(self, payload: Any) -> Any:
+        """What a value under transforms holds."""
+        if isinstance(payload, Lifted) and not payload.traced:
+            levels = [level.number for level in Transforms.levels()]
+            if payload.owner.number not in levels:
+                raise _Unknown
+            place = levels.index(payload.owner.number)
+            return (type(payload), place, tuple(map(self._payload, payload.contents())))
+        if isinstance(payload, Sym):
+            self._slot(payload.value)
+            return (str(payload.dtype), payload.shape)
+        return id(payload)
 
     def memory(self) -> Iterator[Any]:
         """What the memory of the environment holds, as far as it was written to."""

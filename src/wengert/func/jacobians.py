@@ -187,7 +187,12 @@ def jacfwd(
             _, slopes, others = jvp(partial, tuple(inputs), directions, has_aux=True)
             return slopes, others
 
-        slopes, others = vmap(column, randomness=randomness)(*units_of(inputs))
+        if sum(tensor.payload.size for tensor in inputs) == 1:
+            # one direction needs no batch, in which no value could decide anything
+            parts = column(*[T.select(unit, dim=0, index=0) for unit in units_of(inputs)])
+            slopes, others = ([T.unsqueeze(p, dim=0) for p in part] for part in parts)
+        else:
+            slopes, others = vmap(column, randomness=randomness)(*units_of(inputs))
         rebuild, rebuild_aux, _ = kept
         made = []
         for slope in slopes:

@@ -24,7 +24,7 @@ from wengert.compiler.backends.sharing import (
 from wengert.compiler.backends.strips import Strips
 from wengert.compiler.backends.trees import slight_trees, written_once
 from wengert.compiler.backends.unrolling import Shaper
-from wengert.compiler.code import Array, Code, llvm_type
+from wengert.compiler.code import MEMCPY, MEMCPY_DECLARATION, Array, Code, llvm_type
 from wengert.compiler.native_products import multiply
 
 __all__ = ["Emission"]
@@ -185,12 +185,8 @@ class Emission(Strips):
     def _copy(self, target: str, source: str, size: int) -> None:
         if not size or target == source:
             return
-        self.code.module.declare(
-            "llvm.memcpy", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
-        )
-        self.code.do(
-            f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {size}, i1 false)"
-        )
+        self.code.module.declare(MEMCPY, MEMCPY_DECLARATION)
+        self.code.do(f"call void @{MEMCPY}(ptr {target}, ptr {source}, i64 {size}, i1 false)")
 
     # -- calls, checks and repetition -------------------------------------------------------------
 

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from wengert.compiler.ir import Loop, Program, Step
+from wengert.compiler.ir import Loop, Program, Step, Value
 
-__all__ = ["Description", "Executable", "LoopNest", "isolated", "kernels_of"]
+__all__ = [
+    "Description",
+    "Executable",
+    "LoopNest",
+    "Makers",
+    "Station",
+    "isolated",
+    "kernels_of",
+]
 
 Site = tuple[str, int]
 
@@ -148,3 +156,50 @@ def isolated(results: Sequence[Any], held: Iterable[Any]) -> list[np.ndarray[Any
         taken.add(id(array))
         arrays.append(array)
     return arrays
+
+
+class Station(NamedTuple):
+    """A block, in the values of its graph.
+
+    Attributes
+    ----------
+    program
+        What it computes.
+    reads, makes
+        What the program's inputs and outputs are.
+    slots
+        The values that it finds.
+    after
+        What the next block finds in its slots.
+    decision
+        What is decided on, or None at an end.
+    following
+        The number of the next block, by the decision's outcome, as far as it is known.
+    results
+        The values that are asked for at an end.
+    """
+
+    program: Program
+    reads: tuple[Value, ...]
+    makes: tuple[Value, ...]
+    slots: tuple[Value, ...]
+    after: tuple[Value, ...]
+    decision: Value | None
+    following: Mapping[bool, int]
+    results: tuple[Value, ...]
+
+
+class Makers(Protocol):
+    """What is asked for by those who have blocks to run."""
+
+    def simplified(self, program: Program) -> Program:
+        """A program made simpler."""
+        ...
+
+    def build(self, program: Program) -> Executable:
+        """What runs a program that has been made simpler."""
+        ...
+
+    def drive(self, stations: Sequence[Station], inputs: Sequence[Value]) -> Any:
+        """What runs blocks one after another, or None if that is left to Python."""
+        ...

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.compiler.backends.driver import drive
 from wengert.compiler.backends.executable import Description, LoopNest, isolated
 from wengert.compiler.backends.loops import LoopTree
 from wengert.compiler.backends.machine import Machine, State, builtin
@@ -26,7 +27,7 @@ from wengert.compiler.ir import Affine, Loop, Program, Step, Value, apply, subst
 from wengert.compiler.native_table import NATIVE
 from wengert.interp.eager import K
 
-__all__ = ["LlvmExecutable", "build"]
+__all__ = ["LlvmExecutable", "build", "drive"]
 
 Known = dict[Value, Any]
 

@@ -22,7 +22,7 @@ from wengert.compiler.backends.storage import Storage
 from wengert.compiler.code import Code, Module
 from wengert.compiler.ir import Value
 
-__all__ = ["Function", "write_module"]
+__all__ = ["DECLARATIONS", "Function", "constants_of", "point", "write_module", "write_run"]
 
 _STACK = 32768
 # work from this on releases Python's lock; rough cycles
@@ -31,7 +31,7 @@ _LONG = 200_000
 # trouble is noted, or left with at once; apart from the cell's own store and load
 _MAY_FAIL = re.compile(r"ret i8 1\n|(?<!store i8 0, ptr )(?<!load i8, ptr )%trouble\b(?! = )")
 
-_DECLARATIONS = """
+DECLARATIONS = """
 @_Py_NoneStruct = external global i8
 @PyArray_Type = external global i8
 declare ptr @PyArray_New(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)
@@ -74,20 +74,20 @@ def write_module(
     functions = []
     for k, plan in enumerate(plans):
         storage = Storage(plan, plan.program.writes)
-        constants = list(_constants(storage).values())
-        text = _run(k, module, storage, constants, wide)
+        constants = list(constants_of(storage).values())
+        text = write_run(k, module, storage, constants, wide)
         if storage.over and _MAY_FAIL.search(text):
             # what runs once more after trouble must find its inputs as they were
             storage = Storage(plan)
-            text = _run(k, module, storage, constants, wide)
+            text = write_run(k, module, storage, constants, wide)
         texts.append(text)
         texts.append(_call(k, plan, storage))
         functions.append(Function(f"call{k}", constants, storage))
     body = "\n".join(texts)
-    return f"{_DECLARATIONS}{module.text()}\n{body}\n", functions
+    return f"{DECLARATIONS}{module.text()}\n{body}\n", functions
 
 
-def _constants(storage: Storage) -> dict[int, np.ndarray[Any, Any]]:
+def constants_of(storage: Storage) -> dict[int, np.ndarray[Any, Any]]:
     """The arrays that a plan, and the plans within it, read."""
     found: dict[int, Any] = {}
     values: list[Value] = [*storage.constants]
@@ -96,16 +96,17 @@ def _constants(storage: Storage) -> dict[int, np.ndarray[Any, Any]]:
         if value.constant is not None:
             found[id(value.constant)] = value.constant
     for inner, _, _ in storage.inner.values():
-        found.update(_constants(inner))
+        found.update(constants_of(inner))
     return found
 
 
-def _run(
+def write_run(
     k: int,
     module: Module,
     storage: Storage,
     constants: list[np.ndarray[Any, Any]],
-    wide: bool,
+    wide: bool = False,
+    inlined: bool = False,
 ) -> str:
     """The function that computes: addresses of inputs and outputs in, whether all went well out."""
     code = Code(module)
@@ -130,7 +131,7 @@ def _run(
     body = "\n".join([*code.allocations, *code.lines])
     return (
         f"define internal i8 @run{k}(ptr %inputs, ptr %outputs, ptr %arena, ptr %constants) "
-        f"{function_attributes()} {{\nentry:\n{body}\n}}"
+        f"{'alwaysinline ' * inlined}{function_attributes()} {{\nentry:\n{body}\n}}"
     )
 
 
@@ -147,13 +148,13 @@ def _call(k: int, plan: Plan, storage: Storage) -> str:
     for i in range(len(program.inputs)):
         at = code.let(f"getelementptr inbounds ptr, ptr %args, i64 {i}")
         objects.append(code.let(f"load ptr, ptr {at}"))
-        _point(code, objects[-1], inputs, i)
+        point(code, objects[-1], inputs, i)
     made: list[str] = []
     for i, value in enumerate(program.outputs):
         if i in storage.over:
             made.append(objects[storage.over[i]])
             code.do(f"call void @Py_IncRef(ptr {made[-1]})")
-            _point(code, made[-1], outputs, i)
+            point(code, made[-1], outputs, i)
             continue
         shape = ", ".join(f"i64 {size}" for size in value.shape)
         name = f"@shape{k}.{i}"
@@ -165,7 +166,7 @@ def _call(k: int, plan: Plan, storage: Storage) -> str:
         )
         _leave_if(code, code.let(f"icmp eq ptr {array}, null"), made, "null")
         made.append(array)
-        _point(code, array, outputs, i)
+        point(code, array, outputs, i)
     arena = _take_arena(code, table, storage.arena, made)
     constants = code.let(f"getelementptr inbounds ptr, ptr {table}, i64 1")
     room = _aligned(code, arena) if storage.arena > _STACK else arena
@@ -189,7 +190,7 @@ def _call(k: int, plan: Plan, storage: Storage) -> str:
     return "\n".join([*globals_, f"{header} {{\nentry:\n{body}\n}}"])
 
 
-def _point(code: Code, array: str, table: str, i: int) -> None:
+def point(code: Code, array: str, table: str, i: int) -> None:
     """Write the address of an array object's elements into a table."""
     at = code.let(f"getelementptr i8, ptr {array}, i64 {DATA}")
     data = code.let(f"load ptr, ptr {at}")

@@ -1,0 +1,373 @@
+"""Layer 8 · compiler: blocks that lead to one another, as one native function.
+
+NOTE [driving]
+The blocks of a loop that goes by values are small, and from one to the next Python takes some
+hundred times as long as they do. So a graph's blocks become functions of one module, and a driver
+calls one after another as the decisions say. It has memory of its own: a head with where to begin,
+how many blocks to run at most (Python looks for signals in between) and where it ended; then, for
+each block, the values that it finds and those that it makes; the constants; and one arena for all.
+Between two blocks, what the next one finds is copied to its place. That pays for small values only:
+`pays` says for which, and others are driven by Python.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.compiler.backends.executable import Station
+from wengert.compiler.backends.machine import DATA, Machine, State, builtin
+from wengert.compiler.backends.plan import Plan
+from wengert.compiler.backends.segments import segments
+from wengert.compiler.backends.storage import Storage
+from wengert.compiler.backends.wrapper import DECLARATIONS, constants_of, point, write_run
+from wengert.compiler.code import MEMCPY, MEMCPY_DECLARATION, Code, Module, literal, llvm_type
+from wengert.compiler.ir import Program, Value
+
+__all__ = ["Driver", "drive"]
+
+_LINE = 64
+_TURNS = 1_000_000
+# bytes of values that are copied at a decision, and of all that lies in a driver's memory
+_COPIED = 4096
+_KEPT = 1 << 20
+
+ENDED, MISSING, TROUBLE, PAUSED = range(4)
+
+
+class Driver:
+    """Runs blocks from the first one to an end.
+
+    Parameters
+    ----------
+    stations
+        The blocks; the first is where runs begin.
+    inputs
+        The values that are given.
+    fastmath
+        Whether floats may be computed by rules that hold for real numbers only.
+    """
+
+    def __init__(
+        self, stations: Sequence[Station], inputs: Sequence[Value], *, fastmath: bool
+    ) -> None:
+        writer = _Writer(stations, inputs, fastmath)
+        self.machine = Machine(writer.text)
+        state = State.of(writer.constants, self.machine)
+        self._call = builtin(self.machine.address("call"), "call", state)
+        self._image = writer.image()
+        self._results = [
+            [
+                (value, writer.memory[i, value])
+                for value in dict.fromkeys(station.results)
+                if (i, value) in writer.memory
+            ]
+            for i, station in enumerate(stations)
+        ]
+        self._idle: list[np.ndarray[Any, Any]] = []
+
+    def run(self, arrays: Sequence[Any]) -> tuple[int, dict[Value, Any] | None] | None:
+        """Compute.
+
+        Returns
+        -------
+        tuple or None
+            The number of the last block, and the results that lie in the driver's memory, or None
+            in their place if its decision had an outcome that is not known. None for both if
+            something in a block would raise an error.
+        """
+        memory = self._idle.pop() if self._idle else _aligned(self._image)
+        head = memory[:24].view(np.int64)
+        head[0] = 0
+        while True:
+            head[1] = _TURNS
+            # signals are seen to before and after
+            self._call(memory, *arrays)
+            code, station = int(head[2]), int(head[0])
+            if code != PAUSED:
+                break
+        found: dict[Value, Any] | None = None
+        if code == ENDED:
+            found = {
+                value: np.ndarray(value.shape, value.dtype, memory, offset).copy()
+                for value, offset in self._results[station]
+            }
+        self._idle.append(memory)
+        return None if code == TROUBLE else (station, found)
+
+
+def drive(stations: Sequence[Station], inputs: Sequence[Value], *, fastmath: bool) -> Driver | None:
+    """What runs blocks without Python in between, or None where that does not pay or do."""
+    copied = sum(_bytes(value) for station in stations for value in station.slots)
+    made = sum(_bytes(value) for station in stations for value in station.makes)
+    if copied > _COPIED * len(stations) or copied + made > _KEPT:
+        return None
+    for station in stations:
+        pieces = segments(station.program)
+        if len(pieces) != 1 or not isinstance(pieces[0], Program):
+            return None
+    return Driver(stations, inputs, fastmath=fastmath)
+
+
+def _bytes(value: Value) -> int:
+    return value.size * value.dtype.itemsize
+
+
+def _aligned(image: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A copy that begins at the beginning of a line of the cache."""
+    room = np.empty(image.size + _LINE, np.uint8)
+    start = -room.ctypes.data % _LINE
+    memory = room[start : start + image.size]
+    np.copyto(memory, image)
+    return memory
+
+
+class _Function(NamedTuple):
+    """What computes blocks that do the same: its symbol, its first constant, and its arena."""
+
+    name: str
+    first: int
+    arena: int
+
+
+class _Writer:
+    """Writes the module of a driver.
+
+    Attributes
+    ----------
+    text
+        LLVM's text.
+    constants
+        The arrays whose addresses the functions of the blocks get.
+    memory
+        Where in the driver's memory a value lies, by the block and the value.
+    """
+
+    def __init__(
+        self, stations: Sequence[Station], inputs: Sequence[Value], fastmath: bool
+    ) -> None:
+        self.stations = stations
+        self.constants: list[np.ndarray[Any, Any]] = []
+        self.memory: dict[tuple[int, Value], int] = {}
+        self._inputs = {value: k for k, value in enumerate(inputs)}
+        self._module = Module(fastmath)
+        self._size = _LINE
+        self._fixed: dict[int, tuple[int, np.ndarray[Any, Any]]] = {}
+        self._live = self._read_slots()
+        for i, station in enumerate(stations):
+            for value in (*self._live[i], *station.makes):
+                self.memory[i, value] = self._room(_bytes(value))
+        self._functions: dict[int, _Function] = {}
+        times = Counter(id(station.program) for station in stations)
+        runs = [
+            self._run(p, times[id(p)])
+            for p in {id(s.program): s.program for s in stations}.values()
+        ]
+        self._code = Code(self._module)
+        self._staging = self._room(max(map(sum, self._staged_sizes()), default=0))
+        self._arena = self._room(max(f.arena for f in self._functions.values()))
+        body = self._drive()
+        self.text = "\n".join([DECLARATIONS, self._module.text(), *runs, body, self._called()])
+
+    def _run(self, program: Program, times: int) -> str:
+        """What computes the blocks of a program: part of the driver itself if there is but one."""
+        storage = Storage(Plan(program))
+        constants = list(constants_of(storage).values())
+        number, first = len(self._functions), len(self.constants)
+        self.constants += constants
+        text = write_run(number, self._module, storage, constants, inlined=times == 1)
+        self._functions[id(program)] = _Function(f"@run{number}", first, storage.arena)
+        return text
+
+    # -- memory -----------------------------------------------------------------------------------
+
+    def _room(self, size: int) -> int:
+        offset = self._size
+        self._size += -(-size // _LINE) * _LINE
+        return offset
+
+    def image(self) -> np.ndarray[Any, Any]:
+        """The driver's memory as it is before the first run."""
+        image = np.zeros(self._size, np.uint8)
+        for offset, constant in self._fixed.values():
+            image[offset : offset + constant.nbytes] = np.frombuffer(constant.tobytes(), np.uint8)
+        return image
+
+    def _is_own(self, value: Value) -> bool:
+        return value.constant is None and value not in self._inputs
+
+    def _read_slots(self) -> list[dict[Value, None]]:
+        """For each block those slots that it, or one behind it, reads."""
+        slots = [set(filter(self._is_own, station.slots)) for station in self.stations]
+        live: list[dict[Value, None]] = []
+        for station, known in zip(self.stations, slots, strict=True):
+            read = [*station.reads, *station.results]
+            read += [] if station.decision is None else [station.decision]
+            live.append({value: None for value in read if value in known})
+        changed = True
+        while changed:
+            changed = False
+            for i, station in enumerate(self.stations):
+                for k in station.following.values():
+                    for value, slot in zip(station.after, self.stations[k].slots, strict=True):
+                        if slot in live[k] and value in slots[i] and value not in live[i]:
+                            live[i][value] = None
+                            changed = True
+        return live
+
+    def _address(self, i: int, value: Value) -> str:
+        """Where block `i` has a value."""
+        k = self._inputs.get(value)
+        if k is not None:
+            return f"%input.{k}"
+        if value.constant is not None:
+            key = id(value.constant)
+            if key not in self._fixed:
+                self._fixed[key] = self._room(_bytes(value)), value.constant
+            return self._at(self._fixed[key][0])
+        return self._at(self.memory[i, value])
+
+    def _at(self, offset: int) -> str:
+        return self._code.let(f"getelementptr inbounds i8, ptr %memory, i64 {offset}")
+
+    # -- the driver -------------------------------------------------------------------------------
+
+    def _drive(self) -> str:
+        code = self._code
+        functions = [self._functions[id(station.program)] for station in self.stations]
+        code.allocations += [
+            f"  %input.{k} = load ptr, ptr %place.{k}" for k in self._inputs.values()
+        ]
+        code.allocations[:0] = [
+            f"  %place.{k} = getelementptr inbounds ptr, ptr %inputs, i64 {k}"
+            for k in self._inputs.values()
+        ]
+        tables = [
+            (
+                self._table([self._address(i, v) for v in station.reads]),
+                self._table([self._address(i, v) for v in station.makes]),
+                code.let(f"getelementptr inbounds ptr, ptr %constants, i64 {functions[i].first}"),
+            )
+            for i, station in enumerate(self.stations)
+        ]
+        arena = self._at(self._arena)
+        left = code.cell("i64")
+        turns = code.let(f"load i64, ptr {self._at(8)}")
+        code.do(f"store i64 {turns}, ptr {left}")
+        labels = [code.fresh("station") for _ in self.stations]
+        start = code.let("load i64, ptr %memory")
+        cases = " ".join(f"i64 {i}, label {label}" for i, label in enumerate(labels))
+        code.do(f"switch i64 {start}, label {labels[0]} [ {cases} ]")
+        for i, station in enumerate(self.stations):
+            code.label(labels[i])
+            before = code.let(f"load i64, ptr {left}")
+            self._leave_if(code.let(f"icmp eq i64 {before}, 0"), PAUSED, i)
+            code.do(f"store i64 {code.let(f'sub i64 {before}, 1')}, ptr {left}")
+            if station.makes:
+                ins, outs, constants = tables[i]
+                given = f"ptr {ins}, ptr {outs}, ptr {arena}, ptr {constants}"
+                failed = code.let(f"call i8 {functions[i].name}({given})")
+                self._leave_if(code.let(f"icmp ne i8 {failed}, 0"), TROUBLE, i)
+            if station.decision is None:
+                self._leave(ENDED, i)
+                continue
+            ways = [code.fresh("way"), code.fresh("way")]
+            code.branch(self._is_true(i, station.decision), *ways)
+            for outcome, way in zip((True, False), ways, strict=True):
+                code.label(way)
+                k = station.following.get(outcome)
+                if k is None:
+                    self._leave(MISSING, i)
+                else:
+                    self._hand_on(i, k)
+                    code.jump(labels[k])
+        body = "\n".join([*code.allocations, *code.lines])
+        head = "define internal void @drive(ptr %inputs, ptr %memory, ptr %constants) nounwind"
+        return f"{head} {{\nentry:\n{body}\n}}"
+
+    def _table(self, addresses: Sequence[str]) -> str:
+        code = self._code
+        table = code.fresh("table")
+        code.allocations.append(f"  {table} = alloca [{max(len(addresses), 1)} x ptr]")
+        for k, address in enumerate(addresses):
+            at = code.let(f"getelementptr inbounds ptr, ptr {table}, i64 {k}")
+            code.do(f"store ptr {address}, ptr {at}")
+        return table
+
+    def _leave(self, status: int, i: int) -> None:
+        code = self._code
+        code.do(f"store i64 {i}, ptr %memory")
+        code.do(f"store i64 {status}, ptr {self._at(16)}")
+        code.do("ret void")
+
+    def _leave_if(self, condition: str, status: int, i: int) -> None:
+        leave, stay = self._code.fresh("leave"), self._code.fresh("stay")
+        self._code.branch(condition, leave, stay)
+        self._code.label(leave)
+        self._leave(status, i)
+        self._code.label(stay)
+
+    def _is_true(self, i: int, value: Value) -> str:
+        code = self._code
+        found = code.load(self._address(i, value), value.dtype)
+        if value.dtype.kind == "b":
+            return found
+        kind = llvm_type(value.dtype)
+        compare = "fcmp une" if value.dtype.kind == "f" else "icmp ne"
+        return code.let(f"{compare} {kind} {found}, {literal(0, value.dtype)}")
+
+    # -- from block to block ----------------------------------------------------------------------
+
+    def _moves(self, i: int, k: int) -> list[tuple[Value, Value]]:
+        """What block `k` finds where, and as what block `i` knows it."""
+        pairs = zip(self.stations[i].after, self.stations[k].slots, strict=True)
+        found = {slot: value for value, slot in pairs if slot in self._live[k]}
+        return [(slot, value) for slot, value in found.items() if i != k or slot is not value]
+
+    def _staged(self, i: int, k: int) -> list[Value]:
+        """The slots that a block hands on to itself at another place."""
+        return [value for _, value in self._moves(i, k) if i == k and value in self._live[i]]
+
+    def _staged_sizes(self) -> Iterable[list[int]]:
+        for i, station in enumerate(self.stations):
+            if i in station.following.values():
+                yield [-(-_bytes(value) // _LINE) * _LINE for value in self._staged(i, i)]
+
+    def _hand_on(self, i: int, k: int) -> None:
+        staged: dict[Value, str] = {}
+        offset = self._staging
+        for value in self._staged(i, k):
+            staged[value] = self._at(offset)
+            self._copy(staged[value], self._address(i, value), _bytes(value))
+            offset += -(-_bytes(value) // _LINE) * _LINE
+        for slot, value in self._moves(i, k):
+            source = staged[value] if value in staged else self._address(i, value)
+            self._copy(self._address(k, slot), source, _bytes(value))
+
+    def _copy(self, target: str, source: str, size: int) -> None:
+        if size:
+            self._code.module.declare(MEMCPY, MEMCPY_DECLARATION)
+            self._code.do(f"call void @{MEMCPY}(ptr {target}, ptr {source}, i64 {size}, i1 false)")
+
+    # -- what Python calls ------------------------------------------------------------------------
+
+    def _called(self) -> str:
+        code = Code(Module())
+        data = code.let(f"getelementptr i8, ptr %self, i64 {DATA}")
+        table = code.let(f"load ptr, ptr {data}")
+        constants = code.let(f"getelementptr inbounds ptr, ptr {table}, i64 1")
+        given = code.let(f"alloca [{len(self._inputs) + 1} x ptr]")
+        for k in range(len(self._inputs) + 1):
+            at = code.let(f"getelementptr inbounds ptr, ptr %args, i64 {k}")
+            point(code, code.let(f"load ptr, ptr {at}"), given, k)
+        memory = code.let(f"load ptr, ptr {given}")
+        inputs = code.let(f"getelementptr inbounds ptr, ptr {given}, i64 1")
+        thread = code.let("call ptr @PyEval_SaveThread()")
+        code.do(f"call void @drive(ptr {inputs}, ptr {memory}, ptr {constants})")
+        code.do(f"call void @PyEval_RestoreThread(ptr {thread})")
+        code.do("call void @Py_IncRef(ptr @_Py_NoneStruct)")
+        head = "ptr @call(ptr %self, ptr %args, i64 %count) nounwind"
+        return code.function(head, "ptr @_Py_NoneStruct")
