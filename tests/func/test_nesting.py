@@ -88,3 +88,33 @@ def test_the_inputs_of_ended_transforms_keep_no_graph_of_the_result():
     y = func.grad(lambda a: a * x + func.grad(lambda y: y * a * x)(wg.tensor(1.0)))(wg.tensor(3.0))
     y.backward()
     assert x.grad == 2.0
+
+
+def test_a_gradient_that_does_not_depend_on_the_outside_has_no_history():
+    def outer(x):
+        def f(y):
+            return (x * x).sum() - (y * y).sum()
+
+        y = wg.tensor([3.0])
+        slope = func.grad(f)(y)
+        pulled = func.vjp(f, y)[1](wg.tensor(1.0))[0]
+        assert slope.grad_fn is None and pulled.grad_fn is None
+        assert func.grad(lambda y: (x * y).sum())(y).requires_grad
+        return (x * slope).sum()
+
+    assert func.grad(outer)(wg.tensor([2.0])) == -6.0
+
+
+def test_one_direction_decides_as_it_would_without_derivatives():
+    def root(t):
+        x = wg.ones_like(t)
+        gap = func.grad(lambda x, t: (x**3 / 3 - t * x).sum())
+        while (step := gap(x, t)).abs() > 1e-12:
+            x = x - step / (2 * x)
+        return x
+
+    t = wg.tensor(4.0, dtype=wg.float64)
+    assert abs(func.jacfwd(root)(t) - 0.25) < 1e-6
+    assert func.jacfwd(root)(t[None]).shape == (1, 1)
+    slope, value = func.jacfwd(lambda t: (t * t, root(t)), has_aux=True)(t)
+    assert (slope, value) == (8.0, 2.0)

@@ -50,13 +50,15 @@ def _value_and_grad(
         found: list[Any] = [None] * len(flat)
         if output.edge is not None:
             found = run_grad([output], flat, [None], keep, keep)
-    grads = iter([zeros_like(t) if g is None else g for t, g in zip(flat, found, strict=True)])
-    made = [
-        rebuild([next(grads) for _ in own]) for own, (_, rebuild) in zip(inputs, parts, strict=True)
-    ]
     keeps_aux = keep or (outside and _leads(aux, flat))
     if keeps_aux:
         _end(flat)
+    filled = [zeros_like(t) if g is None else g for t, g in zip(flat, found, strict=True)]
+    # what the output depends on, its gradient need not
+    grads = iter(shown(filled, keep and leads_outside(filled, ())))
+    made = [
+        rebuild([next(grads) for _ in own]) for own, (_, rebuild) in zip(inputs, parts, strict=True)
+    ]
     aux = shown(aux, keeps_aux)
     return shown(output, keep), tuple(made) if several else made[0], aux
 
@@ -255,7 +257,10 @@ def pullback(
         if pairs:
             outs, seeds = zip(*pairs, strict=True)
             found = run_grad(outs, flat, seeds, retain_graph or graph, graph)
-        made = iter([zeros_like(t) if g is None else g for t, g in zip(flat, found, strict=True)])
+        filled = [zeros_like(t) if g is None else g for t, g in zip(flat, found, strict=True)]
+        if graph and create_graph is None:
+            filled = shown(filled, leads_outside(filled, ()))
+        made = iter(filled)
         return tuple(
             rebuild([next(made) for _ in own])
             for own, (_, rebuild) in zip(inputs, parts, strict=True)
