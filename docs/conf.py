@@ -3,10 +3,11 @@
 import pathlib
 import sys
 
+import wengert
+
+# `reference`, one of the extensions, lies beside this file
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE))
-
-import wengert  # noqa: E402
 
 project = "wengert"
 author = "The wengert authors"

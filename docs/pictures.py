@@ -8,13 +8,14 @@ import pathlib
 import sys
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import wengert as wg
 from wengert import nn, optim
 from wengert.datasets import digits
 from wengert.viz import curve, dependency_graph, draw, draw_program
 
-PICTURES: dict[str, Callable[[], object]] = {}
+PICTURES: dict[str, Callable[[], Any]] = {}
 
 
 def picture(draw_it: Callable[[], object]) -> Callable[[], object]:
@@ -69,13 +70,15 @@ class Right(wg.autograd.Function):
     """sinh, with what its derivative needs as further results."""
 
     @staticmethod
-    def forward(ctx, x):  # noqa: D102
+    def forward(ctx, x):
+        """Sinh, and the two exponentials."""
         up, down = x.exp(), (-x).exp()
         ctx.save_for_backward(up, down)
         return (up - down) / 2, up, down
 
     @staticmethod
-    def backward(ctx, grad, grad_up, grad_down):  # noqa: D102
+    def backward(ctx, grad, grad_up, grad_down):
+        """The cotangent of x, of which the exponentials have shares."""
         up, down = ctx.saved_tensors
         return grad * (up + down) / 2 + grad_up * up - grad_down * down
 
@@ -84,12 +87,14 @@ class Wrong(wg.autograd.Function):
     """sinh, with what its derivative needs as attributes."""
 
     @staticmethod
-    def forward(ctx, x):  # noqa: D102
+    def forward(ctx, x):
+        """Sinh alone."""
         ctx.up, ctx.down = x.exp(), (-x).exp()
         return (ctx.up - ctx.down) / 2
 
     @staticmethod
-    def backward(ctx, grad):  # noqa: D102
+    def backward(ctx, grad):
+        """The cotangent of x, as if the attributes did not depend on it."""
         return grad * (ctx.up + ctx.down) / 2
 
 
@@ -208,7 +213,7 @@ def main(folder: pathlib.Path) -> None:
     """Write all pictures into a folder."""
     folder.mkdir(exist_ok=True)
     for name, draw_it in PICTURES.items():
-        draw_it().save(folder / f"{name}.svg")  # type: ignore[attr-defined]
+        draw_it().save(folder / f"{name}.svg")
 
 
 if __name__ == "__main__":

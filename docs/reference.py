@@ -95,8 +95,7 @@ def grouped(place: Any, names: Iterable[str]) -> Iterator[tuple[Any, list[str]]]
         found.setdefault(id(value), (value, []))[1].append(name)
     for value, same in found.values():
         own = getattr(value, "__name__", "")
-        same.sort(key=lambda name, own=own: (name != own, name))  # type: ignore[misc]
-        yield value, same
+        yield value, [name for name in same if name == own] + sorted(set(same) - {own})
 
 
 # -- docstrings as reStructuredText ----------------------------------------------------------------

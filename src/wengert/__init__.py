@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from wengert import autograd as autograd
-from wengert import cuda as cuda
 from wengert import random as random
 from wengert.base.device import device as device
+from wengert.base.device import get_default_device as get_default_device
+from wengert.base.device import set_default_device as set_default_device
 from wengert.base.dtypes import DTYPES as _DTYPES
 from wengert.base.dtypes import dtype as dtype
 from wengert.base.dtypes import finfo as finfo
@@ -21,6 +22,8 @@ from wengert.base.dtypes import get_default_dtype as get_default_dtype
 from wengert.base.dtypes import iinfo as iinfo
 from wengert.base.dtypes import set_default_dtype as set_default_dtype
 from wengert.base.extras import bfloat16 as _bfloat16
+from wengert.base.layout import layout as layout
+from wengert.base.layout import strided as strided
 from wengert.base.memory_format import channels_last as channels_last
 from wengert.base.memory_format import channels_last_3d as channels_last_3d
 from wengert.base.memory_format import contiguous_format as contiguous_format
@@ -267,6 +270,9 @@ from wengert.ops.split import vsplit as vsplit
 from wengert.ops.strided import as_strided as as_strided
 from wengert.ops.strided import view_as_complex as view_as_complex
 from wengert.ops.strided import view_as_real as view_as_real
+from wengert.ops.typed import TYPED as _TYPED
+from wengert.ops.typed import set_default_tensor_type as set_default_tensor_type
+from wengert.ops.typed import typed as _typed
 from wengert.tape.inference import inference_mode as inference_mode
 from wengert.tape.inference import is_inference_mode_enabled as is_inference_mode_enabled
 from wengert.tape.modes import enable_grad as enable_grad
@@ -278,12 +284,16 @@ from wengert.tensor import later as _later_methods  # noqa: F401  it gives the c
 from wengert.tensor.overrides import publish as _publish
 from wengert.tensor.overrides import published as _published
 from wengert.tensor.predicates import can_cast as can_cast
+from wengert.tensor.predicates import get_device as get_device
 from wengert.tensor.predicates import is_complex as is_complex
 from wengert.tensor.predicates import is_floating_point as is_floating_point
+from wengert.tensor.predicates import is_same_size as is_same_size
+from wengert.tensor.predicates import is_signed as is_signed
 from wengert.tensor.predicates import is_tensor as is_tensor
 from wengert.tensor.predicates import numel as numel
 from wengert.tensor.predicates import promote_types as promote_types
 from wengert.tensor.predicates import result_type as result_type
+from wengert.tensor.predicates import typename as typename
 from wengert.tensor.printing import get_printoptions as get_printoptions
 from wengert.tensor.printing import printoptions as printoptions
 from wengert.tensor.printing import set_printoptions as set_printoptions
@@ -319,8 +329,12 @@ newaxis = None
 
 _LATER = frozenset(
     {
+        "accelerator",
+        "amp",
+        "backends",
         "compat",
         "compiler",
+        "cuda",
         "distributed",
         "fft",
         "func",
@@ -335,11 +349,33 @@ _LATER = frozenset(
         "special",
         "testing",
         "utils",
+        "version",
         "viz",
     }
 )
+_MIXED_PRECISION = (
+    "GradScaler",
+    "autocast",
+    "get_autocast_cpu_dtype",
+    "get_autocast_dtype",
+    "is_autocast_cpu_enabled",
+    "is_autocast_enabled",
+)
+_SETTINGS = (
+    "are_deterministic_algorithms_enabled",
+    "get_float32_matmul_precision",
+    "get_num_interop_threads",
+    "is_deterministic_algorithms_warn_only_enabled",
+    "set_float32_matmul_precision",
+    "set_flush_denormal",
+    "set_num_interop_threads",
+    "use_deterministic_algorithms",
+)
 _FROM_LATER = {
+    **dict.fromkeys(_MIXED_PRECISION, "amp"),
+    **dict.fromkeys(_SETTINGS, "base.settings"),
     "compile": "compiler",
+    "is_storage": "tensor.storage",
     "load": "serialization",
     "vmap": "func",
     "save": "serialization",
@@ -365,9 +401,10 @@ def __getattr__(name: str) -> _Any:
     if name in _FROM_LATER:
         module = _importlib.import_module(f"{__name__}.{_FROM_LATER[name]}")
         return globals().setdefault(name, getattr(module, name))
-    if name == "bfloat16":
+    if name in ("bfloat16", *_TYPED):
         try:
-            return globals().setdefault(name, _bfloat16())
+            kind = _bfloat16() if name == "bfloat16" else _typed(name)
+            return globals().setdefault(name, kind)
         except ImportError as error:
             raise AttributeError(str(error)) from error
     if name == "detach" or (name[-1:] == "_" and name[0] != "_"):
@@ -386,7 +423,8 @@ def _method_functions() -> dict[str, _Any]:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, *_OPERATIONS, *_FROM_LATER, *_method_functions()})
+    found = {*globals(), *_LATER, *_OPERATIONS, *_FROM_LATER, *_TYPED, *_method_functions()}
+    return sorted(found)
 
 
 _publish(_sys.modules[__name__], autograd)

@@ -157,3 +157,37 @@ def test_levels_are_those_of_a_thread():
         thread.join()
         assert fwd.unpack_dual(fwd.make_dual(X, UNIT)).tangent is not None
     assert found == [None, 0]
+
+
+def test_the_tangent_that_was_given_comes_back_as_it_is():
+    with fwd.dual_level():
+        dual = fwd.make_dual(X, UNIT)
+        assert fwd.unpack_dual(dual).tangent is UNIT
+        assert fwd.unpack_dual(dual * 1).tangent is not UNIT
+        other = fwd.make_dual(X, UNIT.double())
+        assert fwd.unpack_dual(other).tangent.dtype is X.dtype
+        written = fwd.make_dual(X.clone(), UNIT.clone())
+        written.mul_(3)
+        assert wg.equal(fwd.unpack_dual(written).tangent, 3 * UNIT)
+        with fwd.dual_level():
+            assert fwd.unpack_dual(dual).tangent is None
+    assert fwd.unpack_dual(dual).tangent is None
+
+
+def test_a_jvp_may_drop_what_forward_left():
+    class Exponential(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.result = x.exp()
+            return ctx.result
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            slope = tangent * ctx.result
+            del ctx.result
+            assert not hasattr(ctx, "result")
+            return slope
+
+    with fwd.dual_level():
+        out = Exponential.apply(fwd.make_dual(X, UNIT))
+        assert wg.equal(fwd.unpack_dual(out).tangent, UNIT * X.exp())

@@ -131,6 +131,20 @@ def test_the_fused_layer_is_what_its_steps_are(name, sizes, reverse):
 
 
 @pytest.mark.parametrize("kind", ["rnn", "gru", "lstm"])
+@pytest.mark.parametrize("lengths", [[3, 3], [4, 2], [1]])
+def test_a_layer_computes_the_same_without_gradients(kind, lengths):
+    module = KINDS[kind](bidirectional=True)
+    x = tensor(max(lengths), len(lengths), 2)
+    packed = wg.nn.utils.rnn.pack_padded_sequence(x, lengths)
+    output, hidden = module(packed)
+    with wg.no_grad():
+        bare, last = module(packed)
+    assert wg.equal(bare.data, output.data)
+    states = zip(hidden, last, strict=True) if kind == "lstm" else [(hidden, last)]
+    assert all(wg.equal(a, b) for a, b in states)
+
+
+@pytest.mark.parametrize("kind", ["rnn", "gru", "lstm"])
 def test_a_layer_is_one_operation(kind):
     output, _ = KINDS[kind]()(tensor(5, 2, 2).requires_grad_())
     names = set()

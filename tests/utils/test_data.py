@@ -20,6 +20,8 @@ from wengert.utils.data import (
     TensorDataset,
     WeightedRandomSampler,
     default_collate,
+    default_convert,
+    get_worker_info,
     random_split,
 )
 
@@ -224,3 +226,12 @@ def test_a_network_learns_from_a_loader():
             loss.backward()
             optimizer.step()
     assert loss.item() < 1e-3
+
+
+def test_arrays_in_an_example_become_tensors_one_by_one():
+    example = {"x": np.arange(2), "pair": (np.float32(1.5), "name")}
+    converted = default_convert(example)
+    assert converted["x"].tolist() == [0, 1]
+    assert converted["pair"][0].dtype is wg.float32
+    assert converted["pair"][1] == "name"
+    assert get_worker_info() is None

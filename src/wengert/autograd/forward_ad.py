@@ -30,6 +30,8 @@ __all__ = [
     "unpack_dual",
 ]
 
+_GIVEN = "_given_tangent"
+"""The attribute of a dual tensor that holds its payload, and the tangent as it was given."""
 _OPEN: ContextVar[tuple[Level, ...]] = ContextVar("wengert_dual_levels", default=())
 
 
@@ -198,7 +200,11 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
             "Setting a forward grad that itself has a forward gradient at the same level "
             f"{number} is not supported."
         )
-    return joined(tensor, cast_tangent(tangent, tensor), place)
+    fitting = cast_tangent(tangent, tensor)
+    dual = joined(tensor, fitting, place)
+    if fitting is tangent:
+        vars(dual)[_GIVEN] = (dual.payload, tangent)
+    return dual
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
@@ -232,7 +238,12 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
         return UnpackedDualTensor(
             tensor if place is None else move("primal_of", tensor, place), None
         )
-    return UnpackedDualTensor(move("primal_of", tensor, place), move("tangent_of", tensor, place))
+    payload, given = vars(tensor).get(_GIVEN, (None, None))
+    if payload is tensor.payload and payload.owner is place and not ended:
+        tangent = given
+    else:
+        tangent = move("tangent_of", tensor, place)
+    return UnpackedDualTensor(move("primal_of", tensor, place), tangent)
 
 
 def _ended(payload: Any) -> list[Level]:

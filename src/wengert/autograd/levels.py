@@ -131,6 +131,12 @@ class _Context:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._node, name)
 
+    def __delattr__(self, name: str) -> None:
+        if name in vars(self):
+            super().__delattr__(name)
+        else:
+            delattr(self._node, name)
+
 
 def _transposed(
     level: Level, function: Any, primals: list[Any], tangents: list[Any]

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["CPU", "as_device", "check_device", "device"]
+__all__ = [
+    "CPU",
+    "as_device",
+    "check_device",
+    "device",
+    "get_default_device",
+    "set_default_device",
+]
 
 _TYPES = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, "
@@ -41,6 +48,13 @@ class device:
     device(type='cpu')
     >>> str(wg.device("cpu:0")), wg.device("cpu") == wg.device("cpu")
     ('cpu:0', True)
+
+    As a context, a device is where new tensors are made:
+
+    >>> with wg.device("cpu"):
+    ...     x = wg.ones(2)
+    >>> x.device
+    device(type='cpu')
     """
 
     __slots__ = ("index", "type")
@@ -88,6 +102,12 @@ class device:
     def __reduce__(self) -> tuple[Any, ...]:
         return device, (str(self),)
 
+    def __enter__(self) -> device:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """There is nothing to put back: every device that can be made is the CPU."""
+
 
 def _class_name(value: Any) -> str:
     return value.__class__.__name__
@@ -131,3 +151,31 @@ def check_device(value: Any) -> None:
     """Raise unless ``device=value`` means the CPU."""
     if value is not None and not isinstance(value, device):
         device(value)
+
+
+def set_default_device(device: Any, /) -> None:
+    """Say where new tensors are made, which is the CPU; None is the CPU, too.
+
+    Raises
+    ------
+    RuntimeError
+        If it is another device.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.set_default_device("cpu")
+    """
+    as_device(device)
+
+
+def get_default_device() -> device:
+    """The device that new tensors are made on, which is the CPU.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.get_default_device()
+    device(type='cpu')
+    """
+    return CPU

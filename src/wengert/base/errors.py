@@ -22,7 +22,8 @@ __all__ = [
 
 def kind_of(value: Any) -> str:
     """What messages call the type of a value: another library's ``Tensor`` with its module."""
-    kind = type(value)
+    # what stands for a number while a function is traced says that it is one
+    kind = value.__class__
     name = kind.__name__
     return f"{kind.__module__}.{name}" if name in ("Tensor", "Parameter") else name
 

@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -18,6 +18,7 @@ from wengert.compiler.control import COMPILED
 from wengert.compiler.entry import Entry, Options
 from wengert.compiler.environment import Environment
 from wengert.compiler.explanation import Explanation
+from wengert.compiler.lifted import LiftedEntry, LiftedEnvironment, capture_lifted, kinds_of
 from wengert.compiler.quick import MISS, quick_call
 from wengert.compiler.trace import Reason, prepare_sites
 from wengert.compiler.tree import Missing
@@ -34,6 +35,10 @@ _PLAIN = 2.0
 """The gain that needs no second look."""
 
 
+_OPERATION = 2.5e-7
+"""Seconds that an operation of NumPy takes at least, on the smallest arrays."""
+
+
 class CompileError(RuntimeError):
     """A function cannot be compiled, and was to be: ``compile(f, fullgraph=True)``."""
 
@@ -47,9 +52,14 @@ class Compiled:
         The function as it was written.
     reason
         Why calls run it as it is, or None.
+    under_transforms
+        What became of its calls under transforms, by the kinds of these.
     """
 
     __slots__ = ("__dict__", "__weakref__", "_plain")
+    _entry_class: type[Entry] = Entry
+    where = ""
+    _depth = 5
 
     def __init__(self, function: Callable[..., Any], options: Options, settings: Any) -> None:
         functools.update_wrapper(self, function, updated=())
@@ -60,6 +70,7 @@ class Compiled:
         self.seconds = 0.0
         self._passed = 0
         self._quick: list[tuple[Any, Callable[..., Any]]] = []
+        self.under_transforms: dict[tuple[str, ...], _Beneath] = {}
         self._options = options
         self._settings = settings
         self._lock = threading.RLock()
@@ -84,14 +95,28 @@ class Compiled:
         """What the function returns, and does."""
         mode = current_mode()
         if mode is not None and mode is not NO_GRAD:
-            # a transform, another trace, or somebody who watches operations
-            return self.function(*args, **kwargs)
+            return self._beneath(mode, args, kwargs)
         key = (mode, default_float())
         for quick_key, quick in self._quick:
             if quick_key == key:
                 result = quick(args, kwargs)
                 if result is not MISS:
                     return result
+        return self._run(key, args, kwargs)
+
+    def _beneath(self, mode: Any, args: Any, kwargs: Any) -> Any:
+        """A call in a mode of its own: transforms, another trace, somebody who watches."""
+        kinds = kinds_of(mode)
+        if kinds is None:
+            return self.function(*args, **kwargs)
+        beneath = self.under_transforms.get(kinds)
+        if beneath is None:
+            beneath = self.under_transforms.setdefault(kinds, _Beneath(self, kinds))
+        return beneath(*args, **kwargs)
+
+    def _run(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The general way of a call."""
+        drawn: Sequence[Any] = ()
         for entry_key, entry in self.entries:
             if entry_key != key:
                 continue
@@ -101,26 +126,33 @@ class Compiled:
                     if entry.trial is not None:
                         return self._tried(entry, found, args, kwargs)
                     return entry.run(*found, args, kwargs)
-                except Missing:
+                except Missing as missing:
+                    drawn = missing.drawn
                     break
-        return self._traced(key, args, kwargs)
+        return self._traced(key, args, kwargs, drawn)
 
     def _tried(self, entry: Entry, found: Any, args: Any, kwargs: Any) -> Any:
         """One of the first runs on traces, by turns compiled and not, to see what it gains."""
         trial = entry.trial
         assert trial is not None
         started = perf_counter()
-        compiled = len(trial.compiled) <= len(trial.eager)
+        # the first run of two makes the code; the second one may say enough
+        compiled = len(trial.compiled) <= max(len(trial.eager), 1)
         if compiled:
             tensors, arrays = found
             result = entry.run(tensors, arrays, args, kwargs)
         else:
             result = self.function(*args, **kwargs)
         (trial.compiled if compiled else trial.eager).append(perf_counter() - started)
-        gain = min(trial.eager) / min(trial.compiled) if trial.eager else 0.0
+        eager = min(trial.eager, default=0.0)
+        alone = entry.tree.traces == 1 and not entry.by_blocks
+        if alone and not trial.eager and len(trial.compiled) > 1:
+            # where there are thousands of operations, running them all once more takes long
+            eager = _OPERATION * sum(len(block.steps) for block in entry.tree.blocks())
+        gain = eager / min(trial.compiled)
         if gain > _PLAIN or len(trial.eager) == _TRIALS:
             entry.trial = None
-            entry.gain = gain
+            entry.gain, entry.counted = gain, not trial.eager
             if entry.gain < 1 and not self._options.fullgraph:
                 self._give_up(Reason("compiled, it is not quicker", None))
             self._hasten()
@@ -154,7 +186,8 @@ class Compiled:
         # blocks that do the same share theirs
         machines = {
             block.executable.machine: None
-            for _, entry in self.entries
+            for part in (self, *self.under_transforms.values())
+            for _, entry in part.entries
             for block in entry.tree.blocks()
             if getattr(block.executable, "machine", None) is not None
         }
@@ -163,7 +196,7 @@ class Compiled:
     def forget(self) -> None:
         """Drop all traces."""
         with self._lock:
-            self.entries, self._quick = [], []
+            self.entries, self._quick, self.under_transforms = [], [], {}
             self.reason = None
             self._passed = 0
             self.seconds = 0.0
@@ -183,18 +216,27 @@ class Compiled:
                     return entry
         return None
 
-    def _traced(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _environment(self, args: Any, kwargs: Any, gradients: bool = True) -> Environment:
+        return Environment(self.function, args, kwargs, gradients)
+
+    def _captured(
+        self, environment: Any, entry: Any, args: Any, kwargs: Any, drawn: Sequence[Any]
+    ) -> Captured:
+        by_blocks = entry is not None and entry.by_blocks
+        return capture(self.function, args, kwargs, environment, by_blocks, drawn)
+
+    def _traced(
+        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], drawn: Sequence[Any]
+    ) -> Any:
         with self._lock, seldom():
             entry = self._entry(key, args, kwargs)
-            environment = Environment(self.function, args, kwargs)
+            environment = self._environment(args, kwargs)
             if environment.refusal is not None:
                 self._stop(Reason(environment.refusal, None))
                 return self.function(*args, **kwargs)
-            before = Environment(self.function, args, kwargs, gradients=False)
+            before = self._environment(args, kwargs, gradients=False)
             started = perf_counter()
-            captured = capture(
-                self.function, args, kwargs, environment, entry is not None and entry.by_blocks
-            )
+            captured = self._captured(environment, entry, args, kwargs, drawn)
             if captured.exit is None:
                 self._passed += captured.trace.broken is None
                 if captured.trace.broken is not None:
@@ -202,7 +244,7 @@ class Compiled:
                 elif self._passed > self._options.limit:
                     self._stop(Reason("each call makes anew what the next one is to find", None))
                 return captured.result
-            if not before.equals(Environment(self.function, args, kwargs, gradients=False)):
+            if not before.equals(self._environment(args, kwargs, gradients=False)):
                 captured.trace.unmask()
                 self._stop(Reason("it changes what it reaches besides tensors", None))
                 return captured.result
@@ -215,14 +257,16 @@ class Compiled:
         """Add a trace to those that are there; gives the result of this call."""
         if entry is None:
             name = getattr(self.function, "__name__", "f")
-            entry = Entry(captured.environment, self.function, name, self._options)
+            kind = self._entry_class
+            entry = kind(captured.environment, self.function, name, self._options)
             if not self._options.measure or captured.exit is None or captured.exit.backward:
                 # what a backward pass gains would have to be counted
                 entry.trial = None
             self.entries.insert(0, (key, entry))
-        if not entry.note_foreign(captured):
+        added = entry.note_foreign(captured)
+        if not added:
             self._stop(Reason("arrays come from outside that are not the same in each call", None))
-        elif not entry.add(captured):
+        elif not (added := entry.add(captured)):
             self._stop(Reason("two runs on equal values did not do the same", None))
         elif entry.tree.traces > self._options.limit:
             self._stop(self._crowded(entry))
@@ -236,7 +280,7 @@ class Compiled:
         assert captured.exit is not None
         if captured.exit.backward is None:
             return captured.result
-        return entry.with_history(captured, given)
+        return entry.with_history(captured, given, added)
 
     def _crowded(self, entry: Entry) -> Reason:
         """Why there are too many traces."""
@@ -254,8 +298,50 @@ class Compiled:
             self._give_up(reason)
             name = getattr(self.function, "__name__", "the function")
             warnings.warn(
-                f"{name}() is not compiled, but runs as it is: {reason}", UserWarning, stacklevel=4
+                f"{name}() is not compiled{self.where}, but runs as it is: {reason}",
+                UserWarning,
+                stacklevel=self._depth,
             )
+
+
+class _Beneath(Compiled):
+    """The calls of a compiled function under transforms of certain kinds.
+
+    See NOTE [calls under transforms] in `wengert.compiler.lifted`.
+    """
+
+    __slots__ = ()
+    _entry_class = LiftedEntry
+    _depth = 7
+
+    def __init__(self, compiled: Compiled, kinds: tuple[str, ...]) -> None:
+        super().__init__(compiled.function, compiled._options, compiled._settings)
+        self.where = f" under {' and '.join(dict.fromkeys(kinds))}"
+        # it is forgotten with the function that it belongs to
+        COMPILED.discard(self)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function returns, and does, at the levels under way."""
+        mode = current_mode()
+        if self.reason is not None or mode is None:
+            return self.function(*args, **kwargs)
+        levels = tuple([(level.size, level.randomness) for level in mode.levels])
+        return self._run((levels, mode.grad, default_float()), args, kwargs)
+
+    def _environment(self, args: Any, kwargs: Any, gradients: bool = True) -> Environment:
+        return LiftedEnvironment(self.function, args, kwargs, gradients)
+
+    def _captured(
+        self, environment: Any, entry: Any, args: Any, kwargs: Any, drawn: Sequence[Any]
+    ) -> Captured:
+        by_blocks = entry is not None and entry.by_blocks
+        return capture_lifted(self.function, args, kwargs, environment, by_blocks, drawn)
+
+    def _hasten(self) -> None:
+        """There is no quicker way than the general one."""
+
+    def _give_up(self, reason: Reason | None) -> None:
+        self.reason = reason
 
 
 class _Plain(Compiled):
@@ -334,8 +420,8 @@ def compile(
     Returns
     -------
     Compiled
-        Called like `model`. Under transforms (`func.vmap`, `func.grad` of a compiled function) it
-        runs `model` itself; compile the transformed function instead: ``compile(vmap(f))``.
+        Called like `model`, also under transforms: ``vmap(compile(f))`` runs compiled code for the
+        whole batch. ``compile(vmap(f))`` spares the cost of the transform, too.
 
     Raises
     ------

@@ -15,6 +15,7 @@ from wengert.compiler.exit import Effect, Exit, Leaf, View
 from wengert.compiler.graph import comes_back, derived
 from wengert.compiler.ir import Value
 from wengert.compiler.node import Backward
+from wengert.compiler.payloads import is_of_transform, real_payload
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.sym import Sym
 from wengert.compiler.trace import Draw, Guard, Trace
@@ -60,15 +61,17 @@ def capture(
     kwargs: dict[str, Any],
     environment: Environment,
     by_blocks: bool = False,
+    drawn: Sequence[Any] = (),
 ) -> Captured:
     """Run `function` and note what it does.
 
     With `by_blocks` it is to join a graph: its blocks are differentiated one by one, whether it
-    comes back to a state itself or not.
+    comes back to a state itself or not. Its first random numbers are those of `drawn`.
 
     Whatever the function raises is raised, and every tensor is left as it would be without tracing.
     """
-    trace = Trace(getattr(function, "__code__", None), capture.__code__)
+    until = getattr(function, "until", capture.__code__)
+    trace = Trace(getattr(function, "__code__", None), until, drawn)
     tensors = environment.tensors
     with _symbols(trace, environment) as inputs:
         trace.given = inputs
@@ -80,14 +83,18 @@ def capture(
         MODE.set(changed(before, tracing=trace))
         try:
             result = function(*args, **kwargs)
+            walked_back = trace.walked_back
             leaves, rebuild = flatten(result)
             effects, origins = _effects(trace, tensors, inputs, grads, versions)
             made = _leaves(trace, leaves, environment, inputs)
             computed = [leaf.kind == "tensor" for leaf in made]
-            backward, outputs = _differentiated(trace, leaves, computed, tensors)
+            backward, outputs = _differentiated(trace, leaves, computed, environment)
             derivatives = None
-            if trace.broken is None and comes_back(trace.items, by_blocks):
+            if trace.broken is None and not walked_back and comes_back(trace.items, by_blocks):
                 spent = backward is not None and backward.spent
+                if outputs and environment.tensors is not environment.met:
+                    # a loop of tensors of a transform, whose blocks nobody differentiates
+                    spent = True
                 derivatives = None if spent else derived(trace, leaves, outputs, tensors)
             if any(t.edge is not edge for t, edge in zip(tensors, edges, strict=True)):
                 trace.give_up("an operation in place changes the history of an argument")
@@ -101,6 +108,7 @@ def capture(
             if isinstance(item, Guard) and item.state is not None:
                 # the tensors of this call, with their history
                 item.state.tensors.clear()
+                item.state.edges.clear()
         captured.result = rebuild([_shown(leaf) for leaf in leaves])
         # which `rebuild` holds
         leaves[:] = [None] * len(leaves)
@@ -116,7 +124,7 @@ def capture(
 def _shown(leaf: Any) -> Any:
     """A leaf of the result with its real array."""
     if isinstance(leaf, TensorBase):
-        leaf.payload = _own(leaf.payload)
+        leaf.payload = real_payload(leaf.payload)
     return leaf.number if type(leaf) is Scalar else leaf
 
 
@@ -130,24 +138,22 @@ def _symbols(trace: Trace, environment: Environment) -> Iterator[list[Sym]]:
     try:
         for tensor, symbol in zip(tensors, inputs, strict=False):
             tensor.payload = symbol
+        environment.swap()
         yield inputs
     finally:
+        environment.restore()
         for tensor, array, symbol in zip(tensors, arrays, inputs, strict=False):
-            tensor.payload = array if tensor.payload is symbol else _own(tensor.payload)
+            tensor.payload = array if tensor.payload is symbol else real_payload(tensor.payload)
             if tensor.ext is not None and tensor.ext.grad is not None:
                 grad = tensor.ext.grad
-                grad.payload = _own(grad.payload)
-
-
-def _own(payload: Any) -> Any:
-    """The real array of a payload."""
-    return payload.array if isinstance(payload, Sym) else payload
+                grad.payload = real_payload(grad.payload)
 
 
 def _differentiated(
-    trace: Trace, leaves: list[Any], computed: list[bool], tensors: list[Any]
+    trace: Trace, leaves: list[Any], computed: list[bool], environment: Environment
 ) -> tuple[Backward | None, list[int]]:
     """Trace the backward pass of what was computed, from cotangents of ones."""
+    tensors = environment.tensors
     outputs = [
         i
         for i, leaf in enumerate(leaves)
@@ -168,25 +174,23 @@ def _differentiated(
     for i in outputs:
         payload = leaves[i].payload
         cotangents.append(trace.input(np.ones(payload.shape, payload.dtype)))
+
+    def pull(sources: list[Any]) -> Sequence[Any]:
+        seeds = [new_tensor(g) for g in cotangents]
+        return run_grad([leaves[i] for i in outputs], sources, seeds, True, False)
+
     try:
-        found = run_grad(
-            [leaves[i] for i in outputs],
-            [tensors[i] for i in places],
-            [new_tensor(g) for g in cotangents],
-            True,
-            False,
-        )
-    except RuntimeError:
-        # the function has walked the graph itself, and it can be walked no more
+        reached = environment.pulled(places, pull)
+    except RuntimeError as error:
+        # the graph can be walked no more: the function has done so itself, or has written to it
         del trace.items[start:]
-        return Backward((), (), [None] * len(places), places), outputs
+        return Backward((), (), [None] * len(places), places, error), outputs
     steps = trace.items[start:]
     if any(isinstance(item, Guard | Draw) for item in steps):
         trace.give_up("the backward pass decides on values")
         return None, outputs
     del trace.items[start:]
-    reached = [(place, g) for place, g in zip(places, found, strict=True) if g is not None]
-    gradients = [trace.symbol(g.payload).value for _, g in reached]
+    gradients = [trace.symbol(g).value for _, g in reached]
     backward = Backward(
         steps,  # type: ignore[arg-type]  # no guards among them
         [g.value for g in cotangents],
@@ -208,12 +212,16 @@ def _effects(
             # gradients are added to in place, in the memory that is there
             trace.write(symbol, tensor.payload)
             tensor.payload = symbol
+        if is_of_transform(tensor.payload):
+            trace.give_up("it writes values of a transform to a tensor of the outside")
+            continue
         if tensor.payload is not symbol:
             value = trace.symbol(tensor.payload).value
             effects.append(Effect("data", i, value))
         elif symbol.storage.writes:
             origin = symbol.storage.origin
-            cell = tensor.vc or [1, "an operation in place"]
+            # writes by way of `.data` are not counted
+            cell = tensor.vc or [versions[i], "an operation in place"]
             count = cell[0] - versions[i]
             effects.append(Effect("write", i, symbol.value, cell[1], count))
             if origin is not None:
@@ -223,7 +231,11 @@ def _effects(
             continue
         if grad is None:
             effects.append(Effect("no grad", i))
+        elif is_of_transform(grad.payload):
+            trace.give_up("a gradient belongs to a transform that is under way")
         else:
+            if grad.edge is not None:
+                trace.give_up("a gradient that is left behind has a history")
             effects.append(Effect("grad", i, trace.symbol(grad.payload).value))
     return effects, origins
 
@@ -246,8 +258,6 @@ def _leaves(
             if owner is not None:
                 recorded = leaf.edge is not None and leaf.edge is not LEAF
                 made.append(Leaf("view", View(owner, payload.chain, recorded)))
-            elif payload.storage.origin is not None:
-                trace.give_up("a result shares memory with an array that is no argument")
             else:
                 made.append(Leaf("tensor", payload.value, type(leaf), leaf.edge is LEAF))
         elif id(leaf) in trace.returned:

@@ -9,6 +9,12 @@ Native code raises nothing. Where an eager operation would raise (an integer div
 out of range), native code does something harmless and marks it in the cell ``%trouble``, which each
 function has in scope; whoever called it then runs the same program by NumPy, which raises the error
 that eager code raises.
+
+NOTE [hidden counters]
+For each loop LLVM looks at length for other counters than the loop's own, which would make fewer
+addresses to compute, and hardly ever finds quicker ones: the processor adds up an address on the
+way. So in long functions counters pass through an instruction that does nothing, and that LLVM does
+not see through.
 """
 
 from __future__ import annotations
@@ -115,11 +121,30 @@ class Module:
         self.fast = fast
         self.flags = "fast " if fast else ""
         self._declared: dict[str, str] = {}
+        self._functions: dict[str, str] = {}
         self._symbols = 0
 
     def declare(self, symbol: str, text: str) -> None:
         """Add a declaration, a constant or a function, unless `symbol` is there already."""
         self._declared.setdefault(symbol, text)
+
+    def function(self, hint: str, text: str) -> str:
+        """The symbol of a function, the same for the same text, in which it stands as ``@@``."""
+        symbol = self._functions.get(text)
+        if symbol is None:
+            symbol = self._functions[text] = self.unique(hint)
+            self.declare(symbol, text.replace("@@", f"@{symbol}", 1))
+        return symbol
+
+    def mark(self) -> tuple[int, int]:
+        """How much there is, for `back_to`."""
+        return len(self._declared), len(self._functions)
+
+    def back_to(self, mark: tuple[int, int]) -> None:
+        """Drop what was added since `mark` gave this."""
+        for kept, size in zip((self._declared, self._functions), mark, strict=True):
+            for key in list(kept)[size:]:
+                del kept[key]
 
     def unique(self, hint: str) -> str:
         """A symbol that no other call gives."""
@@ -142,6 +167,9 @@ class Code:
         The instructions, and those that belong at the beginning of the function.
     current
         The label of the block that is being written.
+    long
+        Whether LLVM takes long for the function, so that it is worth sparing it work: counters are
+        hidden (NOTE [hidden counters]).
     workspace
         ``workspace(bytes)`` gives the address of aligned memory that may be used until what is
         being written is complete. It is on the stack unless the owner of the function says where.
@@ -152,6 +180,7 @@ class Code:
         self.lines: list[str] = []
         self.allocations: list[str] = []
         self.current = entry
+        self.long = False
         self.workspace: Callable[[int], str] = lambda size: self.stack(np.dtype(np.uint8), size)
         self._count = 0
 
@@ -251,11 +280,14 @@ class Code:
             self.branch(self.let(f"icmp slt i64 {start}, {extent}"), body, done)
         before, at = self.current, len(self.lines) + 1
         self.label(body)
+        own = self.fresh("own") if self.long else counter
         yield counter
-        self.do(f"{following} = add nuw nsw i64 {counter}, {step}")
+        self.do(f"{following} = add nuw nsw i64 {own}, {step}")
         again = self.let(f"icmp slt i64 {following}, {extent}")
-        edges = f"[ {start}, %{before} ], [ {following}, %{self.current} ]"
-        self.lines.insert(at, f"  {counter} = phi i64 {edges}")
+        head = [f"  {own} = phi i64 [ {start}, %{before} ], [ {following}, %{self.current} ]"]
+        if own != counter:
+            head.append(f'  {counter} = call i64 asm "", "=r,0"(i64 {own})')
+        self.lines[at:at] = head
         self.branch(again, body, done)
         self.label(done)
 

@@ -19,7 +19,8 @@ from wengert.compiler.ir import Program
 from wengert.compiler.node import attach
 from wengert.compiler.passes import roll, simplify, vectorise
 from wengert.compiler.pulled import Pulled
-from wengert.compiler.trace import Draw
+from wengert.compiler.tables import finished
+from wengert.compiler.trace import Draw, Guard
 from wengert.compiler.tree import Tree
 from wengert.interp.levels import Lifted
 from wengert.tape.backward import run_grad
@@ -149,7 +150,8 @@ class Call:
             found = iter(self._pulled(values))
         else:
             if self._executable is None:
-                self._executable = self.entry.options.finish(backward.program())[1]
+                finish = self.entry.options.finish
+                self._executable = finished(backward.program(), finish)[1]
             found = iter(self._executable([contiguous(np.asarray(value)) for value in values]))
         made = [None if value is None else next(found) for value in backward.gradients]
         reached = backward.reached(present)
@@ -160,10 +162,23 @@ class Call:
 
         Outputs without a cotangent, which is None, lead to no gradient.
         """
-        return pulled_back(self.again(given), inputs, cotangents)
+        return pulled_back(
+            self.again(given, dict(zip(self.places, inputs, strict=True))), inputs, cotangents
+        )
 
-    def again(self, given: tuple[tuple[Any, ...], dict[str, Any]]) -> list[Any]:
+    @property
+    def places(self) -> Sequence[int]:
+        """The places in the environment of the tensors that the outputs depend on."""
+        backward = self.exit.backward
+        assert backward is not None
+        return backward.sources
+
+    def again(
+        self, given: tuple[tuple[Any, ...], dict[str, Any]], inputs: dict[int, Any]
+    ) -> list[Any]:
         """The outputs that require a gradient, from the function itself, which is recorded.
+
+        `inputs` are tensors that it reached when it was called, by their places.
 
         Raises
         ------
@@ -172,11 +187,12 @@ class Call:
         """
         args, kwargs = given
         why = None
+        found = self.entry.match(args, kwargs)
         if self.exit.effects:
             why = "it writes to tensors"
         elif self.entry.tree.path_to(self.exit)[1]:
             why = "it draws random numbers"
-        elif self.entry.match(args, kwargs) is None:
+        elif found is None or any(found[0][i] is not tensor for i, tensor in inputs.items()):
             why = "what it reaches has changed since it was called"
         if why is not None:
             raise RuntimeError(
@@ -184,7 +200,15 @@ class Call:
                 f"outside: {why}. Compute the first derivative inside of the function that is "
                 "compiled, or call the function uncompiled."
             )
-        leaves = self.leaves(args, kwargs)
+        ended = [t.ext for t in inputs.values() if t.ext is not None and t.ext.ended]
+        try:
+            # the transform that they are the inputs of may have ended, but somebody follows them
+            for ext in ended:
+                ext.ended = False
+            leaves = self.leaves(args, kwargs)
+        finally:
+            for ext in ended:
+                ext.ended = True
         return [leaves[i] for i in self.exit.outputs]
 
     def leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
@@ -195,6 +219,11 @@ class Call:
 
 class GraphCall(Call):
     """The same for a trace that comes back to states (see `wengert.compiler.graph`)."""
+
+    @property
+    def places(self) -> Sequence[int]:
+        """The places in the environment of the tensors that require a gradient."""
+        return self.entry.places
 
     def pull(self, saved: Any, cotangents: list[Any], present: list[bool]) -> list[Any]:
         """The gradients, block by block."""
@@ -214,8 +243,9 @@ class Entry:
         The traces.
     verified
         Whether arrays of unknown origin, if there are any, were the same in a second run.
-    trial, gain
-        The measurements under way, and how much quicker compiled runs turned out to be.
+    trial, gain, counted
+        The measurements under way, how much quicker compiled runs turned out to be, and whether
+        that is what they are at least, going by the number of operations.
     """
 
     def __init__(
@@ -229,6 +259,7 @@ class Entry:
         self.tree: Any = Tree((), options.finish)
         self.trial: Trial | None = Trial()
         self.gain: float | None = None
+        self.counted = False
         self.foreign: list[Any] = []
         self.contents: list[Any] = []
         self.verified = True
@@ -302,12 +333,19 @@ class Entry:
         tensors: list[Any],
         arrays: list[Any],
         given: Any,
-        drawn: Sequence[Any] = (),
+        done: Captured | None = None,
     ) -> Any:
-        """As `run`, on a graph, with the random numbers that have been `drawn` already."""
+        """As `run`, on a graph; if a trace has `done` all, as it did, and without effects."""
         visits: list[Visit] | None = [] if self.records else None
-        exit, known = self.tree.run(inputs, visits, iter(drawn))
-        leaves = exit.finish(known, tensors, arrays)
+        if done is None:
+            exit, known = self.tree.run(inputs, visits)
+            leaves = exit.finish(known, tensors, arrays)
+        else:
+            items, before = done.trace.items, {**done.trace.arrays, **done.trace.before}
+            drawn = [before[item.value] for item in items if isinstance(item, Draw)]
+            outcomes = [item.outcome for item in items if isinstance(item, Guard)]
+            exit, known = self.tree.run(inputs, visits, iter(drawn), iter(outcomes))
+            leaves = exit.without_effects().finish(known, tensors, arrays)
         if exit.outputs:
             attach(
                 GraphCall(self, exit),
@@ -351,19 +389,20 @@ class Entry:
         """What the nodes of a trace have in common."""
         return Call(self, exit)
 
-    def with_history(self, captured: Captured, given: Any) -> Any:
-        """The results of the call that was traced, made anew so that they have a node."""
+    def with_history(self, captured: Captured, given: Any, added: bool) -> Any:
+        """The results of the call that was traced, made anew so that they have a node.
+
+        If the trace has not been `added` to the others, it makes them alone.
+        """
         trace, exit = captured.trace, captured.exit
         assert exit is not None
         tensors, arrays = captured.environment.met, captured.environment.arrays
         # as it was before the function wrote to it
         known: Any = {**trace.arrays, **trace.before}
         inputs = [contiguous(known[value]) for value in captured.inputs]
-        if isinstance(self.tree, Graph):
-            # without effects: a graph that has any is no result of `derived`
-            drawn = [known[item.value] for item in trace.items if isinstance(item, Draw)]
-            return self._gone_through(inputs, list(tensors), list(arrays), given, drawn)
-        if self.tree.traces == 1:
+        if added and isinstance(self.tree, Graph):
+            return self._gone_through(inputs, list(tensors), list(arrays), given, captured)
+        if added and self.tree.traces == 1:
             # what later calls run
             found, known = self.tree.run(inputs, known)
             if found.call is None:
@@ -375,6 +414,8 @@ class Entry:
         own.tree = Tree(captured.inputs, self.options.finish)
         own.tree.add(captured.inputs, trace.items, exit)
         found, known = own.tree.run(inputs, known)
+        # with its effects, which forbid to run the function again
+        found.call = own.call_of(found)
         return own.finished(found.without_effects(), known, list(tensors), list(arrays), given)
 
 

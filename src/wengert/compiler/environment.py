@@ -21,7 +21,7 @@ import math
 import operator
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,8 +80,12 @@ class Environment:
 
     Attributes
     ----------
-    tensors, arrays
-        Those that were met, each once; None in their places once it is closed.
+    met
+        The tensors that were met, each once; None in their places once it is closed.
+    tensors
+        What holds the arrays of these: the same, where they belong to no transform.
+    arrays
+        The arrays that were met, each once; None in their places once it is closed.
     shapes
         What they are, for people to read.
     places
@@ -89,7 +93,7 @@ class Environment:
     refusal
         Why nothing can be promised, or None.
     kept
-        The objects whose identity is a condition, which must not give way to others.
+        The objects whose identity is a condition.
     """
 
     def __init__(
@@ -100,7 +104,8 @@ class Environment:
         gradients: bool = True,
     ) -> None:
         self._gradients = gradients
-        self.tensors: list[Any] = []
+        self.met: list[Any] = []
+        self.tensors = self.met
         self.arrays: list[Any] = []
         self.refusal: str | None = None
         self.kept: list[Any] = []
@@ -116,19 +121,39 @@ class Environment:
         self._count = 0
         named = f"list(kwargs) != {list(kwargs)!r}" if kwargs else "kwargs"
         self._line(f"if len(args) != {len(args)} or {named}: return None")
-        for i, value in enumerate(args):
-            self._value(value, f"args[{i}]")
-        for name, value in kwargs.items():
-            self._value(value, f"kwargs[{name!r}]")
-        self._function(function, self._constant(function))
-        met = [*self.tensors, *self.arrays]
+        try:
+            for i, value in enumerate(args):
+                self._value(value, f"args[{i}]")
+            for name, value in kwargs.items():
+                self._value(value, f"kwargs[{name!r}]")
+            self._function(function, self._constant(function))
+        except RecursionError:
+            self._refuse("it reaches objects too deep to be looked at in each call")
+        met = [*self.met, *self.arrays]
         self.shapes = [f"{thing.dtype}{list(thing.shape)}" for thing in met]
         self.places = [i for i, t in enumerate(self.tensors) if t.edge is not None]
 
     def close(self) -> None:
         """Let go of the tensors and arrays, which belong to the call that was traced."""
+        self.met = [None] * len(self.met)
         self.tensors = [None] * len(self.tensors)
         self.arrays = [None] * len(self.arrays)
+
+    def swap(self) -> None:
+        """Let the tensors hold what `tensors` do; nothing to do where these are the same."""
+
+    def restore(self) -> None:
+        """Undo `swap`."""
+
+    def pulled(
+        self, places: Sequence[int], pull: Callable[[list[Any]], Sequence[Any]]
+    ) -> list[tuple[int, Any]]:
+        """The payloads of gradients, with their places in `tensors`, out of `places`.
+
+        `pull` gives the gradients of tensors, or None for those that have none.
+        """
+        found = pull([self.tensors[i] for i in places])
+        return [(i, g.payload) for i, g in zip(places, found, strict=True) if g is not None]
 
     def equals(self, other: Environment) -> bool:
         """Whether everything is as it was when another environment of the same call was made."""
@@ -141,7 +166,7 @@ class Environment:
 
     def matcher(self) -> Matcher:
         """The function that checks the conditions."""
-        tensors = [f"t{i}" for i in range(len(self.tensors))]
+        tensors = [f"t{i}" for i in range(len(self.met))]
         arrays = [f"n{i}" for i in range(len(self.arrays))]
         source = "\n".join(
             [
@@ -164,7 +189,7 @@ class Environment:
         They leave the tensors and arrays in ``t0``, ..., ``n0``, ..., and payloads in ``p0``, ...
         """
         lines = [*self._lines]
-        count = len(self.tensors)
+        count = len(self.met)
         if count > 1:
             # one tensor in two places is another program than two of them
             ids = ", ".join(f"id(t{i})" for i in range(count))
@@ -397,19 +422,17 @@ class Environment:
         if seen is not None:
             self._require(f"{path} is {seen}")
             return
-        i = len(self.tensors)
+        i = len(self.met)
         name = self._names[id(tensor)] = f"t{i}"
-        self.tensors.append(tensor)
+        self.met.append(tensor)
         self._line(f"{name} = {path}")
         self._require(f"{name}.__class__ is {self._constant(type(tensor))}")
         payload = tensor.payload
         self._line(f"p{i} = {name}.payload")
         self._line(f"if p{i}.__class__ is not ndarray: p{i} = {name}.array()")
-        if not isinstance(payload, np.ndarray | np.generic):
-            self._refuse("an argument belongs to a transform that is under way")
+        self._payload(payload, f"p{i}")
+        if self.refusal is not None:
             return
-        dtype = self._constant(payload.dtype)
-        self._require(f"p{i}.dtype is {dtype} and p{i}.shape == {payload.shape!r}")
         if tensor.edge is None:
             self._require(f"{name}.edge is None")
         elif tensor.edge is LEAF:
@@ -428,6 +451,14 @@ class Environment:
             self._gradient(tensor, name)
         if hasattr(tensor, "__dict__") and tensor.__dict__:
             self._value(tensor.__dict__, f"{name}.__dict__")
+
+    def _payload(self, payload: Any, name: str) -> None:
+        """The conditions on what a tensor holds."""
+        if isinstance(payload, np.ndarray | np.generic):
+            dtype = self._constant(payload.dtype)
+            self._require(f"{name}.dtype is {dtype} and {name}.shape == {payload.shape!r}")
+        else:
+            self._refuse("an argument belongs to a transform that is under way")
 
     def _gradient(self, tensor: Any, name: str) -> None:
         grad = None if tensor.ext is None else tensor.ext.grad

@@ -39,7 +39,7 @@ class View(NamedTuple):
         if self.recorded:
             for prim, params in self.chain:
                 given = getattr(T, prim.name)(given, **params)
-            return given
+            return given if self.chain else T.alias(given)
         tensor = given if isinstance(given, TensorBase) else new_tensor(given)
         array = tensor.array()
         for prim, params in self.chain:

@@ -31,12 +31,15 @@ class Explanation:
     def __init__(self, compiled: Any) -> None:
         self.name = getattr(compiled.function, "__qualname__", repr(compiled.function))
         self.reason = compiled.reason
-        self.seconds = compiled.seconds
+        self.seconds = self._seconds = compiled.seconds
+        self._where = compiled.where
+        self._beneath = [Explanation(beneath) for beneath in compiled.under_transforms.values()]
         self._entries = [entry for _, entry in compiled.entries if entry.tree.root is not None]
         for entry in self._entries:
             # which is put off to the first run on it
             entry.tree.prepare()
-        self.traces = sum(entry.tree.traces for entry in self._entries)
+        self._own = sum(entry.tree.traces for entry in self._entries)
+        self.traces = self._own
         self.decisions = [
             (block.guard.site, [child.outcome for child in block.children.values()])
             for entry in self._entries
@@ -49,6 +52,11 @@ class Explanation:
             for block in entry.tree.blocks()
             if block.executable is not None
         ]
+        for beneath in self._beneath:
+            self.traces += beneath.traces
+            self.seconds += beneath.seconds
+            self.decisions += beneath.decisions
+            self.descriptions += beneath.descriptions
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -64,21 +72,28 @@ class Explanation:
                     parts.append(str(block.program))
                 if block.guard is not None:
                     parts.append(f"decide {block.guard.kind} at {_where(block.guard.site)}")
+        parts += [text for beneath in self._beneath if (text := beneath.programs())]
         return "\n".join(parts)
 
     def _lines(self) -> Iterator[str]:
         if self.reason is not None:
-            yield f"{self.name} runs as it is: {self.reason}"
+            yield f"{self.name}{self._where} runs as it is: {self.reason}"
             if self.reason.where is not None:
                 yield f"    {_source(self.reason.where)}"
         kinds = len(self._entries)
-        yield (
-            f"{self.name}: {self.traces} trace{'s' * (self.traces != 1)} for {kinds} "
-            f"kind{'s' * (kinds != 1)} of arguments, made in {1000 * self.seconds:.0f} ms"
-        )
+        if kinds or not (self._beneath or self._where):
+            yield (
+                f"{self.name}{self._where}: {self._own} trace{'s' * (self._own != 1)} for {kinds} "
+                f"kind{'s' * (kinds != 1)} of arguments, made in {1000 * self._seconds:.0f} ms"
+            )
         for entry in self._entries:
             shapes = ", ".join(entry.environment.shapes)
-            gain = "" if entry.gain is None else f": {entry.gain:.1f} times as quick as uncompiled"
+            least = "at least " if entry.counted else ""
+            gain = (
+                ""
+                if entry.gain is None
+                else f": {least}{entry.gain:.1f} times as quick as uncompiled"
+            )
             yield f"  with {shapes or 'no tensors'}{gain}"
             for block in entry.tree.blocks():
                 if block.executable is not None:
@@ -89,6 +104,8 @@ class Explanation:
                     outcomes = ", ".join(repr(c.outcome) for c in block.children.values())
                     yield f"    decision at {_where(block.guard.site)}: {outcomes} so far"
                     yield f"        {_source(block.guard.site)}"
+        for beneath in self._beneath:
+            yield from beneath._lines()
 
 
 def _where(site: tuple[str, int] | None) -> str:

@@ -219,6 +219,12 @@ class Graph:
                 here = {**known, **dict(zip(slots, part.slots, strict=True))}
                 if not agree(part.block, block, here):
                     return False
+                known_guard = part.block.guard
+                if (guard is None) != (known_guard is None):
+                    return False
+                if guard and known_guard and _state(guard).key != _state(known_guard).key:
+                    # the same steps, but not the same variables after them
+                    return False
                 found = [here.get(v, v) for v in after if v.constant is None]
                 if found != [v for v in part.after if v.constant is None]:
                     return False
@@ -319,10 +325,12 @@ class Graph:
         arrays: Sequence[Any],
         visits: list[Visit] | None = None,
         drawn: Iterator[Any] = iter(()),  # noqa: B008  (nothing is ever taken out of it)
+        outcomes: Iterator[Any] = iter(()),  # noqa: B008  (nor of this)
     ) -> Any:
         """Compute; gives the exit and the values, and notes in `visits` what was gone through.
 
-        Random numbers are those of `drawn` while there are any.
+        Random numbers are those of `drawn` while there are any, and decisions are taken as
+        `outcomes` says.
 
         Raises
         ------
@@ -352,7 +360,11 @@ class Graph:
                 known[value] = draw() if array is None else array
                 made.append(known[value])
             if block.steps:
-                results = self._executable(block)([known[v] for v in block.inputs])
+                try:
+                    results = self._executable(block)([known[v] for v in block.inputs])
+                except Exception as error:
+                    # the function itself raises it, or catches it
+                    raise Missing(made) from error
                 known.update(zip(block.outputs, results, strict=True))
             if visits is not None:
                 assert part.backward is not None
@@ -360,7 +372,10 @@ class Graph:
             guard = block.guard
             if guard is None:
                 return block.exit, known
-            key = (_state(guard).key, key_of(outcome_of(guard.kind, _of(guard.value, known))))
+            outcome = next(outcomes, None)
+            if outcome is None:
+                outcome = outcome_of(guard.kind, _of(guard.value, known))
+            key = (_state(guard).key, key_of(outcome))
             filled = [_of(value, known) for value in part.after]
 
     def pull(self, visits: Sequence[Visit], cotangents: Sequence[Any]) -> dict[int, Any]:

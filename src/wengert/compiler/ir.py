@@ -98,9 +98,13 @@ class Step:
         What it computes; as many as the primitive has outputs.
     site
         The user's source line, as (file, line), if known.
+    kind
+        How native code computes it, once a backend has found that out.
     """
 
-    __slots__ = ("args", "outs", "params", "prim", "site")
+    __slots__ = ("args", "kind", "outs", "params", "prim", "site")
+
+    kind: str
 
     def __init__(
         self,
@@ -239,26 +243,31 @@ def _check_loop(loop: Loop) -> None:
         raise ValueError("what a loop computes has other shapes than its body's outputs")
 
 
-def _values_in(param: Any) -> Iterator[Value]:
+_PLAIN = frozenset({int, float, bool, complex, str, type(None)})
+"""The classes of parameters, and of parts of them, that hold no values."""
+
+
+def _gather(param: Any, found: list[Value]) -> None:
+    """Add every value in a parameter to `found`."""
     if isinstance(param, Value):
-        yield param
+        found.append(param)
     elif isinstance(param, Number):
-        yield param.value
+        found.append(param.value)
     elif isinstance(param, tuple | list):
         for part in param:
-            yield from _values_in(part)
+            if part.__class__ not in _PLAIN:
+                _gather(part, found)
 
 
-def uses(step: Step | Loop) -> Iterator[Value]:
+def uses(step: Step | Loop) -> Sequence[Value]:
     """Every value that a step reads, in order, as often as it does."""
     if isinstance(step, Loop):
-        yield from step.carried
-        yield from (value for value, _, _ in step.sliced)
-        yield from step.fixed
-        return
-    yield from step.args
+        return *step.carried, *[value for value, _, _ in step.sliced], *step.fixed
+    found: list[Value] = []
     for param in step.params.values():
-        yield from _values_in(param)
+        if param.__class__ not in _PLAIN:
+            _gather(param, found)
+    return (*step.args, *found) if found else step.args
 
 
 def substitute(param: Any, replaced: Callable[[Value], Any]) -> Any:

@@ -70,9 +70,8 @@ def outlined(
     inner.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
     met = inner.let("load i8, ptr %trouble")
     parameters = ", ".join([f"ptr noalias %p{i}" for i in range(len(arrays))])
-    symbol = code.module.unique(name)
-    head = f"internal i8 @{symbol}({parameters}) noinline nounwind"
-    code.module.declare(symbol, inner.function(head, f"i8 {met}"))
+    head = f"internal i8 @@({parameters}) noinline nounwind"
+    symbol = code.module.function(name, inner.function(head, f"i8 {met}"))
     given = ", ".join([f"ptr {array.pointer}" for array in arrays])
     code.trouble(code.let(f"icmp ne i8 {code.let(f'call i8 @{symbol}({given})')}, 0"))
 

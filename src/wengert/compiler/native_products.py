@@ -12,6 +12,7 @@ the same sizes and layouts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -377,9 +378,10 @@ def _accepts(step: Step) -> bool:
         return False
     if any(value.dtype != dtype for value in step.args):
         return False
-    # without BLAS here, that of NumPy is better for large ones
+    # without BLAS here, that of NumPy is better for large ones; to look for it takes long
     letter = _LETTERS.get(dtype)
-    return letter is None or _work(step) < _LARGE or has_routine(f"{letter}gemm")
+    each = math.prod(step.outs[0].shape[-2:]) * step.args[0].shape[-1]
+    return letter is None or each < _LARGE or has_routine(f"{letter}gemm")
 
 
 def _emit_mm(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:

@@ -9,8 +9,7 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.compiler.ir import Program, Step, Value, substitute, uses
-from wengert.tape.backward import run_grad
-from wengert.tape.base import FREED, OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.base import FREED, OutputEdge, TensorBase, version_of
 from wengert.tape.node import Node, edge_of, next_sequence
 
 __all__ = ["Backward", "CompiledBackward", "attach"]
@@ -32,7 +31,10 @@ class Backward:
     saved
         The values of the forward pass that the steps read.
     spent
-        Whether the function has walked its graph itself, so that nobody can any more.
+        Whether there is no derivative, since the function has walked its graph itself or has
+        written to what was saved.
+    why
+        The error that says so.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class Backward:
         cotangents: Sequence[Value],
         gradients: Sequence[Value | None],
         sources: Sequence[int],
+        why: RuntimeError | None = None,
     ) -> None:
         self.steps = list(steps)
         self.cotangents = tuple(cotangents)
@@ -48,6 +51,8 @@ class Backward:
         self.sources = tuple(sources)
         self.executable: Any = None
         self.spent = not cotangents
+        self.why = why
+        self._follows: list[set[Value]] | None = None
         own = {out for step in self.steps for out in step.outs} | set(cotangents)
         found: dict[Value, None] = {}
         for step in self.steps:
@@ -70,7 +75,20 @@ class Backward:
             for step in self.steps
         ]
         gradients = [None if v is None else rename(v) for v in self.gradients]
-        return Backward(steps, self.cotangents, gradients, self.sources)
+        return Backward(steps, self.cotangents, gradients, self.sources, self.why)
+
+    def reached(self, present: Sequence[bool]) -> list[bool]:
+        """Which gradients there are, where only some of the outputs have got a cotangent."""
+        if all(present):
+            return [value is not None for value in self.gradients]
+        if self._follows is None:
+            known = {value: {value} for value in self.cotangents}
+            for step in self.steps:
+                found = set().union(*[known.get(v, ()) for v in uses(step)])
+                known.update(dict.fromkeys(step.outs, found))
+            self._follows = [set() if v is None else known.get(v, set()) for v in self.gradients]
+        given = {v for v, there in zip(self.cotangents, present, strict=True) if there}
+        return [not given.isdisjoint(found) for found in self._follows]
 
     def program(self) -> Program:
         """The backward pass: from what was saved and the cotangents to the gradients."""
@@ -96,9 +114,11 @@ class CompiledBackward(Node):
         self.s_inputs = ()
         self.given = None
 
-    def _cotangents(self, g: Any) -> list[Any]:
-        if self.saved is FREED or self.call.spent:
+    def _check(self) -> None:
+        if self.saved is FREED:
             raise errors.backward_twice(self.label)
+        if self.call.why is not None:
+            raise RuntimeError(str(self.call.why))
         for i, tensor in enumerate(self.s_inputs):
             if version_of(tensor) != (self.versions or ())[i]:
                 raise errors.modified_in_place(
@@ -109,15 +129,15 @@ class CompiledBackward(Node):
                     self.label,
                     "inputs",
                 )
-        return [
-            np.zeros(shape, dtype) if part is None else part
-            for part, (shape, dtype) in zip(g, self.outputs_meta, strict=True)
-        ]
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """The gradients, by the compiled backward pass."""
-        parts = self._cotangents(g)
-        found = self.call.pull(self.saved, parts)
+        self._check()
+        parts = [
+            np.zeros(shape, dtype) if part is None else part
+            for part, (shape, dtype) in zip(g, self.outputs_meta, strict=True)
+        ]
+        found = self.call.pull(self.saved, parts, [part is not None for part in g])
         if not keep:
             self.release()
         return tuple(
@@ -126,13 +146,10 @@ class CompiledBackward(Node):
 
     def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """The gradients as functions of the inputs: the function is run again, recorded."""
-        parts = self._cotangents(g)
-        if not any(isinstance(part, TensorBase) for part in parts):
+        self._check()
+        if not any(isinstance(part, TensorBase) for part in g):
             return self.apply(g, keep, edges)
-        parts = [p if isinstance(p, TensorBase) else new_tensor(p) for p in parts]
-        outputs = self.call.again(self.given)
-        inputs = list(self.s_inputs)
-        found = run_grad(outputs, inputs, parts, True, True)
+        found = self.call.pull_again(self.given, list(self.s_inputs), g)
         if not keep:
             self.release()
         return tuple(

@@ -22,10 +22,17 @@ from wengert.prims.table import TABLE
 from wengert.tape.modes import current_mode
 from wengert.tape.views import single_step
 
-__all__ = ["BY_SHAPE", "S", "run"]
+__all__ = ["BY_SHAPE", "BY_VALUES", "S", "run"]
 
-BY_SHAPE = frozenset({"index", "masked_select", "nonzero", "unique_consecutive"})
-"""The operations whose result's shape may depend on values."""
+BY_SHAPE = frozenset({"index", "masked_select", "nonzero"})
+"""The operations whose result's shape depends on how many elements of a mask are true."""
+BY_VALUES = frozenset(
+    {
+        *("unique_values", "unique_consecutive_values", "unique", "unique_rows"),
+        *("unique_consecutive", "bincount"),
+    }
+)
+"""The operations whose result's shape depends on values in another way."""
 
 
 def real(value: Any) -> Any:
@@ -75,13 +82,27 @@ def _run(
             return made
     if prim.name in BY_SHAPE:
         trace.fix_shape(prim, symbols, params)
+    elif prim.name in BY_VALUES:
+        trace.give_up(f"the size of the result of {prim.name}() depends on values")
     noted = params
     for param in params.values():
         if param.__class__ not in _PLAIN and not _is_plain(param):
             noted = {n: trace.param(p) for n, p in params.items()}
             params = {n: real(p) for n, p in params.items()}
             break
-    results = prim.kernel(*[symbol.array for symbol in symbols], **params)
+    if prim.view and symbols[0].array.__class__ is not np.ndarray:
+        # a number of NumPy's shares no memory with what is made of it
+        symbols[0].array = np.asarray(symbols[0].array)
+    try:
+        results = prim.kernel(*[symbol.array for symbol in symbols], **params)
+    except ValueError as error:
+        # shapes that do not go together never will; other errors come of values
+        if isinstance(error, np.linalg.LinAlgError):
+            trace.give_up(f"an error that {prim.name}() raised went no further")
+        raise
+    except Exception:
+        trace.give_up(f"an error that {prim.name}() raised went no further")
+        raise
     site = outside or trace.here()
     values = [symbol.value for symbol in symbols]
     if prim.outputs == 1:

@@ -19,6 +19,8 @@ from wengert.tape.sites import OURS
 
 __all__ = ["is_returned"]
 
+_READS = frozenset({"numpy", "item", "__float__", "__array__"})
+"""What gives the values themselves; other functions compute with them."""
 _QUIET = frozenset({"CACHE", "NOP", "PRECALL", "KW_NAMES", "RESUME", "EXTENDED_ARG"})
 _PUSH = frozenset(
     {
@@ -41,9 +43,15 @@ def is_returned(code: CodeType) -> bool:
     Only where the function itself calls, not one that it called.
     """
     frame: Any = sys._getframe(1)
+    asked = ""
     while frame is not None and frame.f_code.co_filename in OURS:
-        frame = frame.f_back
-    if frame is None or frame.f_code is not code or not _is_called_by_us(frame):
+        asked, frame = frame.f_code.co_name, frame.f_back
+    if (
+        asked not in _READS
+        or frame is None
+        or frame.f_code is not code
+        or not _is_called_by_us(frame)
+    ):
         return False
     instructions, offsets = _instructions(code)
     # a call is left at its own offset or at that of the caches behind it

@@ -146,10 +146,31 @@ class Scalar:
         return self._with("div", other, True)
 
     def __pow__(self, other: Any) -> Any:
-        return self.exact() ** (other.exact() if type(other) is Scalar else other)
+        return self.exact() ** _exact(other)
 
     def __rpow__(self, other: Any) -> Any:
         return other ** self.exact()
+
+    def __mod__(self, other: Any) -> Any:
+        return self.exact() % _exact(other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return other % self.exact()
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self.exact() // _exact(other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return other // self.exact()
+
+    def __divmod__(self, other: Any) -> Any:
+        return divmod(self.exact(), _exact(other))
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return divmod(other, self.exact())
+
+    def __trunc__(self) -> int:
+        return int(self.exact())
 
     def __neg__(self) -> Any:
         if type(self.number) is int:
@@ -190,3 +211,8 @@ class Scalar:
 
     def __ne__(self, other: Any) -> Any:
         return self._compared("ne", other)
+
+
+def _exact(value: Any) -> Any:
+    """A number itself, which the rest of the trace depends on."""
+    return value.exact() if type(value) is Scalar else value

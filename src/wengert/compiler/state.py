@@ -30,7 +30,7 @@ __all__ = ["State", "state_of"]
 
 _DEPTH = 8
 _MOST = 2000
-_ITERATORS = frozenset(type(iter(each)) for each in ([], (), range(0)))
+_ITERATORS = frozenset({type(iter([])), type(iter(())), type(iter(range(0)))})
 
 
 class State:
@@ -62,9 +62,17 @@ class State:
     def is_kept(self) -> bool:
         """Whether its tensors still have the histories that they had, and no hooks."""
         return all(
-            tensor.edge is self.edges[place] and (tensor.ext is None or not tensor.ext.hooks)
+            tensor.edge is self.edges[place] and not _has_hooks(tensor)
             for place, tensor in self.tensors.items()
         )
+
+
+def _has_hooks(tensor: Any) -> bool:
+    edge = tensor.edge
+    if edge is LEAF:
+        return tensor.ext is not None and bool(tensor.ext.hooks)
+    node = edge.node if edge.seq == 0 else edge
+    return node.ext is not None and bool(node.ext.tensor_hooks)
 
 
 class _Unknown(Exception):
@@ -205,6 +213,9 @@ def _positions(code: CodeType) -> list[Any]:
 @functools.lru_cache(512)
 def _loops(code: CodeType) -> tuple[tuple[int, int], ...]:
     """From where to where ``for`` loops reach in a function."""
+    if dis.opmap["FOR_ITER"] not in code.co_code[::2]:
+        # most have none, and reading all instructions takes long
+        return ()
     spans = []
     for instruction in dis.get_instructions(code):
         if instruction.opname == "FOR_ITER":

@@ -199,7 +199,9 @@ class Sym(Lifted):
         return array.copy() if copy else array
 
     def __getitem__(self, index: Any) -> Any:
-        return self._escaped("reading elements")[index]
+        parts = index if isinstance(index, tuple) else (index,)
+        places = tuple([part.array if isinstance(part, Sym) else part for part in parts])
+        return self._escaped("reading elements")[places]
 
     def __iter__(self) -> Any:
         return iter(self._escaped("reading elements"))

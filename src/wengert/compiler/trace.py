@@ -11,23 +11,26 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.compiler.ir import Number, Step, Value
+from wengert.compiler.libraries import slots_of
 from wengert.compiler.operations import BY_SHAPE, S, run
+from wengert.compiler.payloads import real_payload, traces_of
 from wengert.compiler.returns import is_returned
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.state import State, state_of
 from wengert.compiler.sym import Storage, Sym
+from wengert.interp.levels import Lifted
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
 from wengert.tape.inplace import YIELD_BOOLS
-from wengert.tape.node import next_sequence
+from wengert.tape.node import Node, next_sequence
 from wengert.tape.sites import OURS, prepare
 
 __all__ = ["Draw", "Guard", "Reason", "Trace"]
@@ -106,9 +109,16 @@ class Trace:
         What was in such an array before it was written to.
     where
         The line of the user's program that steps are to have, where that is known already.
+    walked_back
+        Whether a backward pass went back beyond a decision, to what was recorded before it.
     """
 
-    def __init__(self, code: CodeType | None = None, until: CodeType | None = None) -> None:
+    def __init__(
+        self,
+        code: CodeType | None = None,
+        until: CodeType | None = None,
+        drawn: Sequence[Any] = (),
+    ) -> None:
         self.active = True
         self.returned: dict[int, tuple[Any, Sym]] = {}
         self.given: list[Sym] = []
@@ -123,9 +133,12 @@ class Trace:
         self.known: dict[int, Sym] = {}
         self.before: dict[Value, Any] = {}
         self.where: tuple[str, int] | None = None
+        self.walked_back = False
+        self._mark: int | None = None
         self.namespace = _Bound(self)
         self._drawing = False
         self._streams = 0
+        self._drawn = iter(drawn)
 
     # -- values ------------------------------------------------------------------------------------
 
@@ -143,9 +156,10 @@ class Trace:
         array.flags.writeable = False
         return Sym(array, self, Value(array.dtype, array.shape, array))
 
-    def memory(self, array: Any) -> Sym:
+    def memory(self, array: Any) -> Any:
         """The symbol of memory that the function has made."""
-        if isinstance(array, Sym):
+        if isinstance(array, Lifted):
+            # random numbers, which may be a batch
             return array
         known = self.known.get(id(array))
         if known is not None and known.array is array:
@@ -216,6 +230,26 @@ class Trace:
             self.where = self.here()
         return before
 
+    def walks(self, edges: Iterable[Any]) -> None:
+        """Note how far back a backward pass may go that is about to start from `edges`."""
+        if self.walked_back or self._mark is None:
+            return
+        seen = set()
+        stack = list(edges)
+        while stack:
+            edge = stack.pop()
+            node = edge.node if edge.seq == 0 else edge
+            if node.seq >= self.start or node in seen:
+                continue
+            if isinstance(node, TensorBase):
+                # a leaf, with nothing behind it
+                continue
+            if node.seq > self._mark:
+                self.walked_back = True
+                return
+            seen.add(node)
+            stack += [edge for edge in node.edges if edge is not None]
+
     def with_number(self, name: str, left: Any, right: Any) -> Any:
         """An operator with a Python number on one side, as NumPy's arrays compute it."""
         symbol, number = (left, right) if isinstance(left, Sym) else (right, left)
@@ -278,6 +312,7 @@ class Trace:
             state = None
             if self._until is not None:
                 state = state_of(self, next_sequence(), self._until)
+                self._mark = self._mark if state is None else state.mark
             self.items.append(Guard(kind, symbol.value, outcome, self.here(), state))
         return outcome
 
@@ -325,14 +360,17 @@ class Trace:
         self._streams = max(self._streams - 1, 0)
         self._drawing, before = True, self.broken
         try:
-            array = draw()
+            # a run that came to an outcome without a trace has drawn already
+            array = next(self._drawn, None)
+            array = draw() if array is None else array
         finally:
             self._drawing = False
         if isinstance(array, Sym) or self.broken is not before:
             self.give_up("random numbers whose distribution depends on values")
             return array
-        symbol = self.input(np.asarray(array))
-        self.items.append(Draw(symbol.value, draw))
+        # some draw into memory that is made once, or in another order than programs read
+        symbol = self.input(np.array(array, order="C"))
+        self.items.append(Draw(symbol.value, lambda: np.array(draw(), order="C")))
         return symbol
 
     def finish(self) -> None:
@@ -342,7 +380,7 @@ class Trace:
         self.active = False
 
     def unmask(self) -> None:
-        """Give tensors that are still there their real arrays in place of symbols.
+        """Give tensors and nodes that are still there their real arrays in place of symbols.
 
         They are found by the garbage collector, since nothing says who may hold one.
         """
@@ -350,8 +388,13 @@ class Trace:
             # by its type: proxies of other libraries may say that they are anything
             if issubclass(type(holder), TensorBase):
                 payload = getattr(holder, "payload", None)
-                if payload.__class__ is Sym and payload.trace is self:
-                    holder.payload = payload.array
+                if isinstance(payload, Lifted) and self in traces_of(payload):
+                    holder.payload = real_payload(payload)
+            elif issubclass(type(holder), Node):
+                for slot in slots_of(type(holder)):
+                    saved = getattr(holder, slot, None)
+                    if saved.__class__ is Sym and saved.trace is self:
+                        setattr(holder, slot, saved.array)
 
     # -- writes ------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from wengert.compiler.ir import Program, Step, Value, substitute, uses
 from wengert.compiler.passes.keys import program_key
+from wengert.compiler.tables import finished
 from wengert.compiler.trace import Draw, Guard, outcome_of
 
 __all__ = ["Block", "Missing", "Tree", "agree", "blocks_of", "key_of"]
@@ -26,7 +27,17 @@ _SHARED = 2048
 
 
 class Missing(Exception):
-    """A decision had an outcome that no trace has met."""
+    """A decision had an outcome that no trace has met.
+
+    Attributes
+    ----------
+    drawn
+        The random numbers that were drawn before it, in their order.
+    """
+
+    def __init__(self, drawn: Sequence[Any] = ()) -> None:
+        super().__init__()
+        self.drawn = drawn
 
 
 class Block:
@@ -164,10 +175,10 @@ class Tree:
         """A program made simpler, and what runs it; blocks that do the same share these."""
         alone = self.root is not None and not self.root.children
         if alone or len(program.steps) > _SHARED:
-            return self._finish(program)
+            return finished(program, self._finish)
         key = program_key(program)
         if key not in self._programs:
-            self._programs[key] = self._finish(program)
+            self._programs[key] = finished(program, self._finish)
         return self._programs[key]
 
     def add(self, inputs: Sequence[Value], items: Iterable[Any], exit: Any) -> bool:
@@ -231,6 +242,9 @@ class Tree:
     def run(self, arrays: Sequence[Any], drawn: dict[Value, Any] | None = None) -> Any:
         """Compute; gives the exit and the values by `Value`.
 
+        With `drawn`, the random numbers of the only trace, it is gone through to its end, whatever
+        decisions on values that are rounded otherwise might say.
+
         Raises
         ------
         Missing
@@ -240,19 +254,28 @@ class Tree:
             self.prepare()
         known: dict[Value, Any] = dict(zip(self.inputs, arrays, strict=True))
         block: Any = self.root
+        made: list[Any] = []
         while True:
             for value, draw in block.draws:
                 known[value] = draw() if drawn is None or value not in drawn else drawn[value]
+                made.append(known[value])
             if block.steps:
-                results = block.executable([known[v] for v in block.inputs])
+                try:
+                    results = block.executable([known[v] for v in block.inputs])
+                except Exception as error:
+                    # the function itself raises it, or catches it
+                    raise Missing(made) from error
                 known.update(zip(block.outputs, results, strict=True))
             guard = block.guard
             if guard is None:
                 return block.exit, known
+            if drawn is not None:
+                (block,) = block.children.values()
+                continue
             outcome = key_of(outcome_of(guard.kind, known[guard.value]))
             block = block.children.get(outcome)
             if block is None:
-                raise Missing(guard)
+                raise Missing(made)
 
     def path_to(self, exit: Any) -> tuple[list[Step], list[Value]]:
         """All steps of the trace that ends in `exit`, and the random numbers that it draws."""

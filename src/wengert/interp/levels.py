@@ -157,6 +157,7 @@ class Lifted:
     traced = False
     """Whether it is a value of a trace, which belongs to no level (see `wengert.compiler.sym`)."""
     trace: Any
+    array: Any
     # NumPy's operators and functions leave values of transforms to these
     __array_ufunc__ = None
     shape: tuple[int, ...]

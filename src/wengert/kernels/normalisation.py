@@ -4,39 +4,63 @@ NOTE [three axes]
 Elements that share a mean lie along dimensions at the end (a layer, a group) or along all but the
 second (a batch). Either way the array is seen as one of three axes (a, k, b), in which k counts
 the means, and the sums over the first and the last are products with ones, which BLAS computes.
+What is done to an array is done to one part after the other, while that is in the cache.
+
+The slopes are in `wengert.kernels.normalisation_slopes`.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 
 __all__ = [
+    "FEW",
+    "PART",
+    "applied",
     "batch_norm",
     "batch_norm_fixed",
+    "channel_sums",
+    "computed_wide",
+    "degenerate",
     "group_norm",
     "layer_norm",
     "moments",
+    "moments_of",
+    "are_near",
+    "parts_of",
+    "repeated",
     "rms_norm",
+    "room",
     "standardise",
-    "standardise_backward",
-    "standardised_sum",
+    "sums_and_dots",
+    "sums_of",
+    "three_axes",
+    "unbuffered",
 ]
 
 Dims = tuple[int, ...]
 
-_PART = 1 << 17
+PART = 1 << 17
 """The number of elements that are taken at a time, so that what is made of them stays close by."""
+_READ = 1 << 20
+"""The number of elements that are taken at a time where nothing is made of them but sums."""
+FEW = 1 << 15
+"""Up to so many elements, to pass over them once more costs less than to find out whether to."""
+_LONG = 1 << 13
+"""NumPy copies what is repeated along rows into a buffer, unless the rows are as long as that."""
+_BUFFER = 256
+"""A buffer so small is not used where rows have twice as many elements."""
 _SHORT = 64
 """Rows up to this length are summed sooner than BLAS is called."""
 
 
-def _widened(kernel: Callable[..., Any]) -> Callable[..., Any]:
+def computed_wide(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """`kernel`, computing in float32 on what has two bytes."""
 
     @functools.wraps(kernel)
@@ -50,7 +74,7 @@ def _widened(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return wide
 
 
-def _three(shape: Dims, dim: Dims) -> Dims:
+def three_axes(shape: Dims, dim: Dims) -> Dims:
     """`shape` as the three axes of which the first and the last are those of `dim`."""
     first = len(shape) - len(dim)
     if not dim or dim[0] == first:
@@ -58,10 +82,10 @@ def _three(shape: Dims, dim: Dims) -> Dims:
     return shape[0], shape[1], math.prod(shape[2:])
 
 
-def _sums(self: Any) -> Any:
+def sums_of(self: Any) -> Any:
     """The sums over the first and the last of three axes."""
     a, k, b = self.shape
-    if a == 1 and b < _SHORT:
+    if a == 1 and b < _SHORT and k < _SHORT:
         return np.add.reduce(self[0], 1)
     if b == 1:
         return np.ones(a, self.dtype).dot(self.reshape(a, k))
@@ -69,220 +93,271 @@ def _sums(self: Any) -> Any:
     return rows if a == 1 else np.add.reduce(rows.reshape(a, k), 0)
 
 
-def _dots(self: Any, other: Any) -> Any:
+def dots_of(self: Any, other: Any) -> Any:
     """The sums of the products over the first and the last of three axes."""
     a, k, b = self.shape
     if a == 1:
         return np.vecdot(self[0], other[0])
     if b == 1:
-        return np.einsum("ij,ij->j", self.reshape(a, k), other.reshape(a, k))
+        return np.ones(a, self.dtype).dot((self * other).reshape(a, k))
     return np.add.reduce(np.vecdot(self, other), 0)
 
 
-def _parts(axes: Dims) -> Iterator[tuple[Any, slice]]:
+def parts_of(axes: Dims, limit: int = PART) -> Iterator[tuple[Any, slice]]:
     """What selects parts of an array of three axes that fit into the cache, and of its means."""
     a, k, b = axes
-    if a * k * b <= _PART:
+    if a * k * b <= limit:
         yield slice(None), slice(None)
     elif a == 1:
-        step = max(1, _PART // b)
+        step = max(1, limit // b)
         for i in range(0, k, step):
             yield (slice(None), slice(i, i + step)), slice(i, i + step)
     else:
-        step = max(1, _PART // (k * b))
+        step = max(1, limit // (k * b))
         for i in range(0, a, step):
             yield slice(i, i + step), slice(None)
 
 
-def _moments(self: Any, eps: float) -> Any:
+def degenerate(eps: float) -> Any:
+    """Where elements are all equal and there is no `eps`, the result is 0 / 0 by definition."""
+    return nullcontext() if eps else np.errstate(invalid="ignore")
+
+
+@contextmanager
+def _small_buffer() -> Iterator[None]:
+    usual = np.setbufsize(_BUFFER)
+    try:
+        yield
+    finally:
+        np.setbufsize(usual)
+
+
+def unbuffered(axes: Dims) -> Any:
+    """While what is repeated along the last of three axes is not copied into a buffer first."""
+    pays = axes[2] >= 2 * _BUFFER and math.prod(axes) > PART
+    return _small_buffer() if pays else nullcontext()
+
+
+def repeated(row: Any, size: int) -> Any:
+    """`row`, one after another until it is long, if that pays for so many elements."""
+    times = -(-_LONG // row.size)
+    return np.concatenate([row] * times) if times > 1 < size // (times * row.size) else row
+
+
+def applied(function: Any, self: Any, values: Any, out: Any, of: slice) -> None:
+    """`function` of a part of three axes and of a number, a row, or a column for the means.
+
+    A row is for the last axis and may be `repeated`; the arrays are contiguous then.
+    """
+    if values.ndim == 2:
+        function(self, values[of], out=out)
+        return
+    size, whole = values.size, self.size - self.size % values.size
+    if not values.ndim or size == 1:
+        function(self, values, out=out)
+    elif whole == self.size:
+        function(self.reshape(-1, size), values, out=out.reshape(-1, size))
+    else:
+        flat, results = self.reshape(-1), out.reshape(-1)
+        function(flat[:whole].reshape(-1, size), values, out=results[:whole].reshape(-1, size))
+        function(flat[whole:], values[: self.size - whole], out=results[whole:])
+
+
+# -- moments --------------------------------------------------------------------------------------
+
+
+def sums_and_dots(self: Any, other: Any) -> tuple[Any, Any]:
+    """The sums of self, and of its products with other, over the first and the last axis."""
+    if self.size <= _READ:
+        return sums_of(self), dots_of(self, other)
+    sums, dots = np.zeros((2, self.shape[1]), self.dtype)
+    for part, of in parts_of(self.shape, _READ):
+        sums[of] += sums_of(self[part])
+        dots[of] += dots_of(self[part], other[part])
+    return sums, dots
+
+
+def are_near(mean: Any, var: Any) -> bool:
+    """Whether all means are within a standard deviation of 0; never, if one is NaN."""
+    return bool((np.abs(mean) <= np.sqrt(var)).all())
+
+
+def moments_of(self: Any, eps: float) -> Any:
     """Means, variances, and one over the roots of the variances plus `eps`, as three rows."""
-    count = self.shape[0] * self.shape[2]
-    result = np.empty((3, self.shape[1]), self.dtype)
+    k, count = self.shape[1], self.shape[0] * self.shape[2]
+    known = np.empty((3, k), self.dtype)
     if self.size == 0:
-        result.fill(np.nan)
-        return result
-    mean, var, scale = result
-    np.divide(_sums(self), count, out=mean)
-    rest, squares = _around(self, mean)
-    # once more, from close by: so no digits are lost where elements are close to each other, and
-    # those that are all equal have no variance
+        known.fill(np.nan)
+        return known
+    mean = known[0]
+    if eps and self.size > FEW:
+        mean.fill(0)
+        # whatever there is to be reported of the values is reported below
+        with np.errstate(over="ignore", invalid="ignore"):
+            _settle(known, *sums_and_dots(self, self), count, eps)
+            # squares of what is far from 0 would have lost the digits of the variance
+            if are_near(mean, known[1]):
+                return known
+    else:
+        np.divide(sums_of(self), count, out=mean)
+    _settle(known, *_around(self, mean), count, eps)
+    return known
+
+
+def _around(self: Any, mean: Any) -> tuple[Any, Any]:
+    """The sums of the distances from the means, and of their squares."""
+    if self.size <= PART:
+        apart = self - mean[:, None]
+        return sums_of(apart), dots_of(apart, apart)
+    rest, squares = np.zeros((2, mean.size), self.dtype)
+    memory = np.empty(0, self.dtype)
+    for part, of in parts_of(self.shape):
+        values = self[part]
+        memory, apart = room(memory, values)
+        np.subtract(values, mean[of, None], out=apart)
+        rest[of] += sums_of(apart)
+        squares[of] += dots_of(apart, apart)
+    return rest, squares
+
+
+def room(memory: Any, like: Any) -> tuple[Any, Any]:
+    """Memory that is large enough for `like`, and as much of it in this shape."""
+    if memory.size < like.size:
+        memory = np.empty(like.size, like.dtype)
+    return memory, memory[: like.size].reshape(like.shape)
+
+
+def _settle(known: Any, rest: Any, squares: Any, count: int, eps: float) -> None:
+    """Make moments of first means, and sums of the distances from these and of their squares.
+
+    Distances are from close by: so no digits are lost where elements are close to each other, and
+    those that are all equal have no variance.
+    """
+    mean, var, scale = known
     rest /= count
     np.divide(squares, count, out=var)
     var -= rest * rest
     np.maximum(var, 0, out=var)
     mean += rest
     np.add(var, eps, out=scale)
+    np.sqrt(scale, out=scale)
     if eps or scale.all():
-        np.divide(1, np.sqrt(scale, out=scale), out=scale)
+        np.divide(1, scale, out=scale)
     else:
         # without eps, elements that are all equal give 0 / 0 by definition
         with np.errstate(divide="ignore"):
-            np.divide(1, np.sqrt(scale, out=scale), out=scale)
-    return result
+            np.divide(1, scale, out=scale)
 
 
-def _around(self: Any, mean: Any) -> tuple[Any, Any]:
-    """The sums of the distances from the means, and of their squares."""
-    if self.size <= _PART:
-        apart = np.subtract(self, mean[:, None], order="C")
-        return _sums(apart), _dots(apart, apart)
-    rest, squares = np.zeros_like(mean), np.zeros_like(mean)
-    memory = np.empty(0, self.dtype)
-    for part, of in _parts(self.shape):
-        values = self[part]
-        if memory.size < values.size:
-            memory = np.empty(values.size, self.dtype)
-        apart = memory[: values.size].reshape(values.shape)
-        np.subtract(values, mean[of, None], out=apart)
-        rest[of] += _sums(apart)
-        squares[of] += _dots(apart, apart)
-    return rest, squares
-
-
-@_widened
+@computed_wide
 def moments(self: Any, dim: Dims, eps: float) -> Any:
     """Means, variances without correction, and 1 / sqrt(variance + eps) along `dim`, in rows."""
-    return _moments(self.reshape(_three(self.shape, dim)), eps)
+    return moments_of(self.reshape(three_axes(self.shape, dim)), eps)
 
 
-def _degenerate(eps: float) -> Any:
-    # where elements are all equal and there is no eps, the result is 0 / 0 by definition
-    return nullcontext() if eps else np.errstate(invalid="ignore")
+@computed_wide
+def channel_sums(self: Any) -> Any:
+    """The sums over all dimensions but the second."""
+    return sums_of(self.reshape(self.shape[0], self.shape[1], math.prod(self.shape[2:])))
 
 
-def _standard(self: Any, known: Any, eps: float) -> Any:
-    mean, _, scale = known if known.size else _moments(self, eps)
-    result = self - mean[:, None]
-    with _degenerate(eps):
-        result *= scale[:, None]
+# -- standardised values --------------------------------------------------------------------------
+
+
+def _is(value: Any, number: int) -> bool:
+    return not value.ndim and bool(value == number)
+
+
+def _stepwise(self: Any, steps: Sequence[tuple[Any, Any]]) -> Any:
+    """What functions make of three axes and their second arguments, part by part."""
+    if self.size <= FEW:
+        (first, other), *more = steps
+        result = first(self, other)
+        for function, other in more:
+            function(result, other, result)
+        return result
+    result = np.empty(self.shape, self.dtype)
+    with unbuffered(self.shape):
+        for part, of in parts_of(self.shape):
+            values, out = self[part], result[part]
+            for function, other in steps:
+                applied(function, values, other, out, of)
+                values = out
     return result
 
 
-@_widened
+def _standard(self: Any, known: Any, weight: Any, bias: Any, eps: float) -> Any:
+    """``(self - mean) * scale * weight + bias``, with a number for each mean, or for all."""
+    mean, var, scale = known
+    with degenerate(eps):
+        factor = scale if _is(weight, 1) else scale * weight
+        steps: list[tuple[Any, Any]] = [(np.subtract, mean), (np.multiply, factor)]
+        if not _is(bias, 0):
+            if self.size > FEW and are_near(mean, var):
+                steps = [(np.multiply, factor), (np.add, bias - mean * factor)]
+            else:
+                steps.append((np.add, bias if bias.ndim else bias.repeat(mean.size)))
+        if self.shape[2] == 1 < self.shape[0] and self.size > FEW:
+            self = np.ascontiguousarray(self)
+            steps = [(function, repeated(values, self.size)) for function, values in steps]
+        else:
+            steps = [(f, values[:, None] if values.ndim else values) for f, values in steps]
+        return _stepwise(self, steps)
+
+
+@computed_wide
 def standardise(self: Any, known: Any, dim: Dims, eps: float) -> Any:
     """Distances from the means of the elements along `dim`, over standard deviations."""
-    return _standard(self.reshape(_three(self.shape, dim)), known, eps).reshape(self.shape)
+    values = self.reshape(three_axes(self.shape, dim))
+    known = known if known.size else moments_of(values, eps)
+    one, zero = np.array((1, 0), self.dtype)
+    return _standard(values, known, one, zero, eps).reshape(self.shape)
 
 
-@_widened
-def standardise_backward(
-    self: Any, input: Any, weight: Any, known: Any, dim: Dims, eps: float
-) -> Any:
-    """The derivative of `standardise` at `input`, a symmetric matrix, times self and weights.
-
-    The weights are those of the last dimensions, or of the second if `dim` is all but that.
-    """
-    if self.size == 0:
-        return self.copy()
-    axes = _three(input.shape, dim)
-    g, x = self.reshape(axes), input.reshape(axes)
-    count = axes[0] * axes[2]
-    mean, _, scale = known if known.size else _moments(x, eps)
-    result = np.empty(axes, self.dtype)
-    memory = np.empty(0, self.dtype)
-    inside = axes[0] == 1 and weight.ndim > 0 and dim[0] == input.ndim - len(dim)
-    row = weight.reshape(-1)
-    factor = 1 if inside else weight
-    sums, dots = (_sums(g), _dots(g, x)) if axes[0] > 1 else (None, None)
-    for part, of in _parts(axes):
-        h, y, out = g[part], x[part], result[part]
-        if memory.size < h.size:
-            memory = np.empty(h.size, self.dtype)
-        scaled = memory[: h.size].reshape(h.shape)
-        if inside:
-            h = np.multiply(h, row, out=scaled)
-        if axes[0] == 1:
-            sums, dots = _sums(h), _dots(h, y)
-        with _degenerate(eps):
-            m, s = mean[of], scale[of]
-            along = (m * sums - dots) * (factor * s * s * s / count)
-            s = s * factor
-            np.multiply(y, along[:, None], out=out)
-            out -= (m * along + s * sums / count)[:, None]
-            out += np.multiply(h, s[:, None], out=scaled)
-    return result.reshape(self.shape)
+# -- layers, groups and batches -------------------------------------------------------------------
 
 
-@_widened
-def standardised_sum(self: Any, input: Any, known: Any, dim: Dims, eps: float, over: str) -> Any:
-    """The sums of the products of self and the standardised input.
-
-    They are `over` what the moments are taken over ("within"), over all else ("across"), or over
-    the last dimension of three, where the moments are over the last two ("last").
-    """
-    axes = _three(input.shape, dim)
-    if self.size == 0:
-        sizes = {"across": input.shape[dim[0] :], "within": axes[1:2], "last": input.shape[:2]}
-        return np.zeros(sizes[over], self.dtype)
-    mean, _, scale = known if known.size else _moments(input.reshape(axes), eps)
-    with _degenerate(eps):
-        if over == "across":
-            return _across(self.reshape(axes), input.reshape(axes), mean, scale).reshape(
-                input.shape[dim[0] :]
-            )
-        if over == "within":
-            g, x = self.reshape(axes), input.reshape(axes)
-            return scale * (_dots(g, x) - mean * _sums(g))
-        sums = self.dot(np.ones(input.shape[2], self.dtype))
-        return scale[:, None] * (np.vecdot(self, input) - mean[:, None] * sums)
-
-
-def _across(self: Any, input: Any, mean: Any, scale: Any) -> Any:
-    """The sums over all rows of the products of self and the standardised input."""
-    total = np.zeros(self.shape[2], self.dtype)
-    memory = np.empty(0, self.dtype)
-    for part, of in _parts(self.shape):
-        g, x = self[part][0], input[part][0]
-        if memory.size < g.size:
-            memory = np.empty(g.size, self.dtype)
-        product = np.multiply(g, x, out=memory[: g.size].reshape(g.shape))
-        total += scale[of].dot(product)
-        total -= (scale[of] * mean[of]).dot(g)
-    return total
-
-
-def _affine(result: Any, weight: Any, bias: Any, shape: Dims) -> None:
-    """Multiply by weights and add biases, of `shape` or one for all."""
-    if weight.ndim:
-        result *= weight.reshape(shape)
-    elif weight != 1:
-        result *= weight
-    if bias.ndim:
-        result += bias.reshape(shape)
-    elif bias != 0:
-        result += bias
-
-
-@_widened
+@computed_wide
 def layer_norm(self: Any, weight: Any, bias: Any, known: Any, dim: Dims, eps: float) -> Any:
     """`standardise` along the last dimensions, times weights, plus biases of their shape."""
-    axes = _three(self.shape, dim)
-    result = _standard(self.reshape(axes), known, eps)
-    _affine(result, weight, bias, axes[2:])
-    return result.reshape(self.shape)
+    values = np.ascontiguousarray(self).reshape(three_axes(self.shape, dim))
+    mean, _, scale = known if known.size else moments_of(values, eps)
+    steps: list[tuple[Any, Any]] = [
+        (np.subtract, mean[:, None]),
+        (np.multiply, scale[:, None]),
+    ]
+    for function, other, nothing in ((np.multiply, weight, 1), (np.add, bias, 0)):
+        if not _is(other, nothing):
+            row = other.reshape(-1)
+            steps.append((function, row if self.size <= FEW else repeated(row, self.size)))
+    with degenerate(eps):
+        return _stepwise(values, steps).reshape(self.shape)
 
 
-@_widened
+@computed_wide
 def group_norm(self: Any, weight: Any, bias: Any, known: Any, groups: int, eps: float) -> Any:
     """`standardise` over groups of channels, times weights, plus biases of the channels."""
+    if self.size == 0:
+        return self.copy()
     n, channels = self.shape[:2]
-    within = math.prod(self.shape[2:])
-    rows = self.reshape(1, n * groups, channels // groups * within)
-    result = _standard(rows, known, eps).reshape(n, channels, within)
-    _affine(result, weight, bias, (channels, 1))
-    return result.reshape(self.shape)
+    if not known.size:
+        known = moments_of(self.reshape(1, n * groups, self.size // (n * groups)), eps)
+    values = self.reshape(1, n * channels, math.prod(self.shape[2:]))
+    if channels != groups:
+        known = known.repeat(channels // groups, axis=1)
+    weight, bias = (np.concatenate([v] * n) if v.ndim else v for v in (weight, bias))
+    return _standard(values, known, weight, bias, eps).reshape(self.shape)
 
 
-@_widened
+@computed_wide
 def batch_norm(self: Any, weight: Any, bias: Any, known: Any, eps: float) -> Any:
     """`standardise` along all dimensions but the second, times weights, plus biases."""
-    axes = self.shape[0], self.shape[1], math.prod(self.shape[2:])
-    result = _standard(self.reshape(axes), known, eps)
-    _affine(result, weight, bias, (axes[1], 1))
-    return result.reshape(self.shape)
+    values = self.reshape(self.shape[0], self.shape[1], math.prod(self.shape[2:]))
+    known = known if known.size else moments_of(values, eps)
+    return _standard(values, known, weight, bias, eps).reshape(self.shape)
 
 
-@_widened
+@computed_wide
 def batch_norm_fixed(self: Any, weight: Any, bias: Any, mean: Any, var: Any, eps: float) -> Any:
     """`batch_norm` with means and variances that are given."""
     column = (self.shape[1], *[1] * (self.ndim - 2))
@@ -293,10 +368,10 @@ def batch_norm_fixed(self: Any, weight: Any, bias: Any, mean: Any, var: Any, eps
     return result
 
 
-@_widened
+@computed_wide
 def rms_norm(self: Any, weight: Any, dim: Dims, eps: float) -> Any:
     """Self over the root of the mean of its squares along the last dimensions, times weights."""
-    _, k, count = _three(self.shape, dim)
+    _, k, count = three_axes(self.shape, dim)
     if self.size == 0:
         return self.copy()
     rows = self.reshape(k, count)

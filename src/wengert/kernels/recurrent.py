@@ -116,40 +116,55 @@ def _lstm_parts(known: Any, count: int, hidden: int) -> tuple[Any, Any, Any, Any
 
 
 def lstm_states(
-    x: Any, weight: Any, h0: Any, c0: Any, *, sizes: Sizes, reverse: bool
+    x: Any, weight: Any, h0: Any, c0: Any, *, sizes: Sizes, reverse: bool, keep: bool = True
 ) -> tuple[Any, Any, Any, Any]:
     """What `lstm_layer` returns, and what its derivative needs of each step.
 
-    The rows of `x` are what the gates get from outside: i, f, g and o, one after the other.
+    The rows of `x` are what the gates get from outside: i, f, g and o, one after the other. If what
+    the derivative needs is not to be kept, all steps are taken in the memory of one.
     """
     count, hidden = x.shape[0], c0.shape[1]
-    known = np.empty(7 * count * hidden, x.dtype)
-    gates, cells, bent, after = _lstm_parts(known, count, hidden)
-    turned = np.ascontiguousarray(weight.T)
+    rows = count if keep else len(c0)
+    known = np.empty(7 * count * hidden if keep else 0, x.dtype)
+    if keep:
+        gates, cells, bent, after = _lstm_parts(known, count, hidden)
+    else:
+        gates, after = np.empty((rows, 4 * hidden), x.dtype), np.empty((count, hidden), x.dtype)
+        cells, bent = np.empty((2, rows, hidden), x.dtype)
+    # negative sums throughout, of which sigmoids need the exponentials
+    turned, one = np.negative(weight.T, order="C"), np.ones((), x.dtype)
     scratch = np.empty_like(c0)
-    state, cell, two, three = h0, c0, 2 * hidden, 3 * hidden
+    state, cell, two, three, width = h0, c0, 2 * hidden, 3 * hidden, -1
     with np.errstate(over="ignore"):
         for start, size in steps(sizes, reverse):
             end = start + size
-            state, cell = _carried(state, h0, size), _carried(cell, c0, size)
-            a, c, g = gates[start:end], cells[start:end], scratch[:size]
-            np.matmul(state, turned, out=a)
-            a += x[start:end]
-            np.tanh(a[:, two:three], out=g)
-            _sigmoid(a)
-            a[:, two:three] = g
-            np.multiply(a[:, hidden:two], cell, out=c)
-            g *= a[:, :hidden]
-            c += g
-            np.tanh(c, out=bent[start:end])
+            if keep or size != width:
+                own, width = (slice(start, end) if keep else slice(size)), size
+                a, c, b, g = gates[own], cells[own], bent[own], scratch[:size]
+                i, f, fresh, o = a[:, :hidden], a[:, hidden:two], a[:, two:three], a[:, three:]
+            np.dot(_carried(state, h0, size), turned, out=a)
+            np.subtract(a, x[start:end], out=a)
+            np.tanh(fresh, out=g)
+            np.exp(a, out=a)
+            np.add(a, one, out=a)
+            np.divide(one, a, out=a)
+            if keep:
+                np.negative(g, out=fresh)
+            np.multiply(f, _carried(cell, c0, size), out=c)
+            np.multiply(g, i, out=g)
+            np.subtract(c, g, out=c)
+            np.tanh(c, out=b)
             cell, state = c, after[start:end]
-            np.multiply(a[:, three:], bent[start:end], out=state)
+            np.multiply(o, b, out=state)
+    if not keep:
+        # sequences that have ended are in the last rows
+        return after, _final(after, sizes, reverse), cells, known
     return after.copy(), _final(after, sizes, reverse), _final(cells, sizes, reverse), known
 
 
 def lstm_layer(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any, Any]:
     """The states h of each step, and the final h and c; of x, weight, h0, c0 and `known`."""
-    return lstm_states(*tensors[:4], sizes=sizes, reverse=reverse)[:3]
+    return lstm_states(*tensors[:4], sizes=sizes, reverse=reverse, keep=False)[:3]
 
 
 def lstm_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any, Any, Any]:
@@ -198,43 +213,50 @@ def lstm_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any,
 
 
 def gru_states(
-    x: Any, weight: Any, bias: Any, h0: Any, *, sizes: Sizes, reverse: bool
+    x: Any, weight: Any, bias: Any, h0: Any, *, sizes: Sizes, reverse: bool, keep: bool = True
 ) -> tuple[Any, Any, Any]:
     """What `gru_layer` returns, and planes of r, z, n, what r multiplies, and h.
 
-    The rows of `x` are what the gates get from outside: r, z and n, one after the other.
+    The rows of `x` are what the gates get from outside: r, z and n, one after the other. If the
+    planes are not to be kept, there are none.
     """
     count, hidden = x.shape[0], h0.shape[1]
-    known = np.empty((5, count, hidden), x.dtype)
-    after = known[4]
-    turned = np.ascontiguousarray(weight.T)
-    gates = np.empty((len(h0), 3 * hidden), x.dtype)
-    state, two = h0, 2 * hidden
+    known = np.empty((5, count, hidden) if keep else 0, x.dtype)
+    after = known[4] if keep else np.empty((count, hidden), x.dtype)
+    two, one = 2 * hidden, np.ones((), x.dtype)
+    # negative sums for r and z, of which sigmoids need the exponentials
+    turned, bias = weight.T.copy(order="C"), bias.copy()
+    for values in (turned[:, :two], bias[:two]):
+        np.negative(values, out=values)
+    gates, scratch = np.empty((len(h0), 3 * hidden), x.dtype), np.empty_like(h0)
+    state = h0
     with np.errstate(over="ignore"):
         for start, size in steps(sizes, reverse):
             end = start + size
             a, outer, before = gates[:size], x[start:end], _carried(state, h0, size)
-            r, z, n, inner, state = known[:, start:end]
-            np.matmul(before, turned, out=a)
-            a += bias
-            inner[...] = a[:, two:]
-            front = a[:, :two]
-            front += outer[:, :two]
-            _sigmoid(front)
-            r[...] = a[:, :hidden]
-            z[...] = a[:, hidden:two]
-            np.multiply(r, inner, out=n)
-            n += outer[:, two:]
+            front, state = a[:, :two], after[start:end]
+            n = known[2, start:end] if keep else scratch[:size]
+            np.dot(before, turned, out=a)
+            np.add(a, bias, out=a)
+            np.subtract(front, outer[:, :two], out=front)
+            np.exp(front, out=front)
+            np.add(front, one, out=front)
+            np.divide(one, front, out=front)
+            if keep:
+                for plane, at in ((0, 0), (1, hidden), (3, two)):
+                    known[plane, start:end] = a[:, at : at + hidden]
+            np.multiply(a[:, :hidden], a[:, two:], out=n)
+            np.add(n, outer[:, two:], out=n)
             np.tanh(n, out=n)
             np.subtract(before, n, out=state)
-            state *= z
-            state += n
-    return after.copy(), _final(after, sizes, reverse), known
+            np.multiply(state, a[:, hidden:two], out=state)
+            np.add(state, n, out=state)
+    return after.copy() if keep else after, _final(after, sizes, reverse), known
 
 
 def gru_layer(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any]:
     """The states of each step, and the final one; of x, weight, bias, h0 and `known`."""
-    return gru_states(*tensors[:4], sizes=sizes, reverse=reverse)[:2]
+    return gru_states(*tensors[:4], sizes=sizes, reverse=reverse, keep=False)[:2]
 
 
 def gru_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any, Any, Any]:
@@ -280,28 +302,36 @@ def gru_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any, 
 
 
 def rnn_states(
-    x: Any, weight: Any, h0: Any, *, sizes: Sizes, reverse: bool, nonlinearity: str
+    x: Any,
+    weight: Any,
+    h0: Any,
+    *,
+    sizes: Sizes,
+    reverse: bool,
+    nonlinearity: str,
+    keep: bool = True,
 ) -> tuple[Any, Any, Any]:
-    """What `rnn_layer` returns, and once more the states, which its derivative needs."""
-    known = np.empty((x.shape[0], h0.shape[1]), x.dtype)
+    """What `rnn_layer` returns, and once more the states, if they are to be kept."""
+    after = np.empty((x.shape[0], h0.shape[1]), x.dtype)
     turned = np.ascontiguousarray(weight.T)
     state = h0
     for start, size in steps(sizes, reverse):
-        after = known[start : start + size]
-        np.matmul(_carried(state, h0, size), turned, out=after)
-        after += x[start : start + size]
+        own = after[start : start + size]
+        np.dot(_carried(state, h0, size), turned, out=own)
+        np.add(own, x[start : start + size], out=own)
         if nonlinearity == "tanh":
-            np.tanh(after, out=after)
+            np.tanh(own, out=own)
         else:
-            np.maximum(after, 0, out=after)
-        state = after
-    return known.copy(), _final(known, sizes, reverse), known
+            np.maximum(own, 0, out=own)
+        state = own
+    known = after.copy() if keep else np.empty(0, x.dtype)
+    return after, _final(after, sizes, reverse), known
 
 
 def rnn_layer(*tensors: Any, sizes: Sizes, reverse: bool, nonlinearity: str) -> tuple[Any, Any]:
     """The states of each step, and the final one; of x, weight, h0 and `known`."""
     how: dict[str, Any] = {"sizes": sizes, "reverse": reverse, "nonlinearity": nonlinearity}
-    return rnn_states(*tensors[:3], **how)[:2]
+    return rnn_states(*tensors[:3], **how, keep=False)[:2]
 
 
 def rnn_backward(

@@ -139,6 +139,7 @@ _CLASSES: dict[str, tuple[str, ...]] = {
         "ZeroPad2d",
         "ZeroPad3d",
     ),
+    "parallel": ("DataParallel",),
     "pixelshuffle": ("ChannelShuffle", "PixelShuffle", "PixelUnshuffle"),
     "pooling": (
         "AvgPool1d",

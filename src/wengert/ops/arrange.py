@@ -241,7 +241,12 @@ def tile(input: Any, *sizes: Any, dims: Any = None) -> Any:
 
 
 def repeat_interleave(
-    input: Any, repeats: Any, dim: int | None = None, *, output_size: int | None = None
+    input: Any,
+    repeats: Any,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
+    axis: Any = None,
 ) -> Any:
     """Each position of a dimension several times, copies next to each other.
 
@@ -253,6 +258,8 @@ def repeat_interleave(
         How often; a tensor says it for each position.
     dim : int, optional
         The dimension; without it all elements in one.
+    axis : int, optional
+        NumPy's name of `dim`.
     output_size : int, optional
         Accepted for PyTorch's sake.
 
@@ -272,6 +279,8 @@ def repeat_interleave(
     >>> wg.tensor([1, 2]).repeat_interleave(2)
     tensor([1, 1, 2, 2])
     """
+    if axis is not None:
+        dim = axis
     x = operand(input, "repeat_interleave")
     if dim is None:
         x, dim = reshape(x, -1), 0

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.dtypes import is_differentiable
 from wengert.ops.arrange import repeat_interleave
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.dropout import dropout
@@ -23,6 +24,7 @@ from wengert.ops.shape import reshape
 from wengert.prims import numbers as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.lift import cast
+from wengert.tape.modes import mixes_dtypes
 from wengert.tape.record import T
 
 __all__ = [
@@ -91,7 +93,7 @@ def scaled_dot_product_attention(
         operand(value, op, "value", 3),
     )
     kinds = [t.payload.dtype for t in (q, k, v)]
-    if len(set(kinds)) > 1:
+    if len(set(kinds)) > 1 and not mixes_dtypes():
         raise RuntimeError(
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
             f"{dtype_name(q.payload)} key.dtype: {dtype_name(k.payload)} and value.dtype: "
@@ -175,7 +177,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """
     a, b = operand(x1, "cosine_similarity", "x1"), operand(x2, "cosine_similarity", "x2", 2)
     kind = np.result_type(a.payload.dtype, b.payload.dtype)
-    if kind.kind not in "fc":
+    if not is_differentiable(kind):
         raise RuntimeError(
             "expected common dtype to be floating point, yet common dtype is "
             f"{dtype_name(np.empty(0, kind))}"

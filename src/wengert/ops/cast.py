@@ -123,6 +123,10 @@ def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
         if short not in known:
             raise ValueError(f"invalid type: '{dtype}'")
         dtype = known[short]
+    elif isinstance(dtype, type):
+        # a class such as FloatTensor says its own; NumPy's classes do not
+        own = getattr(dtype, "dtype", None)
+        dtype = own if isinstance(own, DType) else dtype
     return to(input, dtype)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from wengert.kernels.columns import result_size
 from wengert.ops.coerce import dtype_name
+from wengert.tape.modes import mixes_dtypes
 
 __all__ = ["check_dtypes", "checked", "ints"]
 
@@ -250,6 +251,8 @@ _CTYPES = {
 
 def check_dtypes(x: Any, w: Any, b: Any) -> None:
     """Refuse arrays of several dtypes."""
+    if (x.dtype == w.dtype and (b is None or b.dtype == x.dtype)) or mixes_dtypes():
+        return
     if x.dtype != w.dtype:
         have, found = dtype_name(x), dtype_name(w)
         if "c" in (x.dtype.kind, w.dtype.kind):
@@ -261,9 +264,8 @@ def check_dtypes(x: Any, w: Any, b: Any) -> None:
             f"expected scalar type {have} but found {found}: the input is {x.dtype}, the weight "
             f"{w.dtype}; convert one of them with .to(dtype)"
         )
-    if b is not None and b.dtype != x.dtype:
-        have, found = [_CTYPES.get(name, name) for name in (dtype_name(x), dtype_name(b))]
-        raise RuntimeError(
-            f"Input type ({have}) and bias type ({found}) should be the same: convert one of them "
-            "with .to(dtype)"
-        )
+    have, found = [_CTYPES.get(name, name) for name in (dtype_name(x), dtype_name(b))]
+    raise RuntimeError(
+        f"Input type ({have}) and bias type ({found}) should be the same: convert one of them with "
+        ".to(dtype)"
+    )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from wengert.base.errors import long_name
+from wengert.interp.levels import Lifted
 from wengert.ops.coerce import operand
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli
@@ -63,7 +65,11 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
         factors = np.zeros(payload.shape, payload.dtype)
     else:
         template = payload
-        if not isinstance(payload, np.ndarray):
+        if isinstance(payload, Lifted) and payload.traced:
+            # how it lies in memory, without the memory
+            array = payload.array
+            template = as_strided(np.empty((), array.dtype), array.shape, array.strides)
+        if not isinstance(template, np.ndarray):
             template = np.empty(payload.shape, payload.dtype)
         factors = drawn(lambda: draw_bernoulli(template, 1 - p) / (1 - p))
     noise = new_tensor(factors)

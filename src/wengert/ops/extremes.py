@@ -275,7 +275,9 @@ def _along(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[
     return result if out is None else into(out, result, name)
 
 
-def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, out: Any = None) -> Any:
+def aminmax(
+    input: Any, *, dim: int | None = None, keepdim: bool = False, out: Any = None, axis: Any = None
+) -> Any:
     """The smallest and the largest elements, of all or along a dimension.
 
     Parameters
@@ -284,6 +286,8 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, out: A
         Of any real dtype.
     dim : int, optional
         The dimension to search; all by default.
+    axis : int, optional
+        NumPy's name of `dim`.
     keepdim : bool
         Whether to leave a dimension of size 1 in its place.
     out : tuple of Tensor, optional
@@ -308,6 +312,8 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, out: A
     >>> low, high
     (tensor(1.), tensor(3.))
     """
+    if axis is not None:
+        dim = axis
     input = real_input(input, "aminmax", "aminmax")
     payload = input.payload
     dims = all_dims(dim, payload.ndim, "aminmax")

@@ -113,6 +113,9 @@ def along(input: Any, dim: Any, index: Any, op: str) -> tuple[Any, Any, int]:
             )
     if op == "gather":
         _check_bounds(where.payload, shape[axis] if shape else 1, axis)
+    if shape and not places:
+        # one position without a dimension names one place of a vector
+        where = T.view(where, shape=(1,))
     return x, where, axis
 
 
@@ -156,8 +159,8 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
             f"{dtype_name(out.payload).lower()} instead"
         )
     result = T.gather(x, where, dim=axis)
-    if not where.payload.size:
-        result = T.view(result, shape=tuple(index.shape))
+    if result.payload.shape != index.payload.shape:
+        result = T.view(result, shape=index.payload.shape)
     return result if out is None else into(out, result, "gather")
 
 

@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
+def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any:
     """Tensors one after the other along a dimension.
 
     Parameters
@@ -32,6 +32,8 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
         over.
     dim : int
         The dimension.
+    axis : int, optional
+        NumPy's name of `dim`.
     out : Tensor, optional
         Where to write the result; outside the graph only.
 
@@ -53,6 +55,8 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
     >>> wg.cat([wg.tensor([1, 2]), wg.tensor([3])])
     tensor([1, 2, 3])
     """
+    if axis is not None:
+        dim = axis
     values = operands(tensors, "cat")
     if not values:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
@@ -82,7 +86,7 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
     return result if out is None else into(out, result, "cat")
 
 
-def concat(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
+def concat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any:
     """`cat` under another name.
 
     Parameters
@@ -91,6 +95,8 @@ def concat(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
         Of shapes that differ in `dim` only.
     dim : int
         The dimension.
+    axis : int, optional
+        NumPy's name of `dim`.
     out : Tensor, optional
         Where to write the result; outside the graph only.
 
@@ -110,10 +116,12 @@ def concat(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
     >>> wg.concat([wg.tensor([1, 2]), wg.tensor([3])])
     tensor([1, 2, 3])
     """
+    if axis is not None:
+        dim = axis
     return cat(tensors, dim, out=out)
 
 
-def concatenate(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
+def concatenate(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any:
     """`cat` under NumPy's name.
 
     Parameters
@@ -122,6 +130,8 @@ def concatenate(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
         Of shapes that differ in `dim` only.
     dim : int
         The dimension.
+    axis : int, optional
+        NumPy's name of `dim`.
     out : Tensor, optional
         Where to write the result; outside the graph only.
 
@@ -141,10 +151,12 @@ def concatenate(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
     >>> wg.concatenate([wg.tensor([1, 2]), wg.tensor([3])])
     tensor([1, 2, 3])
     """
+    if axis is not None:
+        dim = axis
     return cat(tensors, dim, out=out)
 
 
-def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
+def stack(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any:
     """Tensors of one shape as the positions of a new dimension.
 
     Parameters
@@ -153,6 +165,8 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
         Of one shape; their dtypes are promoted.
     dim : int
         Where the new dimension is in the result.
+    axis : int, optional
+        NumPy's name of `dim`.
     out : Tensor, optional
         Where to write the result; outside the graph only.
 
@@ -172,6 +186,8 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
     >>> wg.stack([wg.tensor(1.0), wg.tensor(2.0)])
     tensor([1., 2.])
     """
+    if axis is not None:
+        dim = axis
     values = operands(tensors, "stack")
     if not values:
         raise RuntimeError("stack expects a non-empty TensorList")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.interp.levels import Lifted
 from wengert.kernels.create import dense_order
 from wengert.ops.convert import to_array
 from wengert.ops.create import COPY_CONSTRUCT, copied, empty, filled, full, ones, zeros
@@ -32,6 +33,8 @@ def memory_like(function: str, input: Any, dtype: Any) -> Any:
     """Uninitialised memory like that of a tensor."""
     payload = input_tensor(function, input).payload
     kind = payload.dtype if dtype is None else type_of(dtype)
+    if isinstance(payload, Lifted) and payload.traced:
+        payload = payload.array
     if isinstance(payload, np.ndarray):
         return np.empty_like(payload, kind, order=dense_order(payload))
     return np.empty(payload.shape, kind)

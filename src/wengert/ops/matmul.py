@@ -12,6 +12,7 @@ from wengert.base.shapes import broadcast
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.out import into
 from wengert.ops.shape import in_shape
+from wengert.tape.modes import mixes_dtypes
 from wengert.tape.record import T
 
 __all__ = [
@@ -32,7 +33,7 @@ __all__ = [
 
 def check_dtypes(a: Any, b: Any, message: str) -> None:
     """Refuse two dtypes (with `message`, which names them) and bools."""
-    if a.dtype != b.dtype:
+    if a.dtype != b.dtype and not mixes_dtypes():
         raise RuntimeError(
             message.format(
                 dtype_name(a), dtype_name(b), dtype_name(a).lower(), dtype_name(b).lower()

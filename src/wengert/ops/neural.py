@@ -15,7 +15,7 @@ from wengert.tape.record import T
 __all__ = ["log_softmax", "softmax"]
 
 
-def softmax(input: Any, dim: int, dtype: Any = None) -> Any:
+def softmax(input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = None) -> Any:
     """Exponentials of the elements, scaled so that they add up to 1 along a dimension.
 
     Parameters
@@ -24,6 +24,8 @@ def softmax(input: Any, dim: int, dtype: Any = None) -> Any:
         Of a real floating dtype, unless `dtype` is given.
     dim : int
         The dimension along which the results add up to 1.
+    axis : int, optional
+        NumPy's name of `dim`.
     dtype : dtype, optional
         A real floating dtype to convert the input to first.
 
@@ -46,10 +48,12 @@ def softmax(input: Any, dim: int, dtype: Any = None) -> Any:
     tensor([[0.5000, 0.5000],
             [0.0000, 1.0000]])
     """
+    if axis is not None:
+        dim = axis
     return _normalised("softmax", input, dim, dtype)
 
 
-def log_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
+def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = None) -> Any:
     """The logarithm of `softmax`, computed without a detour that could over- or underflow.
 
     Parameters
@@ -58,6 +62,8 @@ def log_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
         Of a real floating dtype, unless `dtype` is given.
     dim : int
         The dimension along which the exponentials of the results add up to 1.
+    axis : int, optional
+        NumPy's name of `dim`.
     dtype : dtype, optional
         A real floating dtype to convert the input to first.
 
@@ -79,6 +85,8 @@ def log_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
     >>> wg.log_softmax(wg.tensor([0.0, 1000.0]), dim=0)
     tensor([-1000.,     0.])
     """
+    if axis is not None:
+        dim = axis
     return _normalised("log_softmax", input, dim, dtype)
 
 

@@ -18,7 +18,7 @@ from wengert.ops.normalisation_arguments import (
     update,
     widened,
 )
-from wengert.prims import normalisation
+from wengert.prims import mean_squares, normalisation
 from wengert.tape.base import new_tensor
 from wengert.tape.lift import cast
 from wengert.tape.modes import no_grad
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 # the records of what is called below
-REQUIRES = (normalisation,)
+REQUIRES = (mean_squares, normalisation)
 _TOO_FEW = (
     "Dimension out of range (expected to be in range of [-1, 0], but got 1): the input needs the "
     "shape (N, C, ...), but has {}"

@@ -7,6 +7,7 @@ all the elements of a batch, or drawn for each of them.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -34,19 +35,21 @@ def check_randomness() -> None:
 def drawn(draw: Callable[[], Any]) -> Any:
     """The array that `draw` gives, or a batch of as many as `vmap` asks for."""
     mode = current_mode()
-    if mode is not None and mode.tracing is not None:
-        draw = functools.partial(mode.tracing.drawn, draw)
-    if mode is None or not mode.levels:
+    if mode is None:
         return draw()
     check_randomness()
     levels = [level for level in mode.levels if level.size is not None]
     levels = [level for level in levels if level.randomness == "different"]
-    if not levels:
-        return draw()
-    sizes = tuple(level.size or 0 for level in levels)
-    count = int(np.prod(sizes))
-    rows = [np.asarray(draw()) for _ in range(max(count, 1))]
-    value: Any = np.stack(rows)[:count].reshape(*sizes, *rows[0].shape)
+    if levels:
+        draw = functools.partial(_rows, draw, tuple(level.size or 0 for level in levels))
+    value: Any = draw() if mode.tracing is None else mode.tracing.drawn(draw)
     for level in levels:
         value = Transforms.batched(value, level)
     return value
+
+
+def _rows(draw: Callable[[], Any], sizes: tuple[int, ...]) -> Any:
+    """As many draws as `sizes` say, in dimensions of their own in front."""
+    count = math.prod(sizes)
+    rows = [np.asarray(draw()) for _ in range(max(count, 1))]
+    return np.stack(rows)[:count].reshape(*sizes, *rows[0].shape)

@@ -121,9 +121,10 @@ def _taken(name: str, steps: Any, tensors: list[Any], how: dict[str, Any]) -> tu
     record = TABLE[f"{name}_layer"]
     unknown = new_tensor(np.empty(0, payloads[0].dtype))
     if mode is None or (mode.special is None and not mode.dispatch):
-        *outs, known = _STATES[name](*payloads, **how)
-        kept = new_tensor(known) if mode is None or mode.records else unknown
-        found: tuple[Any, ...] = run(record, [*tensors, kept], how, list(map(new_tensor, outs)))
+        keep = (mode is None or mode.records) and any(t.edge is not None for t in tensors)
+        *outs, known = map(new_tensor, _STATES[name](*payloads, **how, keep=keep))
+        kept = known if keep else unknown
+        found: tuple[Any, ...] = run(record, [*tensors, kept], how, outs)
         return found
     fused: tuple[Any, ...] = getattr(T, record.name)(*tensors, unknown, **how)
     return fused

@@ -416,7 +416,9 @@ def _runnable(input: Any, dtype: Any, name: str) -> Any:
     return input
 
 
-def cumsum(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
+def cumsum(
+    input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None
+) -> Any:
     """The running sums along a dimension: each element with all that precede it.
 
     Parameters
@@ -424,7 +426,7 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
     input : Tensor
         Of any shape and dtype.
     dim : int
-        The dimension to run along.
+        The dimension to run along; `axis` is NumPy's name of it.
     dtype : dtype, optional
         What to convert the input to first. Without it bools and integers add up as int64.
     out : Tensor, optional
@@ -446,13 +448,17 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
     >>> wg.cumsum(wg.tensor([1.0, 2.0, 3.0]), dim=0)
     tensor([1., 3., 6.])
     """
+    if axis is not None:
+        dim = axis
     input = _runnable(input, dtype, "cumsum")
     result = T.cumsum(input, dim=one_dim(dim, input.payload.ndim, "cumsum"), reverse=False)
     result = _narrowed(result, dtype)
     return result if out is None else into(out, result, "cumsum")
 
 
-def cumprod(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
+def cumprod(
+    input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None
+) -> Any:
     """The running products along a dimension: each element with all that precede it.
 
     The derivative is exact where elements are 0, too, to any order.
@@ -462,7 +468,7 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
     input : Tensor
         Of any shape and dtype.
     dim : int
-        The dimension to run along.
+        The dimension to run along; `axis` is NumPy's name of it.
     dtype : dtype, optional
         What to convert the input to first. Without it bools and integers multiply as int64.
     out : Tensor, optional
@@ -484,6 +490,8 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None, out: Any = None) -> Any:
     >>> wg.cumprod(wg.tensor([1.0, 2.0, 3.0]), dim=0)
     tensor([1., 2., 6.])
     """
+    if axis is not None:
+        dim = axis
     input = _runnable(input, dtype, "cumprod")
     result = T.cumprod(input, dim=one_dim(dim, input.payload.ndim, "cumprod"), reverse=False)
     result = _narrowed(result, dtype)

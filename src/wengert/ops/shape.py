@@ -39,6 +39,8 @@ __all__ = [
 
 def _is_viewable(payload: Any, shape: tuple[int, ...]) -> bool:
     """Whether an array can be seen in another shape without a copy."""
+    if isinstance(payload, Lifted) and payload.traced:
+        payload = payload.array
     if isinstance(payload, Lifted):
         lead = [part.shape[: part.ndim - payload.ndim] for part in payload.contents()]
         parts = zip(payload.contents(), lead, strict=True)
@@ -332,7 +334,7 @@ def contiguous(input: Any, memory_format: Any = None) -> Any:
     return clone(x, memory_format=order)
 
 
-def squeeze(input: Any, dim: Any = None) -> Any:
+def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     """Without dimensions of size 1: all of them, or those that `dim` names.
 
     Parameters
@@ -341,6 +343,8 @@ def squeeze(input: Any, dim: Any = None) -> Any:
         Of any shape.
     dim : int or tuple of int, optional
         The dimensions to look at; those of another size stay.
+    axis : int, optional
+        NumPy's name of `dim`.
 
     Returns
     -------
@@ -358,6 +362,8 @@ def squeeze(input: Any, dim: Any = None) -> Any:
     >>> wg.zeros(1, 3, 1).squeeze().shape
     torch.Size([3])
     """
+    if axis is not None:
+        dim = axis
     x = operand(input, "squeeze")
     ndim = x.payload.ndim
     if dim is None:
@@ -367,7 +373,7 @@ def squeeze(input: Any, dim: Any = None) -> Any:
     return T.squeeze_dim(x, dim=normal_dim(integer(dim, "squeeze", "dim"), ndim))
 
 
-def unsqueeze(input: Any, dim: int) -> Any:
+def unsqueeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     """With a new dimension of size 1 at `dim`.
 
     Parameters
@@ -376,6 +382,8 @@ def unsqueeze(input: Any, dim: int) -> Any:
         Of any shape.
     dim : int
         Where the new dimension is in the result; -1 is after the last.
+    axis : int, optional
+        NumPy's name of `dim`.
 
     Returns
     -------
@@ -393,6 +401,8 @@ def unsqueeze(input: Any, dim: int) -> Any:
     >>> wg.zeros(3).unsqueeze(-1).shape
     torch.Size([3, 1])
     """
+    if axis is not None:
+        dim = axis
     x = operand(input, "unsqueeze")
     dim = normal_dim(integer(dim, "unsqueeze", "dim"), x.payload.ndim + 1)
     return T.unsqueeze(x, dim=dim)

@@ -121,7 +121,7 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     return T.slice(x, dim=axis, start=start, end=start + length, step=1)
 
 
-def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
+def unbind(input: Any, dim: int = 0, *, axis: Any = None) -> tuple[Any, ...]:
     """All positions of a dimension, one by one.
 
     Parameters
@@ -130,6 +130,8 @@ def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
         With at least one dimension.
     dim : int
         The dimension.
+    axis : int, optional
+        NumPy's name of `dim`.
 
     Returns
     -------
@@ -147,6 +149,8 @@ def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     >>> wg.tensor([[1, 2], [3, 4]]).unbind()
     (tensor([1, 2]), tensor([3, 4]))
     """
+    if axis is not None:
+        dim = axis
     x = operand(input, "unbind")
     shape = x.payload.shape
     if not shape:
@@ -259,7 +263,7 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, .
     return parts
 
 
-def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+def chunk(input: Any, chunks: int, dim: int = 0, *, axis: Any = None) -> tuple[Any, ...]:
     """At most `chunks` consecutive parts of a dimension, all but the last of one size.
 
     Parameters
@@ -270,6 +274,8 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
         The number of parts; there are fewer if they would be empty.
     dim : int
         The dimension.
+    axis : int, optional
+        NumPy's name of `dim`.
 
     Returns
     -------
@@ -287,6 +293,8 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     >>> wg.arange(5).chunk(2)
     (tensor([0, 1, 2]), tensor([3, 4]))
     """
+    if axis is not None:
+        dim = axis
     x = operand(input, "chunk")
     axis = _axis(x, dim, "chunk")
     count = integer(chunks, "chunk", "chunks")

@@ -74,16 +74,19 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
 def window_of(x: Any, size: Any, stride: Any, storage_offset: int | None) -> dict[str, Any]:
     """The parameters of the view by strides, checked; it may reach beyond `x`, not its base."""
     sizes, strides = _ints(size, "size", 1), _ints(stride, "stride", 2)
-    if isinstance(x.payload, Lifted):
+    if isinstance(x.payload, Lifted) and x.payload.traced:
+        x.payload.trace.give_up("as_strided() goes by where its argument lies in memory")
+    elif isinstance(x.payload, Lifted):
         raise RuntimeError(
             "as_strided: a tensor inside of vmap or jvp has no single place in memory to show by "
             "strides: use views that are named by dimensions (select, narrow, unfold, diagonal)"
         )
     base = _base_of(x)
-    start = (_address(x) - _address(base)) // x.payload.itemsize
+    apart = 0 if base is x else _address(x) - _address(base)
+    start = apart // x.payload.dtype.itemsize
     offset = start if storage_offset is None else integer(storage_offset, "as_strided", "offset")
-    _check_geometry(sizes, strides, offset, base.array(), x.payload.itemsize)
-    layout = (_elements(x.array().strides, x), start)
+    _check_geometry(sizes, strides, offset, _memory(base), x.payload.dtype.itemsize)
+    layout = (_elements(_memory(x).strides, x), start)
     return {"size": sizes, "stride": strides, "storage_offset": offset, "layout": layout}
 
 
@@ -128,12 +131,20 @@ def _ints(values: Any, arg: str, position: int) -> Shape:
 
 
 def _elements(strides: Shape, x: Any) -> Shape:
-    width = x.payload.itemsize
+    width = x.payload.dtype.itemsize
     return tuple([step // width for step in strides])
 
 
+def _memory(x: Any) -> Any:
+    """The array of a tensor, also where a function is traced."""
+    payload = x.payload
+    if isinstance(payload, Lifted) and payload.traced:
+        return payload.array
+    return x.array()
+
+
 def _address(x: Any) -> int:
-    return int(x.array().__array_interface__["data"][0])
+    return int(_memory(x).__array_interface__["data"][0])
 
 
 def _check_geometry(size: Shape, stride: Shape, offset: int, memory: Any, width: int) -> None:

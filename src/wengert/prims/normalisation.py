@@ -20,7 +20,9 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import normalisation as kernels
+from wengert.kernels import normalisation_slopes as slopes
 from wengert.prims.families import constant, general
+from wengert.prims.pull import are_raw
 from wengert.prims.record import case
 
 Dims = tuple[int, ...]
@@ -47,6 +49,12 @@ def _unknown(rng: Any) -> Any:
     return _NOTHING
 
 
+constant(
+    "channel_sums",
+    kernels.channel_sums,
+    cases=tuple(case(shape) for shape in ((4, 3), (2, 3, 2), (2, 2, 1, 2), (0, 3), (2, 3, 0))),
+    doc="sums over all dimensions but the second, on raw arrays",
+)
 constant(
     "moments",
     kernels.moments,
@@ -155,7 +163,7 @@ general(
 )
 general(
     "standardise_backward",
-    kernels.standardise_backward,
+    slopes.standardise_backward,
     refuses={"c": "\"LayerNormKernelImpl\" not implemented for '{}'"},
     args=("self", "input", "weight", "known"),
     params=("dim", "eps"),
@@ -198,7 +206,7 @@ def _slope_of_sum(
 
 general(
     "standardised_sum",
-    kernels.standardised_sum,
+    slopes.standardised_sum,
     refuses={"c": "\"LayerNormKernelImpl\" not implemented for '{}'"},
     args=("self", "input", "known"),
     params=("dim", "eps", "over"),
@@ -284,8 +292,11 @@ def _slope_of_batch_norm(
 
 def _by_channel(F: Any, values: Any, shape: Dims, ndim: int) -> Any:
     """The sums over all dimensions but the second, or over all if `shape` has none."""
-    dim = _apart_from_channels(ndim)
-    return F.sum_dim(values, dim=dim, keepdim=False) if shape else F.sum(values)
+    if not shape:
+        return F.sum(values)
+    if are_raw(values):
+        return F.channel_sums(values)
+    return F.sum_dim(values, dim=_apart_from_channels(ndim), keepdim=False)
 
 
 def _weights_of_batch_norm(
@@ -379,6 +390,8 @@ def _slope_of_group_norm(
     groups: int,
     eps: float,
 ) -> Any:
+    if are_raw(g, self, weight, known):
+        return F.group_norm_backward(g, self, weight, known, groups=groups, eps=eps)
     weighed = g * _column(F, weight, weight_shape, len(self_shape))
     rows = _rows(self_shape, groups)
     flat = F.unsafe_view(weighed, shape=rows), F.unsafe_view(self, shape=rows)
@@ -429,46 +442,16 @@ general(
     ),
     doc="standardise over groups of channels, times weights, plus biases",
 )
-
-# -- mean squares ---------------------------------------------------------------------------------
-
-
-def _mean(F: Any, values: Any, shape: Dims, dim: Dims) -> Any:
-    return F.sum_dim(values, dim=dim, keepdim=True) / max(math.prod([shape[i] for i in dim]), 1)
-
-
-def _steepness(F: Any, self: Any, shape: Dims, dim: Dims, eps: float) -> Any:
-    """One over the root of the mean of the squares."""
-    return F.rsqrt(_mean(F, self * self, shape, dim) + eps)
-
-
-def _slope_of_rms_norm(
-    F: Any, g: Any, self: Any, weight: Any, self_shape: Dims, dim: Dims, eps: float
-) -> Any:
-    weighed = g * weight
-    scale = _steepness(F, self, self_shape, dim, eps)
-    part = _mean(F, weighed * self, self_shape, dim) * (scale * scale)
-    return (weighed - self * part) * scale
-
-
-general(
-    "rms_norm",
-    kernels.rms_norm,
-    args=("self", "weight"),
-    params=("dim", "eps"),
-    vjp=(
-        _slope_of_rms_norm,
-        lambda F, g, self, self_shape, weight_shape, dim, eps: F.sum_to(
-            g * self * _steepness(F, self, self_shape, dim, eps), shape=weight_shape
-        ),
-    ),
-    node="MulBackward0",
+constant(
+    "group_norm_backward",
+    slopes.group_norm_backward,
+    refuses={"c": "\"GroupNormKernelImpl\" not implemented for '{}'"},
+    args=("self", "input", "weight", "known"),
+    params=("groups", "eps"),
     cases=(
-        case((2, 3), (3,), dim=(1,), eps=0.1),
-        case((2, 3, 2), (3, 2), dim=(1, 2), eps=0.1),
-        case((2, 3), (), dim=(1,), eps=0.1),
-        case((0, 3), (3,), dim=(1,), eps=0.1),
-        case((2, 0), (0,), dim=(1,), eps=0.1),
+        case((2, 4, 3), (2, 4, 3), (4,), _unknown, groups=2, eps=0.1),
+        case((2, 2), (2, 2), (), _unknown, groups=1, eps=0.1),
+        case((0, 4, 3), (0, 4, 3), (4,), _unknown, groups=2, eps=0.1),
     ),
-    doc="self over the root of the mean of its squares along the last dimensions, times weights",
+    doc="the cotangent of the input of group_norm, on raw arrays",
 )

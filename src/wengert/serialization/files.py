@@ -18,14 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base import errors
 from wengert.base.device import check_device, device
 from wengert.kernels.create import dense_order
 from wengert.nn.parameter import Parameter
 from wengert.serialization.reading import read_bytes, read_path, safetensors
 from wengert.serialization.structure import Encoder, decoded
 from wengert.tape.base import LEAF
-from wengert.tensor.copying import is_leaf, make, owner_of, warn_of_hooks
+from wengert.tensor.copying import make, owner_of, warn_of_hooks
 from wengert.tensor.tensor import Tensor
 
 __all__ = ["load", "save"]
@@ -39,7 +38,8 @@ def save(obj: Any, f: Any) -> None:
 
     A dictionary of tensors becomes a file that holds each under its key, for any program that reads
     safetensors. Whether a gradient is required, parameters, the order of memory and which tensors
-    share it are kept, for `load`. Gradients, hooks and attributes are not.
+    share it are kept, for `load`. Gradients, graphs, hooks and attributes are not: what is part of
+    a graph comes back as a leaf that requires a gradient, as in PyTorch.
 
     Parameters
     ----------
@@ -54,8 +54,6 @@ def save(obj: Any, f: Any) -> None:
     ------
     TypeError
         If something in `obj` cannot be saved; the message says where it is.
-    RuntimeError
-        If a tensor is part of a graph, which a file has not.
     ImportError
         Without the extra: ``pip install 'wengert[safetensors]'``.
 
@@ -188,11 +186,6 @@ def _check_savable(tensor: Any, place: str) -> None:
         raise TypeError(
             f"cannot save {place}, which is a {type(tensor).__qualname__}: loading never runs the "
             "code of a class. Save x.as_subclass(wengert.Tensor) and what else the object holds"
-        )
-    if not is_leaf(tensor):
-        raise RuntimeError(
-            f"cannot save {place} ({errors.describe(tensor.payload)}), which is part of a graph: "
-            "save .detach() of it"
         )
     warn_of_hooks(tensor)
 

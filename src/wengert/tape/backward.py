@@ -190,7 +190,10 @@ class _Walk:
                     wanted.setdefault(target, (None,) * len(target.edges))
         searching = begin_search()
         tracing = None if before is None else before.tracing
-        line = None if tracing is None else tracing.stay()
+        line = None
+        if tracing is not None:
+            line = tracing.stay()
+            tracing.walks([edge for edge, _ in self.seeds])
         try:
             MODE.set(mode_for_walk(before, not self.raw))
             with np.errstate(all="ignore", invalid="log", call=REPORT):

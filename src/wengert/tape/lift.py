@@ -136,7 +136,7 @@ def lift(prim: Primitive, values: Sequence[Any]) -> list[Any]:
     if not arrays:
         raise TypeError(
             f"{prim.name}(): argument '{public(prim.args[scalars[0]])}' (position "
-            f"{scalars[0] + 1}) must be Tensor, not {type(values[scalars[0]]).__name__}"
+            f"{scalars[0] + 1}) must be Tensor, not {values[scalars[0]].__class__.__name__}"
         )
     dtype = promote(arrays, [values[i] for i in scalars], prim.promote == "float")
     for i in free:

@@ -34,13 +34,11 @@ __all__ = ["elevate", "store", "write_lifted"]
 def _is_own(payload: Any, levels: Sequence[Level]) -> bool:
     """Whether a write at `levels`, in order, reaches all parts of a payload, and nothing else."""
     if isinstance(payload, Lifted) and payload.traced:
-        return not levels
+        return not levels and not _overlaps(payload)
     if not levels:
-        shared = isinstance(payload, Lifted) or any(
-            step == 0 and size > 1
-            for step, size in zip(payload.strides, payload.shape, strict=True)
-        )
-        return not shared and payload.__class__ is np.ndarray and bool(payload.flags.writeable)
+        if isinstance(payload, Lifted) or _overlaps(payload):
+            return False
+        return payload.__class__ is np.ndarray and bool(payload.flags.writeable)
     *below, level = levels
     if not isinstance(payload, Lifted) or payload.owner is not level:
         return False
@@ -51,10 +49,18 @@ def _is_own(payload: Any, levels: Sequence[Level]) -> bool:
     return _is_own(payload.value, below)
 
 
+def _overlaps(payload: Any) -> bool:
+    """Whether elements share one place in memory."""
+    # of an array without elements strides say nothing
+    return payload.size > 0 and any(
+        step == 0 and size > 1 for step, size in zip(payload.strides, payload.shape, strict=True)
+    )
+
+
 def _owned(payload: Any, levels: Sequence[Level]) -> Any:
     """`payload` with a place of its own for every part of a value at `levels`."""
     if isinstance(payload, Lifted) and payload.traced and not levels:
-        return payload
+        return payload.copy() if _overlaps(payload) else payload
     if not levels:
         own = payload.ndim and _is_own(np.asarray(payload), ())
         return payload if own else np.array(payload)

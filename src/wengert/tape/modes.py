@@ -31,6 +31,7 @@ __all__ = [
     "is_grad_enabled",
     "is_multithreading_enabled",
     "is_recording",
+    "mixes_dtypes",
     "mode_for_walk",
     "no_grad",
     "set_grad_enabled",
@@ -210,6 +211,11 @@ def is_recording() -> bool:
     """Whether operations are recorded: as `is_grad_enabled`, and never in inference mode."""
     mode = current_mode()
     return mode is None or mode.records
+
+
+def mixes_dtypes() -> bool:
+    """Whether something makes one dtype of several, where a function would refuse them."""
+    return any(context.mixes for context in full_mode().dispatch)
 
 
 def is_multithreading_enabled() -> bool:

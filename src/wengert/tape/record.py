@@ -93,6 +93,7 @@ def run(
     recording = mode is None or mode.records
     if (
         recording
+        and outs
         and is_differentiable(outs[0].payload.dtype)
         and any(
             tensor.edge is not None and rule is not None

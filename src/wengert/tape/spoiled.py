@@ -78,12 +78,16 @@ class Spoiled(Node):
 
 def spoil(view: Any, message: str, was: tuple[str | None, int]) -> None:
     """Let `view`, an output of the node `was`, refuse to be recorded from now on."""
-    array = view.array().view(SpoiledArray)
-    array.why = message
+    payload = view.array()
+    if isinstance(payload, np.ndarray):
+        # what is no array has no quick path that would pass by the edge
+        spoiled = payload.view(SpoiledArray)
+        spoiled.why = message
+        payload = spoiled
     node: Any = Spoiled.__new__(Spoiled)
     node.edges = ()
     node.seq = next_sequence()
     node.ext = None
     node.versions = None
     node.message, node.was = message, was
-    view.payload, view.edge = array, node
+    view.payload, view.edge = payload, node

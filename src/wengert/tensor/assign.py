@@ -359,7 +359,11 @@ def _fitting_dtype(
     kind = target.payload.dtype
     if value.payload.dtype == kind:
         return value
-    masks = [index for index in indices if index is not None and index.dtype.kind == "b"]
+    chosen = [index for index in indices if index is not None]
+    if all(isinstance(index, Lifted) and not index.ndim for index in chosen):
+        # numbers, were they not values of a transform
+        return cast(value, kind)
+    masks = [index for index in chosen if index.dtype.kind == "b"]
     alone = len(masks) == len(indices) == 1 and target.payload.ndim > 0
     if not alone or lone_bool or value.payload.size != 1:
         raise RuntimeError(

@@ -7,14 +7,16 @@ from typing import Any
 from wengert.base.device import CPU, device
 from wengert.base.dtypes import dtype as DType
 from wengert.base.dtypes import from_numpy_dtype
+from wengert.base.layout import layout, strided
 from wengert.base.memory_format import check_memory_format, contiguous_format, is_in_format
 from wengert.base.shapes import normal_dim
 from wengert.base.size import Size
+from wengert.tensor.storage import StorageMethods
 
 __all__ = ["TensorMetadata"]
 
 
-class TensorMetadata:
+class TensorMetadata(StorageMethods):
     """Questions that a tensor's payload answers."""
 
     __slots__ = ()
@@ -112,6 +114,28 @@ class TensorMetadata:
         """Whether the dtype has negative numbers."""
         return self.dtype.is_signed
 
+    @property
+    def layout(self) -> layout:
+        """How the elements lie in memory: at regular distances."""
+        return strided
+
+    def get_device(self) -> int:
+        """-1, the number that stands for the CPU."""
+        return -1
+
+    def is_pinned(self) -> bool:
+        """False: memory is not pinned for a GPU."""
+        return False
+
+    def is_shared(self) -> bool:
+        """False: memory is not shared with other processes."""
+        return False
+
+    def is_same_size(self, other: Any) -> bool:
+        """Whether another tensor has the same shape."""
+        return bool(self.payload.shape == other.payload.shape)
+
+    is_cpu = True
     is_cuda = False
     is_sparse = False
     is_quantized = False

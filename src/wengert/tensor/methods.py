@@ -77,6 +77,9 @@ from wengert.ops import (
 from wengert.ops import (
     strided as _strided,
 )
+from wengert.ops import (
+    typed as _typed,
+)
 from wengert.tensor import assign, rewrite
 
 __all__ = ["TensorMethods"]
@@ -299,6 +302,7 @@ class TensorMethods:
 
     new_zeros = _like.new_zeros
     new_ones = _like.new_ones
+    new = _typed.new
     new_empty = _like.new_empty
     new_full = _like.new_full
 

@@ -121,6 +121,9 @@ class NumpyProtocol:
                 raise _late("numpy_boundary").array_lost()
             note("np.asarray()", self)
         array = self.array()
+        if array.__class__ is not np.ndarray:
+            # a value of a transform or of a trace
+            array = array.__array__()
         if dtype is not None and np.dtype(dtype) != array.dtype:
             if copy is False:
                 raise ValueError("a copy is needed to convert the dtype, and copy=False was given")

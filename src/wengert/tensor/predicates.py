@@ -12,12 +12,16 @@ from wengert.tensor.tensor import Tensor
 
 __all__ = [
     "can_cast",
+    "get_device",
     "is_complex",
     "is_floating_point",
+    "is_same_size",
+    "is_signed",
     "is_tensor",
     "numel",
     "promote_types",
     "result_type",
+    "typename",
 ]
 
 
@@ -43,6 +47,59 @@ def is_floating_point(input: Tensor) -> bool:
     True
     """
     return input.is_floating_point()
+
+
+def is_signed(input: Tensor) -> bool:
+    """Whether the dtype has negative numbers.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.is_signed(wg.ones(2))
+    True
+    """
+    return input.is_signed()
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same shape.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.is_same_size(wg.ones(2), wg.ones(3))
+    False
+    """
+    return input.is_same_size(other)
+
+
+def get_device(input: Tensor) -> int:
+    """-1, the number that stands for the CPU.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.get_device(wg.ones(2))
+    -1
+    """
+    return input.get_device()
+
+
+def typename(obj: Any, /) -> str:
+    """The name of an object's type; of a tensor, that which says its dtype.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.typename(wg.ones(2)), wg.typename([1])
+    ('torch.FloatTensor', 'list')
+    """
+    if isinstance(obj, Tensor):
+        return str(obj.type())
+    kind = obj if hasattr(obj, "__qualname__") else type(obj)
+    name = str(kind.__qualname__)
+    module = getattr(kind, "__module__", None)
+    return name if module in (None, "builtins") else f"{module}.{name}"
 
 
 def is_complex(input: Tensor) -> bool:

@@ -264,6 +264,8 @@ def _of_transforms(payload: Any) -> tuple[Any, list[str]]:
     """The array in a value of transforms: that of a whole batch; and what they know beside it."""
     if not isinstance(payload, Lifted):
         return np.asarray(payload), []
+    if payload.traced:
+        return payload.trace.escape(payload, "printing"), []
     inner, *tangent = payload.contents()
     array, notes = _of_transforms(inner)
     if payload.owner.size is not None:

@@ -16,9 +16,8 @@ from wengert.base import errors
 from wengert.base.device import check_device
 from wengert.base.dtypes import default_float, is_differentiable
 from wengert.interp.levels import Lifted
-from wengert.ops.convert import to_array
-from wengert.ops.create import empty
 from wengert.ops.index import getitem
+from wengert.ops.typed import legacy
 from wengert.tape import hooks
 from wengert.tape.backward import run_backward
 from wengert.tape.base import LEAF, SURFACE, OutputEdge, TensorBase, new_tensor, version_of
@@ -73,9 +72,7 @@ class Tensor(
         check_device(device)
         if len(data) == 1 and isinstance(data[0], TensorBase):
             return copying.of_class(data[0], cls)
-        if len(data) == 1 and not isinstance(data[0], int):
-            return copying.make(cls, np.asarray(to_array(data[0], default_float())))
-        return copying.make(cls, empty(*data or (0,)).payload)
+        return copying.make(cls, legacy(data, default_float()).payload)
 
     # -- subclasses -------------------------------------------------------------------------------
 

@@ -7,10 +7,12 @@ from typing import Any
 
 from wengert.utils import checkpoint
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["benchmark", "checkpoint", "data"]
+
+_LATER = frozenset({"benchmark", "data"})
 
 
 def __getattr__(name: str) -> Any:
-    if name == "data":
-        return importlib.import_module("wengert.utils.data")
+    if name in _LATER:
+        return importlib.import_module(f"wengert.utils.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -26,6 +26,9 @@ class Dispatch:
     what a first-order backward pass computes, do not come this way.
     """
 
+    mixes = False
+    """Whether arguments of several dtypes are made of one, where a function would refuse them."""
+
     def __enter__(self) -> Dispatch:
         change_mode(dispatch=(*full_mode().dispatch, self))
         return self

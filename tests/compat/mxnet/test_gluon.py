@@ -283,3 +283,14 @@ def test_a_trainer_takes_parameters_only():
         gluon.Trainer([], "newton")
     with pytest.raises(TypeError, match="unexpected keyword argument 'rate'"):
         gluon.Trainer([], "sgd", {"rate": 1})
+
+
+def test_names_say_what_a_layer_does():
+    kinds = {
+        "conv": (nn.Conv1D(1, 1), nn.Conv2DTranspose(1, 1)),
+        "pool": (nn.MaxPool2D(), nn.GlobalAvgPool2D()),
+        "relu": (nn.Activation("relu"),),
+        "dense": (nn.Dense(2),),
+    }
+    for kind, layers in kinds.items():
+        assert all(layer.name.rstrip("0123456789") == kind for layer in layers)

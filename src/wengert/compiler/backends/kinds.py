@@ -101,6 +101,15 @@ def _counted(param: Any) -> bool:
 
 def kind_of(step: Step) -> str:
     """The form: ``"pull"``, ``"scalar"``, ``"reduce"``, ``"call"``, or ``"foreign"`` if none."""
+    try:
+        return step.kind
+    except AttributeError:
+        # asked for many times, and slow to find out
+        step.kind = _kind_of(step)
+        return step.kind
+
+
+def _kind_of(step: Step) -> str:
     name = step.prim.name
     counted = {key for key, param in step.params.items() if _counted(param)}
     if not counted <= _COUNTED.get(name, set()):

@@ -20,7 +20,19 @@ import numpy as np
 
 from wengert.compiler.backends.cached import file_for, keep, kept
 
-__all__ = ["DATA", "Machine", "State", "builtin", "function_attributes", "optimise", "register"]
+__all__ = [
+    "DATA",
+    "SLIGHT",
+    "Machine",
+    "State",
+    "builtin",
+    "function_attributes",
+    "optimise",
+    "register",
+]
+
+SLIGHT = "slight"
+"""How the symbols of functions begin whose code is to be made in a hurry."""
 
 DATA = object.__basicsize__
 """Where in an array object the address of its elements stands."""
@@ -120,6 +132,10 @@ def optimise(module: Any, machine: Any) -> None:
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
     passes.run(module, builder)
+    for function in module.functions:
+        if function.name.startswith(SLIGHT):
+            function.add_function_attribute("noinline")
+            function.add_function_attribute("optnone")
 
 
 class Machine:

@@ -6,7 +6,7 @@ kinds. Nodes are shared: one node is one computation for one place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -112,40 +112,37 @@ class Choice:
 Node = Load | Literal | Position | Apply | Choice
 
 
-def _below(node: Node) -> Iterator[Node]:
-    if isinstance(node, Apply):
-        yield from node.operands
-        yield from node.numbers.values()
-    elif isinstance(node, Choice):
-        yield node.inside
-        yield node.outside
-
-
-def _indices(node: Node) -> Iterator[Index]:
-    if isinstance(node, Load):
-        yield from node.place
-    elif isinstance(node, Position):
-        yield node.index
-    elif isinstance(node, Choice):
-        yield from (index for index, _, _ in node.tests)
-
-
-def walk(roots: Sequence[Node]) -> Iterator[Node]:
+def walk(roots: Sequence[Node]) -> list[Node]:
     """Every node that these need, once, those needed before those that need them."""
     done: set[int] = set()
-    stack: list[tuple[Node, bool]] = [(node, False) for node in reversed(roots)]
-    while stack:
-        node, ready = stack.pop()
-        if ready:
-            yield node
-            continue
+    found: list[Node] = []
+
+    def looked(indices: Iterable[Index]) -> None:
+        for index in indices:
+            for variable, _ in index.terms:
+                if isinstance(variable, Looked):
+                    visit(variable.node)
+
+    def visit(node: Node) -> None:
         if id(node) in done:
-            continue
+            return
         done.add(id(node))
-        stack.append((node, True))
-        stack += [(below, False) for below in _below(node)]
-        for index in _indices(node):
-            stack += [(v.node, False) for v, _ in index.terms if isinstance(v, Looked)]
+        if isinstance(node, Load):
+            looked(node.place)
+        elif isinstance(node, Apply):
+            for below in reversed((*node.operands, *node.numbers.values())):
+                visit(below)
+        elif isinstance(node, Choice):
+            looked([index for index, _, _ in node.tests])
+            visit(node.outside)
+            visit(node.inside)
+        elif isinstance(node, Position):
+            looked((node.index,))
+        found.append(node)
+
+    for root in roots:
+        visit(root)
+    return found
 
 
 def leaves(node: Node) -> list[Load]:

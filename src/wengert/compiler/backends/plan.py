@@ -129,7 +129,10 @@ class Plan(Elementwise):
     def _compute(self, step: Step) -> None:
         kind = kind_of(step)
         if kind == "call":
-            if _is_batched(step) or _is_tall(step):
+            if not any(out.size for out in step.outs):
+                # what it would read has not been stored either
+                self._positions.update(dict.fromkeys(step.outs, -1))
+            elif _is_batched(step) or _is_tall(step):
                 self._multiply(step)
             else:
                 self._call(step)

@@ -28,8 +28,12 @@ def _same(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
 
 
 def _reshaped(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
-    value = step.args[0]
-    found = place_of(linear(place, step.outs[0].shape), value.shape)
+    value, shape = step.args[0], step.outs[0].shape
+    if [n for n in value.shape if n != 1] == [n for n in shape if n != 1]:
+        # also of places outside, where pieces of other values are
+        rest = iter([at for at, n in zip(place, shape, strict=True) if n != 1])
+        return source(value, tuple([ZERO if n == 1 else next(rest) for n in value.shape]))
+    found = place_of(linear(place, shape), value.shape)
     assert found is not None
     return source(value, found)
 

@@ -207,7 +207,7 @@ class Storage:
                 continue
             if (output.dtype, output.shape) != (input.dtype, input.shape):
                 continue
-            written = [use for use in self._uses[output] if use.statement is not None]
+            written = [use for use in self._uses.get(output, ()) if use.statement is not None]
             number = program.inputs.index(input)
             if len(written) != 1 or number in self.over.values():
                 continue

@@ -120,10 +120,9 @@ class Elementwise:
         native = NATIVE[step.prim.name]
         strided = native.strided(step)
         for k, value in enumerate(uses(step)):
-            if k < len(strided) and strided[k]:
-                self._store(self._viewed(value))
-            else:
-                self._store(value)
+            viewed = self._viewed(value) if k < len(strided) and strided[k] else value
+            # a constant that has been expanded lies nowhere
+            self._store(viewed if viewed.constant is None else value)
         for out in step.outs:
             self.stored.add(out)
             self._costs[out] = 1

@@ -103,7 +103,7 @@ class _Strip:
             return tests or self.depends(node.inside) or self.depends(node.outside)
         return False
 
-    def nodes(self) -> Iterator[Node]:
+    def nodes(self) -> list[Node]:
         """Everything that is computed."""
         return walk([node for item in self.statements for node in item.nodes])
 
@@ -118,7 +118,7 @@ class Strips(Elements):
         if not all(isinstance(item, Store | Accumulate) for item in merged[-1].body):
             return None
         strip = _Strip(merged)
-        nodes = list(strip.nodes())
+        nodes = strip.nodes()
         sizes = [n.dtype.itemsize for n in nodes if strip.depends(n) or isinstance(n, Literal)]
         sizes += [item.value.dtype.itemsize for item in strip.statements]
         strip.width = register_bytes() // max(sizes)

@@ -7,12 +7,13 @@ from typing import Any
 
 from wengert.compiler.backends.loops import Accumulate, Block, LoopTree, Product, Statement, Store
 from wengert.compiler.backends.nodes import Apply, walk
-from wengert.compiler.backends.plan import Call, Plan
+from wengert.compiler.backends.plan import Call, Plan, Repeat
 from wengert.compiler.ir import Step, Value
 from wengert.compiler.scalars import cost
 
 __all__ = [
     "extents_of",
+    "length",
     "slight_trees",
     "statements_of",
     "steps_of",
@@ -67,6 +68,17 @@ def slight_trees(block: Block) -> set[int]:
             break
         slight.add(tree)
     return slight
+
+
+def length(plan: Plan) -> int:
+    """How many elements the text of a plan computes, however often it runs."""
+    total = 0
+    for item in plan.block:
+        if isinstance(item, Repeat):
+            total += length(item.body)
+        elif isinstance(item, LoopTree):
+            total += len(walk([node for part in statements_of(item) for node in part.nodes]))
+    return total
 
 
 def turns(tree: LoopTree) -> int:

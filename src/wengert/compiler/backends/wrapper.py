@@ -19,12 +19,15 @@ from wengert.compiler.backends.machine import DATA, function_attributes
 from wengert.compiler.backends.plan import Plan
 from wengert.compiler.backends.scope import Workspace
 from wengert.compiler.backends.storage import Storage
+from wengert.compiler.backends.trees import length
 from wengert.compiler.code import Code, Module
 from wengert.compiler.ir import Value
 
 __all__ = ["DECLARATIONS", "Function", "constants_of", "point", "write_module", "write_run"]
 
 _STACK = 32768
+# functions of so many computed elements take LLVM long
+_MUCH = 200
 # work from this on releases Python's lock; rough cycles
 _LONG = 200_000
 
@@ -75,10 +78,12 @@ def write_module(
     for k, plan in enumerate(plans):
         storage = Storage(plan, plan.program.writes)
         constants = list(constants_of(storage).values())
+        before = module.mark()
         text = write_run(k, module, storage, constants, wide)
         if storage.over and _MAY_FAIL.search(text):
             # what runs once more after trouble must find its inputs as they were
             storage = Storage(plan)
+            module.back_to(before)
             text = write_run(k, module, storage, constants, wide)
         texts.append(text)
         texts.append(_call(k, plan, storage))
@@ -110,6 +115,7 @@ def write_run(
 ) -> str:
     """The function that computes: addresses of inputs and outputs in, whether all went well out."""
     code = Code(module)
+    code.long = length(storage.plan) >= _MUCH
     program = storage.plan.program
     given = {}
     for table, count in (
@@ -150,6 +156,10 @@ def _call(k: int, plan: Plan, storage: Storage) -> str:
         objects.append(code.let(f"load ptr, ptr {at}"))
         point(code, objects[-1], inputs, i)
     made: list[str] = []
+    # where a call that fails drops so many of the results
+    drops = [code.fresh("drop") for _ in range(len(program.outputs) + 1)]
+    found = code.cell("ptr")
+    code.do(f"store ptr null, ptr {found}")
     for i, value in enumerate(program.outputs):
         if i in storage.over:
             made.append(objects[storage.over[i]])
@@ -164,10 +174,10 @@ def _call(k: int, plan: Plan, storage: Storage) -> str:
             f"call ptr @PyArray_New(ptr @PyArray_Type, i32 {rank}, ptr {name}, "
             f"i32 {value.dtype.num}, ptr null, ptr null, i32 0, i32 0, ptr null)"
         )
-        _leave_if(code, code.let(f"icmp eq ptr {array}, null"), made, "null")
+        _leave_if(code, code.let(f"icmp eq ptr {array}, null"), drops[i])
         made.append(array)
         point(code, array, outputs, i)
-    arena = _take_arena(code, table, storage.arena, made)
+    arena = _take_arena(code, table, storage.arena, drops[-1])
     constants = code.let(f"getelementptr inbounds ptr, ptr {table}, i64 1")
     room = _aligned(code, arena) if storage.arena > _STACK else arena
     call = f"call i8 @run{k}(ptr {inputs}, ptr {outputs}, ptr {room}, ptr {constants})"
@@ -178,13 +188,24 @@ def _call(k: int, plan: Plan, storage: Storage) -> str:
     if storage.arena > _STACK:
         other = code.let(f"atomicrmw xchg ptr {table}, ptr {arena} acq_rel")
         code.do(f"call void @PyMem_RawFree(ptr {other})")
-    failed = code.let(f"icmp ne i8 {trouble}, 0")
-    _leave_if(code, failed, made, "@_Py_NoneStruct")
+    again, fine = code.fresh("again"), code.fresh("fine")
+    code.branch(code.let(f"icmp ne i8 {trouble}, 0"), again, fine)
+    code.label(again)
+    code.do("call void @Py_IncRef(ptr @_Py_NoneStruct)")
+    code.do(f"store ptr @_Py_NoneStruct, ptr {found}")
+    code.jump(drops[-1])
+    code.label(fine)
     result = code.let(f"call ptr @PyList_New(i64 {len(made)})")
-    _leave_if(code, code.let(f"icmp eq ptr {result}, null"), made, "null")
+    _leave_if(code, code.let(f"icmp eq ptr {result}, null"), drops[-1])
     for i, array in enumerate(made):
         code.let(f"call i32 @PyList_SetItem(ptr {result}, i64 {i}, ptr {array})")
     code.do(f"ret ptr {result}")
+    for i in reversed(range(len(made))):
+        code.label(drops[i + 1])
+        code.do(f"call void @Py_DecRef(ptr {made[i]})")
+        code.jump(drops[i])
+    code.label(drops[0])
+    code.do(f"ret ptr {code.let(f'load ptr, ptr {found}')}")
     body = "\n".join([*code.allocations, *code.lines])
     header = f"define ptr @call{k}(ptr %self, ptr %args, i64 %count) nounwind"
     return "\n".join([*globals_, f"{header} {{\nentry:\n{body}\n}}"])
@@ -198,20 +219,14 @@ def point(code: Code, array: str, table: str, i: int) -> None:
     code.do(f"store ptr {data}, ptr {target}")
 
 
-def _leave_if(code: Code, condition: str, made: Sequence[str], result: str) -> None:
-    """Return something else than results under a condition, and drop these."""
-    leave, stay = code.fresh("leave"), code.fresh("stay")
-    code.branch(condition, leave, stay)
-    code.label(leave)
-    for array in made:
-        code.do(f"call void @Py_DecRef(ptr {array})")
-    if result != "null":
-        code.do(f"call void @Py_IncRef(ptr {result})")
-    code.do(f"ret ptr {result}")
+def _leave_if(code: Code, condition: str, drop: str) -> None:
+    """Drop what has been made, and return something else, under a condition."""
+    stay = code.fresh("stay")
+    code.branch(condition, drop, stay)
     code.label(stay)
 
 
-def _take_arena(code: Code, table: str, size: int, made: Sequence[str]) -> str:
+def _take_arena(code: Code, table: str, size: int, drop: str) -> str:
     if not size:
         return "null"
     if size <= _STACK:
@@ -226,9 +241,8 @@ def _take_arena(code: Code, table: str, size: int, made: Sequence[str]) -> str:
     lacking, made_it = code.fresh("lacking"), code.fresh("made")
     code.branch(code.let(f"icmp eq ptr {fresh}, null"), lacking, made_it)
     code.label(lacking)
-    for array in made:
-        code.do(f"call void @Py_DecRef(ptr {array})")
-    code.do(f"ret ptr {code.let('call ptr @PyErr_NoMemory()')}")
+    code.let("call ptr @PyErr_NoMemory()")
+    code.jump(drop)
     code.label(made_it)
     code.jump(go)
     code.label(go)

@@ -35,7 +35,8 @@ def _total(b: Builder, name: str, args: Values, params: Params, out: Value) -> A
 @_rule("sum_dim", "prod_dim", "amax", "amin")
 def _of_single_elements(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     (x,) = args
-    if not _is_number(out, x) or not all(x.shape[d] == 1 for d in params["dim"]):
+    dims = params["dim"] if isinstance(params["dim"], tuple) else (params["dim"],)
+    if not _is_number(out, x) or not all(x.shape[d] == 1 for d in dims):
         return None
     return b.shaped(x, out.shape)
 
@@ -64,6 +65,8 @@ def _sum(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
     dim = params["dim"]
     if not _is_number(out, x) or not x.size:
         return None
+    if all(x.shape[d] == 1 for d in dim):
+        return b.shaped(x, out.shape)
     number = b.uniform(x)
     count = math.prod([x.shape[d] for d in dim])
     if number is not None:

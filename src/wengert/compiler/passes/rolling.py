@@ -284,11 +284,11 @@ class _Making:
         """The values that are read behind the loop, by place."""
         flat = self.flat
         later = np.concatenate((flat.read[flat.first[self.end] :], flat.outputs))
-        numbers = np.unique(later)
-        maker = flat.maker[numbers]
-        numbers = numbers[(maker >= self.begin) & (maker < self.end)]
+        maker = flat.maker[later]
+        inside = later[(maker >= self.begin) & (maker < self.end)]
         found: dict[tuple[int, int], list[int]] = {}
-        for number in numbers.tolist():
+        # not by `np.unique`, which imports masked arrays first
+        for number in sorted(set(inside.tolist())):
             # what is a slice of something from outside is sliced again
             whole = flat.whole[number]
             if whole < 0 or flat.maker[whole] >= self.begin:

@@ -18,6 +18,7 @@ from wengert.ops.gather import index_select
 from wengert.ops.permute import transpose
 from wengert.ops.recurrence import run_layers
 from wengert.ops.shape import squeeze, unsqueeze
+from wengert.tape.modes import mixes_dtypes
 
 __all__ = ["RNNBase"]
 
@@ -174,7 +175,7 @@ class RNNBase(Module):
     def check_input(self, input: Any, batch_sizes: Any) -> None:
         """Refuse an input of another dtype, number of dimensions or features."""
         expected, weight = 3 if batch_sizes is None else 2, getattr(self, self._all_weights[0][0])
-        if input.dtype != weight.dtype:
+        if input.dtype != weight.dtype and not mixes_dtypes():
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
                 f"Convert input: input.to({weight.dtype}), or convert model: "

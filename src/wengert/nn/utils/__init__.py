@@ -18,6 +18,12 @@ _FUNCTIONS: dict[str, tuple[str, ...]] = {
         "get_total_norm",
     ),
     "convert_parameters": ("parameters_to_vector", "vector_to_parameters"),
+    "fusion": (
+        "fuse_conv_bn_eval",
+        "fuse_conv_bn_weights",
+        "fuse_linear_bn_eval",
+        "fuse_linear_bn_weights",
+    ),
     "skipped_init": ("skip_init",),
     "spectral_norms": ("remove_spectral_norm", "spectral_norm"),
     "weight_norms": ("remove_weight_norm", "weight_norm"),
@@ -28,6 +34,7 @@ _WHERE = {name: file for file, names in _FUNCTIONS.items() for name in names}
 _MODULES = (
     "clip_grad",
     "convert_parameters",
+    "fusion",
     "parametrizations",
     "parametrize",
     "rnn",

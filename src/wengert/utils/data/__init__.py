@@ -10,7 +10,7 @@ from wengert.utils.data.dataset import (
     TensorDataset,
     random_split,
 )
-from wengert.utils.data.loader import DataLoader, default_collate
+from wengert.utils.data.loader import DataLoader, default_collate, default_convert, get_worker_info
 from wengert.utils.data.sampler import (
     BatchSampler,
     RandomSampler,
@@ -34,5 +34,7 @@ __all__ = [
     "TensorDataset",
     "WeightedRandomSampler",
     "default_collate",
+    "default_convert",
+    "get_worker_info",
     "random_split",
 ]

@@ -15,7 +15,48 @@ from wengert.tape.base import TensorBase
 from wengert.utils.data.dataset import IterableDataset
 from wengert.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler, drawn_seed
 
-__all__ = ["DataLoader", "default_collate"]
+__all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
+
+
+def get_worker_info() -> None:
+    """None: examples are fetched in this process, not in one of several workers.
+
+    Examples
+    --------
+    >>> from wengert.utils.data import get_worker_info
+    >>> get_worker_info() is None
+    True
+    """
+
+
+def default_convert(data: Any) -> Any:
+    """Turn the arrays of an example into tensors, and leave all else.
+
+    Parameters
+    ----------
+    data : object
+        An example; dictionaries, tuples and lists are gone into.
+
+    Returns
+    -------
+    object
+        The example.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wengert.utils.data import default_convert
+    >>> default_convert({"x": np.array([1, 2]), "name": "a"})
+    {'x': tensor([1, 2]), 'name': 'a'}
+    """
+    if isinstance(data, np.ndarray | np.generic) and data.dtype.kind in "biufc":
+        return as_tensor(data)
+    if isinstance(data, Mapping):
+        return {key: default_convert(value) for key, value in data.items()}
+    if isinstance(data, tuple | list):
+        parts = [default_convert(part) for part in data]
+        return type(data)(*parts) if hasattr(data, "_fields") else parts
+    return data
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
@@ -183,7 +224,7 @@ class DataLoader:
         self.persistent_workers = persistent_workers
         self.generator = generator
         makes_batches = batch_size is not None or batch_sampler is not None
-        self.collate_fn = collate_fn or (default_collate if makes_batches else _as_tensors)
+        self.collate_fn = collate_fn or (default_collate if makes_batches else default_convert)
 
     def __iter__(self) -> Iterator[Any]:
         # PyTorch draws a seed for workers in each pass, whether or not there are any
@@ -220,17 +261,3 @@ class DataLoader:
         if self.batch_size is None:
             return count
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
-
-
-def _as_tensors(example: Any) -> Any:
-    """An example with tensors where it has arrays."""
-    if isinstance(example, np.ndarray | np.generic) and example.dtype.kind in "biufc":
-        return as_tensor(example)
-    if isinstance(example, Mapping):
-        return {key: _as_tensors(part) for key, part in example.items()}
-    if isinstance(example, tuple | list):
-        parts = [_as_tensors(part) for part in example]
-        if hasattr(example, "_fields"):
-            return type(example)(*parts)
-        return parts if isinstance(example, list) else tuple(parts)
-    return example

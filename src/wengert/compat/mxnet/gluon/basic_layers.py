@@ -156,8 +156,11 @@ class Activation(HybridBlock):
     """The function that its name says: relu, sigmoid, tanh, softrelu or softsign."""
 
     def __init__(self, activation: str, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
         self._act_type = activation
+        super().__init__(**kwargs)
+
+    def _alias(self) -> str:
+        return self._act_type
 
     def __repr__(self) -> str:
         return f"Activation({self._act_type})"

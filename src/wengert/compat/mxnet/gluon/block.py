@@ -56,9 +56,8 @@ class Block:
 
     def __init__(self, prefix: str | None = None, params: Any = None) -> None:
         outer = _SCOPE.get()
-        kind = type(self).__name__.lower()
         if prefix is None:
-            prefix = _counted(_COUNTS if outer is None else outer._counts, kind)
+            prefix = _counted(_COUNTS if outer is None else outer._counts, self._alias())
         self._prefix = prefix if outer is None else outer._prefix + prefix
         self._counts: dict[str, int] = {}
         self._children: dict[str, Block] = {}
@@ -66,6 +65,10 @@ class Block:
         shared = params
         self._params = ParameterDict(self._prefix if shared is None else shared.prefix, shared)
         self._hooks: list[Callable[..., Any]] = []
+
+    def _alias(self) -> str:
+        """What the name begins with that is made for a block without a prefix."""
+        return type(self).__name__.lower()
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, Block):

@@ -74,6 +74,9 @@ class _Conv(HybridBlock):
             return (inputs, self._channels // self._groups, *self._kernel)
         return (self._channels, inputs // self._groups, *self._kernel)
 
+    def _alias(self) -> str:
+        return "conv"
+
     def __repr__(self) -> str:
         known = self.weight.shape[0 if self._transposed else 1]
         inputs = known if known < 0 or self._transposed else known * self._groups
@@ -166,6 +169,9 @@ class _Pool(HybridBlock):
         self._padding = _sizes(padding, d)
         self._ceil = ceil_mode or self._global
         self._count = count_include_pad
+
+    def _alias(self) -> str:
+        return "pool"
 
     def __repr__(self) -> str:
         return (

@@ -1,0 +1,254 @@
+"""Layer 9 · amp: `autocast`, in which products are computed in 16 bits.
+
+NOTE [what autocast casts]
+An autocast comes between the recording of operations and their kernels (see
+`wengert.utils.dispatch`), so it sees primitives, not the functions that users call, and needs no
+list of those. Products take their arguments in the lower dtype, losses and a few reductions in
+float32; all else computes in the dtypes that come, mixed ones promoted as ever. float64 is left
+alone, as in PyTorch. Each cast is recorded, so gradients arrive in the dtypes of the parameters.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import FLOATING, as_dtype, category, dtype
+from wengert.base.errors import long_name
+from wengert.base.extras import bfloat16
+from wengert.prims.record import Primitive
+from wengert.tape.base import LEAF, version_of
+from wengert.tape.lift import cast
+from wengert.tape.modes import Mode, change_mode, full_mode, is_recording
+from wengert.utils.dispatch import Dispatch
+
+__all__ = [
+    "autocast",
+    "get_autocast_cpu_dtype",
+    "get_autocast_dtype",
+    "is_autocast_available",
+    "is_autocast_cpu_enabled",
+    "is_autocast_enabled",
+]
+
+_LOWER = frozenset(
+    {
+        *("mm", "mv", "dot", "bmm", "addmm", "addmv", "baddbmm", "contract"),
+        *("convolution", "convolution_without_bias"),
+    }
+)
+# `log_softmax` stands for the loss that it is mostly a part of
+_FLOAT32 = frozenset(
+    {
+        *("mse_loss", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits"),
+        *("huber_loss", "smooth_l1_loss", "log_softmax", "ctc_loss", "prod", "cdist"),
+        *("avg_pool3d", "grid_sampler_2d", "grid_sampler_3d"),
+    }
+)
+_FLOAT = np.dtype(np.float32)
+_DEVICES = ("cpu", "cuda", "xpu", "mps", "hpu", "mtia", "xla", "maia", "privateuseone")
+
+
+class _Casts(Dispatch):
+    """What comes between operations and their kernels as long as an autocast is entered."""
+
+    mixes = True
+
+    def __init__(self, lower: np.dtype[Any], keeps: bool) -> None:
+        self.lower = lower
+        self._keeps = keeps
+        self._kept: dict[int, tuple[Any, ...]] = {}
+
+    def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
+        """Compute an operation on arguments of the dtype that suits it."""
+        if outs is None and prim.name in _LOWER:
+            tensors = [self._in(tensor, self.lower) for tensor in tensors]
+            kinds = {tensor.payload.dtype: None for tensor in tensors}
+            if len(kinds) > 1:
+                names = " != ".join(long_name(kind).lower() for kind in kinds)
+                raise RuntimeError(
+                    f"expected m1 and m2 to have the same dtype, but got: {names}. autocast leaves "
+                    "float64 alone: convert one of them with .to(dtype)"
+                )
+        elif outs is None and prim.name in _FLOAT32:
+            tensors = [self._in(tensor, _FLOAT) for tensor in tensors]
+        return self.compute(mode, prim, tensors, params, outs)
+
+    def _in(self, tensor: Any, kind: np.dtype[Any]) -> Any:
+        """`tensor` in another floating dtype; a parameter is cast once while nothing writes it."""
+        have = tensor.payload.dtype
+        if have == kind or category(have) != FLOATING or have == np.float64:
+            return tensor
+        if not self._keeps or tensor.edge is not LEAF or kind != self.lower:
+            return cast(tensor, kind)
+        now = (version_of(tensor), is_recording())
+        known = self._kept.get(id(tensor))
+        if known is None or known[0] != now:
+            # the parameter is kept, too, so that its address stays its own
+            known = self._kept[id(tensor)] = (now, cast(tensor, kind), tensor)
+        return known[1]
+
+
+class autocast:
+    """A context, or decorator, in which products are computed in 16 bits.
+
+    Matrix products and convolutions take their arguments in `dtype`; losses compute in float32,
+    everything else in the dtypes that come. On a CPU this saves memory rather than time.
+
+    Parameters
+    ----------
+    device_type : str
+        ``"cpu"``. For other devices, which are not there, a warning is given and nothing is cast.
+    dtype : dtype, optional
+        bfloat16 (for which the package ml_dtypes is needed) unless float16 is asked for.
+    enabled : bool
+        False switches an outer autocast off.
+    cache_enabled : bool, optional
+        Whether parameters are cast once, not for every use; by default they are.
+
+    Raises
+    ------
+    RuntimeError
+        If the device type is not known.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.ones(2, 2)
+    >>> with wg.autocast("cpu", dtype=wg.float16):
+    ...     y = x @ x
+    >>> y.dtype, (x + y).dtype
+    (torch.float16, torch.float32)
+    """
+
+    def __init__(
+        self,
+        device_type: str,
+        dtype: Any = None,
+        enabled: bool = True,
+        cache_enabled: bool | None = None,
+    ) -> None:
+        if not isinstance(device_type, str):
+            raise ValueError(
+                f"Expected `device_type` of type `str`, got: `{type(device_type)}`. Write "
+                "autocast('cpu')"
+            )
+        kind = device_type.partition(":")[0]
+        if kind not in _DEVICES:
+            raise RuntimeError(f"User specified an unsupported autocast device_type '{kind}'")
+        self.device = kind
+        self._given = None if dtype is None else as_dtype(dtype)
+        self._enabled = enabled
+        self._keeps = True if cache_enabled is None else cache_enabled
+        self._outer: list[tuple[Any, ...]] = []
+        if enabled and kind != "cpu":
+            name = kind.upper()
+            warnings.warn(
+                f"User provided device_type of '{kind}', but {name} is not available. Disabling",
+                stacklevel=2,
+            )
+            self._enabled = False
+        elif enabled and self._given is not None and self._given.itemsize != 2:
+            warnings.warn(
+                "In CPU autocast, but the target dtype is not supported. Disabling autocast.\n"
+                "CPU Autocast only supports dtype of torch.bfloat16, torch.float16 currently.",
+                stacklevel=2,
+            )
+            self._enabled = False
+
+    @property
+    def fast_dtype(self) -> dtype:
+        """What products are computed in."""
+        return bfloat16() if self._given is None else self._given
+
+    def __enter__(self) -> autocast:
+        before = full_mode().dispatch
+        rest = tuple(entered for entered in before if not isinstance(entered, _Casts))
+        if self._enabled:
+            rest = (*rest, _Casts(self.fast_dtype.dtype, self._keeps))
+        if rest != before:
+            change_mode(dispatch=rest)
+        self._outer.append(before)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        before = self._outer.pop()
+        if full_mode().dispatch != before:
+            change_mode(dispatch=before)
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """`function` run in this context: the decorator."""
+
+        @functools.wraps(function)
+        def decorated(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return decorated
+
+
+def _entered() -> _Casts | None:
+    for context in reversed(full_mode().dispatch):
+        if isinstance(context, _Casts):
+            return context
+    return None
+
+
+def is_autocast_enabled(device_type: str = "cuda") -> bool:
+    """Whether products are computed in 16 bits now.
+
+    Parameters
+    ----------
+    device_type : str
+        ``"cpu"``; on no other device is there anything to cast.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> with wg.autocast("cpu", dtype=wg.float16):
+    ...     wg.is_autocast_enabled("cpu")
+    True
+    """
+    return device_type == "cpu" and _entered() is not None
+
+
+def get_autocast_dtype(device_type: str) -> dtype:
+    """The dtype of products in an `autocast`, the one that is entered or one without ``dtype``.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> with wg.autocast("cpu", dtype=wg.float16):
+    ...     wg.get_autocast_dtype("cpu")
+    torch.float16
+    """
+    if device_type != "cpu":
+        return as_dtype("float16")
+    entered = _entered()
+    return bfloat16() if entered is None else as_dtype(entered.lower)
+
+
+def is_autocast_available(device_type: str) -> bool:
+    """Whether there is anything to cast on a device: on the CPU.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.amp.is_autocast_available("cpu"), wg.amp.is_autocast_available("cuda")
+    (True, False)
+    """
+    return device_type == "cpu"
+
+
+def is_autocast_cpu_enabled() -> bool:
+    """The old name of ``is_autocast_enabled("cpu")``."""
+    return is_autocast_enabled("cpu")
+
+
+def get_autocast_cpu_dtype() -> dtype:
+    """The old name of ``get_autocast_dtype("cpu")``."""
+    return get_autocast_dtype("cpu")

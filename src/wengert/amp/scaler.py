@@ -1,0 +1,278 @@
+"""Layer 9 · amp: `GradScaler`, which keeps small gradients from vanishing in 16 bits."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from wengert.ops.create import tensor
+from wengert.tape.base import TensorBase
+
+__all__ = ["GradScaler"]
+
+_READY, _UNSCALED, _STEPPED = range(3)
+
+
+class _State:
+    """What is known of an optimiser since the last update of the scale."""
+
+    __slots__ = ("infinite", "stage")
+
+    def __init__(self) -> None:
+        self.stage = _READY
+        self.infinite: bool | None = None
+
+
+class GradScaler:
+    """Multiply a loss by a scale, divide the gradients by it, and leave out steps that overflow.
+
+    The scale grows as long as gradients are finite, and shrinks when one is not.
+
+    Parameters
+    ----------
+    device : str
+        ``"cpu"``. For other devices, which are not there, a warning is given and nothing is
+        scaled.
+    init_scale, growth_factor, backoff_factor : float
+        The scale at first, and by what it is multiplied after `growth_interval` steps without
+        an infinity, and after one with.
+    growth_interval : int
+        How many steps.
+    enabled : bool
+        Whether anything is scaled.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> w = wg.ones(2, requires_grad=True)
+    >>> optimizer = wg.optim.SGD([w], lr=0.5)
+    >>> scaler = wg.amp.GradScaler("cpu")
+    >>> scaler.scale(w.sum()).backward()
+    >>> scaler.step(optimizer)
+    >>> scaler.update()
+    >>> w, scaler.get_scale()
+    (tensor([0.5000, 0.5000], requires_grad=True), 65536.0)
+    """
+
+    def __init__(
+        self,
+        device: str = "cuda",
+        init_scale: float = 2.0**16,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        enabled: bool = True,
+    ) -> None:
+        self._device = device
+        self._enabled = enabled
+        if enabled and device != "cpu":
+            warnings.warn(
+                f"torch.{device}.amp.GradScaler is enabled, but {device.upper()} is not available. "
+                " Disabling.",
+                stacklevel=2,
+            )
+            self._enabled = False
+        if self._enabled:
+            if growth_factor <= 1.0:
+                raise AssertionError("The growth factor must be > 1.0.")
+            if backoff_factor >= 1.0:
+                raise AssertionError("The backoff factor must be < 1.0.")
+        self._scale = float(init_scale)
+        self._growth_factor = growth_factor
+        self._backoff_factor = backoff_factor
+        self._growth_interval = growth_interval
+        self._steps = 0
+        self._states: dict[int, _State] = {}
+
+    def is_enabled(self) -> bool:
+        """Whether anything is scaled."""
+        return self._enabled
+
+    def scale(self, outputs: Any) -> Any:
+        """`outputs`, a tensor or a nested iterable of tensors, times the scale.
+
+        Raises
+        ------
+        ValueError
+            If it is neither.
+        """
+        if not self._enabled:
+            return outputs
+        if isinstance(outputs, TensorBase):
+            return outputs * tensor(self._scale)
+        if isinstance(outputs, Iterable):
+            scaled = [self.scale(output) for output in outputs]
+            return type(outputs)(scaled) if isinstance(outputs, list | tuple) else iter(scaled)
+        raise ValueError("outputs must be a Tensor or an iterable of Tensors")
+
+    def unscale_(self, optimizer: Any) -> None:
+        """Divide the gradients of an optimiser's parameters by the scale, to clip them, say.
+
+        Raises
+        ------
+        RuntimeError
+            If that was done already since the last `update`, or if the step was.
+        ValueError
+            If a gradient is of float16: keep parameters in float32.
+        """
+        if not self._enabled:
+            return
+        state = self._state_of(optimizer)
+        if state.stage == _UNSCALED:
+            raise RuntimeError(
+                "unscale_() has already been called on this optimizer since the last update()."
+            )
+        if state.stage == _STEPPED:
+            raise RuntimeError("unscale_() is being called after step().")
+        gradients = [
+            parameter.grad
+            for group in optimizer.param_groups
+            for parameter in group["params"]
+            if parameter.grad is not None
+        ]
+        if any(gradient.payload.dtype == np.float16 for gradient in gradients):
+            raise ValueError("Attempting to unscale FP16 gradients.")
+        inverse = 1.0 / self._scale
+        if gradients:
+            state.infinite = False
+        for gradient in gradients:
+            values = gradient.array()
+            if not np.isfinite(values).all():
+                state.infinite = True
+            gradient.detach().mul_(inverse)
+        state.stage = _UNSCALED
+
+    def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        """``optimizer.step(*args)`` on unscaled gradients, left out if one is not finite.
+
+        Returns
+        -------
+        object
+            What the optimiser's step gives; None if it was left out.
+
+        Raises
+        ------
+        RuntimeError
+            If there was a step since the last `update`, or a closure is given.
+        AssertionError
+            If no parameter has a gradient.
+        """
+        if not self._enabled:
+            return optimizer.step(*args, **kwargs)
+        if "closure" in kwargs:
+            raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
+        state = self._state_of(optimizer)
+        if state.stage == _STEPPED:
+            raise RuntimeError("step() has already been called since the last update().")
+        if state.stage == _READY:
+            self.unscale_(optimizer)
+        if state.infinite is None:
+            raise AssertionError("No inf checks were recorded for this optimizer.")
+        result = None if state.infinite else optimizer.step(*args, **kwargs)
+        state.stage = _STEPPED
+        return result
+
+    def update(self, new_scale: Any = None) -> None:
+        """Make the scale larger or smaller, as the last steps suggest.
+
+        Parameters
+        ----------
+        new_scale : float or Tensor, optional
+            The scale to go on with.
+
+        Raises
+        ------
+        AssertionError
+            If there was no step since the last update.
+        """
+        if not self._enabled:
+            return
+        if new_scale is not None:
+            self._scale = float(new_scale)
+        else:
+            found = [s.infinite for s in self._states.values() if s.infinite is not None]
+            if not found:
+                raise AssertionError("No inf checks were recorded prior to update.")
+            self._adapt(any(found))
+        self._states.clear()
+
+    def _adapt(self, infinite: bool) -> None:
+        if infinite:
+            self._scale = float(np.float32(self._scale * self._backoff_factor))
+            self._steps = 0
+            return
+        self._steps += 1
+        if self._steps == self._growth_interval:
+            larger = self._scale * self._growth_factor
+            if larger <= float(np.finfo(np.float32).max):
+                self._scale = float(np.float32(larger))
+            self._steps = 0
+
+    def _state_of(self, optimizer: Any) -> _State:
+        return self._states.setdefault(id(optimizer), _State())
+
+    # -- settings ---------------------------------------------------------------------------------
+
+    def get_scale(self) -> float:
+        """The scale; 1 if nothing is scaled."""
+        return self._scale if self._enabled else 1.0
+
+    def get_growth_factor(self) -> float:
+        """By what the scale is multiplied to grow."""
+        return self._growth_factor
+
+    def set_growth_factor(self, new_factor: float) -> None:
+        """Set by what the scale is multiplied to grow."""
+        self._growth_factor = new_factor
+
+    def get_backoff_factor(self) -> float:
+        """By what the scale is multiplied to shrink."""
+        return self._backoff_factor
+
+    def set_backoff_factor(self, new_factor: float) -> None:
+        """Set by what the scale is multiplied to shrink."""
+        self._backoff_factor = new_factor
+
+    def get_growth_interval(self) -> int:
+        """After how many steps the scale grows."""
+        return self._growth_interval
+
+    def set_growth_interval(self, new_interval: int) -> None:
+        """Set after how many steps the scale grows."""
+        self._growth_interval = new_interval
+
+    def state_dict(self) -> dict[str, Any]:
+        """The scale and the settings, to be saved; empty if nothing is scaled."""
+        if not self._enabled:
+            return {}
+        return {
+            "scale": self.get_scale(),
+            "growth_factor": self._growth_factor,
+            "backoff_factor": self._backoff_factor,
+            "growth_interval": self._growth_interval,
+            "_growth_tracker": self._steps,
+        }
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave.
+
+        Raises
+        ------
+        RuntimeError
+            If it is empty: it was saved where nothing was scaled.
+        """
+        if not self._enabled:
+            return
+        if not state_dict:
+            raise RuntimeError(
+                "The source state dict is empty, possibly because it was saved from a disabled "
+                "instance of GradScaler."
+            )
+        self._scale = float(state_dict["scale"])
+        self._growth_factor = state_dict["growth_factor"]
+        self._backoff_factor = state_dict["backoff_factor"]
+        self._growth_interval = state_dict["growth_interval"]
+        self._steps = state_dict["_growth_tracker"]

@@ -1,0 +1,11 @@
+"""Layer 9 · backends: settings of libraries that PyTorch computes with; here they are only kept.
+
+Programs that want to be reproducible set them, and read them back. NumPy's results are the same
+each time anyhow.
+"""
+
+from __future__ import annotations
+
+from wengert.backends import cuda, cudnn, mkl, mkldnn, mps, openmp
+
+__all__ = ["cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]

@@ -1,0 +1,10 @@
+"""Layer 9 · backends: threads by OpenMP, which are not used; see `get_num_threads`."""
+
+from __future__ import annotations
+
+__all__ = ["is_available"]
+
+
+def is_available() -> bool:
+    """False: it is not used from here."""
+    return False

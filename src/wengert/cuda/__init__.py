@@ -1,0 +1,255 @@
+"""Layer 9 · cuda: what programs ask before they use a GPU, and do if there is one: there is none.
+
+What a program may call anyhow (seeds, memory figures, `empty_cache`) has no effect; what needs a
+GPU raises.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NoReturn
+
+from wengert.ops.typed import TYPED
+
+__all__ = [
+    "amp",
+    "current_device",
+    "device_count",
+    "empty_cache",
+    "get_device_name",
+    "get_device_properties",
+    "is_available",
+    "is_bf16_supported",
+    "is_initialized",
+    "manual_seed",
+    "manual_seed_all",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "memory_allocated",
+    "memory_reserved",
+    "synchronize",
+]
+
+_TYPED = frozenset(TYPED)
+
+
+def __getattr__(name: str) -> Any:
+    """The subpackage that few programs use, and classes of tensors on GPUs, which cannot be."""
+    if name == "amp":
+        return importlib.import_module("wengert.cuda.amp")
+    if name in _TYPED:
+        return globals().setdefault(name, type(name, (_Absent,), {"__doc__": _Absent.__doc__}))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class _Absent:
+    """Tensors on a GPU: there are none."""
+
+    def __init__(self, *data: Any) -> None:
+        raise TypeError(
+            f"type torch.cuda.{type(self).__name__} not available. Torch not compiled with CUDA "
+            f"enabled: use {type(self).__name__}, on the CPU."
+        )
+
+
+def is_available() -> bool:
+    """False: tensors are computed on the CPU.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.device("cuda" if wg.cuda.is_available() else "cpu")
+    device(type='cpu')
+    """
+    return False
+
+
+def device_count() -> int:
+    """0: there are no GPUs to use.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.cuda.device_count()
+    0
+    """
+    return 0
+
+
+def is_initialized() -> bool:
+    """False: there is nothing to initialise.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.cuda.is_initialized()
+    False
+    """
+    return False
+
+
+def is_bf16_supported() -> bool:
+    """False: there is no GPU that could compute with bfloat16.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.cuda.is_bf16_supported()
+    False
+    """
+    return False
+
+
+def manual_seed(seed: int) -> None:
+    """Seed the GPU's random numbers: nothing, since there is no GPU.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.cuda.manual_seed(0)
+    """
+    int(seed)
+
+
+def manual_seed_all(seed: int) -> None:
+    """Seed the random numbers of all GPUs: nothing, since there are none.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.cuda.manual_seed_all(0)
+    """
+    int(seed)
+
+
+def empty_cache() -> None:
+    """Give unused memory of the GPU back: nothing, since there is no GPU.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.cuda.empty_cache()
+    """
+
+
+def memory_allocated(device: Any = None) -> int:
+    """0: bytes of the GPU's memory that tensors take.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.cuda.memory_allocated()
+    0
+    """
+    return 0
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """0: the most bytes of the GPU's memory that tensors took.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.cuda.max_memory_allocated()
+    0
+    """
+    return 0
+
+
+def memory_reserved(device: Any = None) -> int:
+    """0: bytes of the GPU's memory that are held.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.cuda.memory_reserved()
+    0
+    """
+    return 0
+
+
+def max_memory_reserved(device: Any = None) -> int:
+    """0: the most bytes of the GPU's memory that were held.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.cuda.max_memory_reserved()
+    0
+    """
+    return 0
+
+
+def _needs_gpu() -> NoReturn:
+    raise AssertionError(
+        "Torch not compiled with CUDA enabled: wengert computes on the CPU. Ask "
+        "cuda.is_available() first."
+    )
+
+
+def synchronize(device: Any = None) -> None:
+    """Wait for a GPU, of which there is none.
+
+    Raises
+    ------
+    AssertionError
+        Always, as in PyTorch without CUDA.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> if wg.cuda.is_available():
+    ...     wg.cuda.synchronize()
+    """
+    _needs_gpu()
+
+
+def current_device() -> int:
+    """The number of the GPU in use, of which there is none.
+
+    Raises
+    ------
+    AssertionError
+        Always, as in PyTorch without CUDA.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> if wg.cuda.is_available():
+    ...     wg.cuda.current_device()
+    """
+    _needs_gpu()
+
+
+def get_device_name(device: Any = None) -> str:
+    """The name of a GPU, of which there is none.
+
+    Raises
+    ------
+    AssertionError
+        Always, as in PyTorch without CUDA.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> [wg.cuda.get_device_name(i) for i in range(wg.cuda.device_count())]
+    []
+    """
+    _needs_gpu()
+
+
+def get_device_properties(device: Any = None) -> Any:
+    """What a GPU can do, of which there is none.
+
+    Raises
+    ------
+    AssertionError
+        Always, as in PyTorch without CUDA.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> [wg.cuda.get_device_properties(i) for i in range(wg.cuda.device_count())]
+    []
+    """
+    _needs_gpu()

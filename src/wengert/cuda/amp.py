@@ -1,0 +1,55 @@
+"""Layer 9 · cuda: the old names of mixed precision on a GPU; they warn, unless switched off."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from wengert import amp
+
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
+
+
+class autocast(amp.autocast):
+    """The old name of ``amp.autocast("cuda")``, which switches itself off where there is no GPU.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> with wg.cuda.amp.autocast(enabled=False):
+    ...     (wg.ones(1, 1) @ wg.ones(1, 1)).dtype
+    torch.float32
+    """
+
+    def __init__(
+        self, enabled: bool = True, dtype: Any = "float16", cache_enabled: bool = True
+    ) -> None:
+        super().__init__("cuda", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
+
+
+class GradScaler(amp.GradScaler):
+    """The old name of ``amp.GradScaler("cuda")``, which switches itself off without a GPU.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.cuda.amp.GradScaler(enabled=False).get_scale()
+    1.0
+    """
+
+    def __init__(
+        self,
+        init_scale: float = 2.0**16,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        enabled: bool = True,
+    ) -> None:
+        super().__init__(
+            "cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled
+        )
+
+
+custom_fwd: Callable[..., Any] = functools.partial(amp.custom_fwd, device_type="cuda")
+custom_bwd: Callable[..., Any] = functools.partial(amp.custom_bwd, device_type="cuda")

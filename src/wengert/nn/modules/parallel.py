@@ -1,0 +1,42 @@
+"""Layer 8 · nn: `DataParallel`, which shares a batch out among GPUs, or wraps a module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.nn.modules.module import Module
+
+__all__ = ["DataParallel"]
+
+
+class DataParallel(Module):
+    """A module that calls another one, since there are no GPUs to share a batch out to.
+
+    Its parameters are named ``module.*``, so checkpoints of programs that use it load.
+
+    Parameters
+    ----------
+    module : Module
+        What is called.
+    device_ids, output_device, dim
+        Have no effect.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> model = wg.nn.DataParallel(wg.nn.Linear(2, 1, bias=False))
+    >>> list(model.state_dict()), model(wg.ones(3, 2)).shape
+    (['module.weight'], torch.Size([3, 1]))
+    """
+
+    def __init__(
+        self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0
+    ) -> None:
+        super().__init__()
+        self.module = module
+        self.dim = dim
+        self.device_ids: list[Any] = []
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """Call the module."""
+        return self.module(*inputs, **kwargs)

@@ -1,0 +1,190 @@
+"""Layer 5 · ops: tensors by the constructors of old: ``FloatTensor([1, 2])``, ``Tensor(2, 3)``.
+
+A class such as `FloatTensor` has no instances of its own: it makes plain tensors of its dtype, and
+``isinstance`` asks for that dtype.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.base.device import check_device
+from wengert.base.dtypes import as_dtype, dtype, set_default_dtype
+from wengert.base.extras import bfloat16
+from wengert.base.size import Size
+from wengert.ops.convert import check_array, narrow, to_array
+from wengert.ops.create import empty
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.record import T
+
+__all__ = ["TYPED", "TypedTensor", "legacy", "new", "set_default_tensor_type", "typed"]
+
+_TYPES = {
+    "FloatTensor": "float32",
+    "DoubleTensor": "float64",
+    "HalfTensor": "float16",
+    "BFloat16Tensor": "bfloat16",
+    "ByteTensor": "uint8",
+    "CharTensor": "int8",
+    "ShortTensor": "int16",
+    "IntTensor": "int32",
+    "LongTensor": "int64",
+    "BoolTensor": "bool",
+}
+TYPED = tuple(_TYPES)
+"""The names of the classes."""
+
+
+def legacy(data: tuple[Any, ...], kind: np.dtype[Any]) -> Any:
+    """What ``FloatTensor(*data)`` gives: a tensor of sizes, or of the values of a sequence.
+
+    Parameters
+    ----------
+    data
+        Nothing, sizes, one `Size`, one tensor, or one sequence or array of numbers. A tensor gives
+        a view of itself; an array of the dtype shares its memory with the result.
+    kind
+        The dtype.
+    """
+    if len(data) != 1:
+        for position, size in enumerate(data, 1):
+            if not isinstance(size, int | np.integer):
+                raise TypeError(
+                    "new() received an invalid combination of arguments: several are sizes, but "
+                    f"argument {position} is {type(size).__name__}. Values are given as one "
+                    "sequence, as in FloatTensor([1.0, 2.0])"
+                )
+        return empty(*data or (0,), dtype=kind)
+    value = data[0]
+    if isinstance(value, TensorBase):
+        return T.alias(value)
+    if isinstance(value, bool | float | complex):
+        raise TypeError(f"new(): data must be a sequence (got {type(value).__name__})")
+    if isinstance(value, int | np.integer | Size):
+        return empty(value, dtype=kind)
+    if isinstance(value, str):
+        raise TypeError("new(): invalid data type 'str'")
+    if isinstance(value, np.ndarray):
+        check_array(value)
+        return new_tensor(narrow(value, kind))
+    return new_tensor(np.asarray(to_array(value, kind)))
+
+
+class TypedTensor(type):
+    """The class of `FloatTensor` and the others."""
+
+    dtype: dtype
+    is_cuda = False
+
+    def __call__(cls, *data: Any, device: Any = None) -> Any:
+        """Make a plain tensor (see `legacy`)."""
+        check_device(device)
+        if len(data) == 1 and isinstance(data[0], TensorBase):
+            given = data[0].payload.dtype
+            if given != cls.dtype.dtype:
+                raise TypeError(
+                    f"expected a tensor of dtype {cls.dtype!r} (got {as_dtype(given)!r}): convert "
+                    f"it with .to({cls.dtype!r})"
+                )
+        return legacy(data, cls.dtype.dtype)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, TensorBase) and instance.payload.dtype == cls.dtype.dtype
+
+    def __repr__(cls) -> str:
+        return f"<class 'torch.{cls.__name__}'>"
+
+
+_made: dict[str, TypedTensor] = {}
+
+
+def typed(name: str) -> TypedTensor:
+    """The class of this name, one of `TYPED`."""
+    if name not in _made:
+        kind = bfloat16() if name == "BFloat16Tensor" else as_dtype(_TYPES[name])
+        documented = _documentation(name, kind)
+        _made[name] = TypedTensor(
+            name, (), {"dtype": kind, "__doc__": documented, "__module__": "wengert"}
+        )
+    return _made[name]
+
+
+def _documentation(name: str, kind: dtype) -> str:
+    return f"""Tensors of dtype {kind.name}, as they were made of old.
+
+Prefer `tensor` with ``dtype=``. ``isinstance(x, {name})`` asks for the dtype.
+
+Parameters
+----------
+*data
+    Sizes, for memory that is not initialised; or one sequence or array, for its values.
+device : device or str, optional
+    Only the CPU.
+
+Examples
+--------
+>>> import wengert as wg
+>>> wg.{name}([1, 1]).dtype, wg.{name}(2, 3).shape
+({kind!r}, torch.Size([2, 3]))
+>>> isinstance(wg.ones(2, dtype=wg.{kind.name}), wg.{name})
+True
+"""
+
+
+def new(input: Any, *data: Any, device: Any = None) -> Any:
+    """A tensor of this one's dtype, of sizes or of the values of a sequence.
+
+    Prefer `new_tensor`, `new_empty` and `new_zeros`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.ones(2, dtype=wg.int64).new([1, 2, 3])
+    tensor([1, 2, 3])
+    """
+    check_device(device)
+    return legacy(data, input.payload.dtype)
+
+
+def set_default_tensor_type(t: Any, /) -> None:
+    """Change the floating type that Python floats become, by the name of old.
+
+    Prefer `set_default_dtype`.
+
+    Parameters
+    ----------
+    t : class or str
+        `FloatTensor`, `DoubleTensor` or another of floating dtype, or its name.
+
+    Raises
+    ------
+    TypeError
+        If it names no floating type.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.set_default_tensor_type(wg.DoubleTensor)
+    >>> wg.tensor(1.5).dtype
+    torch.float64
+    >>> wg.set_default_tensor_type("torch.FloatTensor")
+    """
+    if isinstance(t, str):
+        name = t.removeprefix("torch.")
+        if name not in _TYPES:
+            raise TypeError(
+                f"invalid type object: {t!r}. Give a class such as FloatTensor, or its name, "
+                "'torch.FloatTensor'"
+            )
+        t = typed(name)
+    if not isinstance(t, TypedTensor):
+        raise TypeError(
+            f"invalid type object: give a class such as FloatTensor, not {type(t).__name__}"
+        )
+    if not t.dtype.is_floating_point:
+        raise TypeError(
+            f"only floating-point types are supported as the default type, but got {t!r}"
+        )
+    set_default_dtype(t.dtype)

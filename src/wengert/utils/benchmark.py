@@ -1,0 +1,194 @@
+"""Layer 8 · utils: how long a statement takes, as ``torch.utils.benchmark`` measures it."""
+
+from __future__ import annotations
+
+import statistics
+import timeit
+from typing import Any
+
+from wengert.base.threads import get_num_threads, set_num_threads
+
+__all__ = ["Measurement", "Timer"]
+
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+
+
+class Measurement:
+    """What a `Timer` measured.
+
+    Parameters
+    ----------
+    number_per_run : int
+        How often a run calls the statement.
+    raw_times : list of float
+        The seconds that each run took.
+    stmt, label, sub_label, description
+        What the timer was made with.
+    num_threads : int
+        With how many threads it ran.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.utils.benchmark import Measurement
+    >>> Measurement(10, [0.1, 0.3, 0.2]).median
+    0.02
+    """
+
+    def __init__(
+        self,
+        number_per_run: int,
+        raw_times: list[float],
+        stmt: str = "",
+        label: str | None = None,
+        sub_label: str | None = None,
+        description: str | None = None,
+        num_threads: int = 1,
+    ) -> None:
+        self.number_per_run = number_per_run
+        self.raw_times = raw_times
+        self.stmt = stmt
+        self.label = label
+        self.sub_label = sub_label
+        self.description = description
+        self.num_threads = num_threads
+
+    @property
+    def times(self) -> list[float]:
+        """For each run the seconds that one call took."""
+        return [time / self.number_per_run for time in self.raw_times]
+
+    @property
+    def mean(self) -> float:
+        """The mean of `times`."""
+        return statistics.fmean(self.times)
+
+    @property
+    def median(self) -> float:
+        """The median of `times`."""
+        return statistics.median(self.times)
+
+    @property
+    def iqr(self) -> float:
+        """The distance between the quartiles of `times`; 0 where there is one run."""
+        if len(self.times) < 2:
+            return 0.0
+        low, _, high = statistics.quantiles(self.times, method="inclusive")
+        return high - low
+
+    @property
+    def title(self) -> str:
+        """What was measured, in words."""
+        title = self.label or self.stmt or "[Missing primary label]"
+        return title if self.sub_label is None else f"{title}: {self.sub_label}"
+
+    def __repr__(self) -> str:
+        scale, unit = next(
+            (pair for pair in _UNITS if self.median >= pair[0]), (_UNITS[-1][0], "ns")
+        )
+        lines = [f"<{type(self).__module__}.{type(self).__name__} object>", self.title]
+        if self.description is not None:
+            lines.append(self.description)
+        runs, plural = len(self.times), "" if self.num_threads == 1 else "s"
+        if runs == 1:
+            lines.append(f"  {self.median / scale:.2f} {unit}")
+        else:
+            lines.append(f"  Median: {self.median / scale:.2f} {unit}")
+            lines.append(f"  IQR:    {self.iqr / scale:.2f} {unit}")
+        lines.append(
+            f"  {runs} measurement{'' if runs == 1 else 's'}, {self.number_per_run} runs "
+            f"per measurement, {self.num_threads} thread{plural}"
+        )
+        return "\n".join(lines)
+
+
+class Timer:
+    """Measures a statement.
+
+    Parameters
+    ----------
+    stmt, setup : str
+        What is measured, and what runs once before.
+    globals : dict, optional
+        The names that both may use.
+    label, sub_label, description : str, optional
+        What the result is headed with.
+    num_threads : int
+        With how many threads the statement runs.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> from wengert.utils.benchmark import Timer
+    >>> timer = Timer("x.sum()", globals={"x": wg.ones(10)})
+    >>> timer.timeit(100).number_per_run
+    100
+    >>> timer.blocked_autorange(min_run_time=0.001).median > 0
+    True
+    """
+
+    def __init__(
+        self,
+        stmt: str = "pass",
+        setup: str = "pass",
+        global_setup: str = "",
+        timer: Any = timeit.default_timer,
+        globals: dict[str, Any] | None = None,
+        label: str | None = None,
+        sub_label: str | None = None,
+        description: str | None = None,
+        env: str | None = None,
+        num_threads: int = 1,
+        language: Any = "python",
+    ) -> None:
+        if not isinstance(stmt, str):
+            raise ValueError("Currently only a `str` stmt is supported.")
+        if str(language).lower() not in ("python", "py", "language.python", "0"):
+            raise ValueError(f"only statements in Python are timed, not in {language}")
+        self._timer = timeit.Timer(stmt, setup, timer, {} if globals is None else dict(globals))
+        self._labels = (stmt, label, sub_label, description)
+        self._num_threads = num_threads
+
+    def timeit(self, number: int = 1_000_000) -> Measurement:
+        """Call the statement `number` times, after a few calls to warm up."""
+        before = get_num_threads()
+        set_num_threads(self._num_threads)
+        try:
+            self._timer.timeit(max(number // 100, 2))
+            return self._measured(number, [self._timer.timeit(number)])
+        finally:
+            set_num_threads(before)
+
+    def blocked_autorange(self, callback: Any = None, min_run_time: float = 0.2) -> Measurement:
+        """Call the statement in runs of equal length, until they took `min_run_time` seconds."""
+        before = get_num_threads()
+        set_num_threads(self._num_threads)
+        try:
+            number = 1
+            while (took := self._timer.timeit(number)) < min_run_time / 1000:
+                number *= 10 if took <= 0 else max(2, min(10, int(min_run_time / 1000 / took)))
+            times: list[float] = []
+            while sum(times) < min_run_time:
+                times.append(self._timer.timeit(number))
+                if callback is not None:
+                    callback(number, times[-1])
+            return self._measured(number, times)
+        finally:
+            set_num_threads(before)
+
+    def adaptive_autorange(
+        self, threshold: float = 0.1, *, min_run_time: float = 0.01, max_run_time: float = 10.0
+    ) -> Measurement:
+        """As `blocked_autorange`, until the runs differ by little, or `max_run_time` is over."""
+        found = self.blocked_autorange(min_run_time=min_run_time)
+        while found.iqr > threshold * found.median and sum(found.raw_times) < max_run_time:
+            more = self.blocked_autorange(min_run_time=min_run_time)
+            if more.number_per_run == found.number_per_run:
+                found.raw_times.extend(more.raw_times)
+            else:
+                found = more
+            min_run_time = min(2 * min_run_time, max_run_time)
+        return found
+
+    def _measured(self, number: int, times: list[float]) -> Measurement:
+        return Measurement(number, times, *self._labels, num_threads=self._num_threads)

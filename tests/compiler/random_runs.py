@@ -1,0 +1,294 @@
+"""Programs in source text, run compiled and not, and what is seen of both compared."""
+
+from __future__ import annotations
+
+import linecache
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from random_grammar import HELPERS, Pair
+
+import wengert as wg
+from wengert import nn
+from wengert.base.containers import flatten
+from wengert.nn import functional as F
+
+__all__ = ["Maker", "Verdict", "array_of", "check", "space"]
+
+REFUSED = "cannot be differentiated twice from outside"
+
+
+# -- running ---------------------------------------------------------------------------------------
+
+NUDGE: list[Any] = [None]
+"""Random numbers by which all data are changed in their last places, if there are any."""
+
+
+class Maker:
+    """Makes the arguments of a call."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+
+    def real(self, *shape: int, dtype: Any = np.float64) -> Any:
+        return nudged(self.rng.standard_normal(shape).astype(dtype))
+
+    def __call__(self, *shape: int, dtype: Any = np.float64, grad: bool = True) -> Any:
+        return wg.tensor(self.real(*shape, dtype=dtype), requires_grad=grad)
+
+    def whole(self, *shape: int) -> Any:
+        return wg.tensor(self.rng.integers(0, 3, shape))
+
+    def truth(self, *shape: int) -> Any:
+        return wg.tensor(self.rng.random(shape) < 0.6)
+
+    def complex(self, *shape: int) -> Any:
+        return wg.tensor(self.real(*shape) + 1j * self.real(*shape), requires_grad=True)
+
+
+class Nudge:
+    """Changes data in the last places of the least precise numbers of a program."""
+
+    def __init__(self, text: str, seed: int) -> None:
+        coarse = "float32" in text or ".float()" in text
+        self.eps = np.finfo(np.float32 if coarse else np.float64).eps
+        self.integers = np.random.default_rng(seed).integers
+
+
+def nudged(array: Any) -> Any:
+    rng = NUDGE[0]
+    if rng is None or array.dtype.kind not in "fc":
+        return array
+    step = rng.eps * rng.integers(-4, 5, array.shape)
+    return (array * (1 + step)).astype(array.dtype)
+
+
+def space() -> dict[str, Any]:
+    """What the source of programs finds there."""
+    made = {"wg": wg, "nn": nn, "F": F, "np": np, "Maker": Maker, "Pair": Pair}
+    made["__name__"] = "random_program"
+    exec(HELPERS, made)
+    return made
+
+
+def loaded(text: str) -> dict[str, Any]:
+    """A program, run up to where its world can be made."""
+    name = f"<program {abs(hash(text))}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    made = space()
+    exec(compile(text, name, "exec"), made)
+    return made
+
+
+def tensors_in(things: Any) -> list[Any]:
+    """The tensors of containers, modules and optimisers."""
+    found: list[Any] = []
+    for leaf in flatten(things)[0]:
+        if isinstance(leaf, wg.Tensor):
+            found.append(leaf)
+        elif isinstance(leaf, nn.Module):
+            found += [*leaf.parameters(), *leaf.buffers()]
+        elif isinstance(leaf, wg.optim.Optimizer):
+            found += [t for g in leaf.param_groups for t in g["params"]]
+    return list({id(t): t for t in found}.values())
+
+
+def array_of(tensor: Any) -> Any:
+    return tensor.detach().resolve_conj().numpy().copy()
+
+
+def seen(leaf: Any, known: list[Any]) -> Any:
+    """What can be told of one thing."""
+    if isinstance(leaf, np.ndarray):
+        return leaf.copy()
+    if not isinstance(leaf, wg.Tensor):
+        return leaf
+    place = next((n for n, other in enumerate(known) if other is leaf), None)
+    gradient = leaf.grad if leaf.is_leaf else None
+    return (
+        array_of(leaf),
+        None if gradient is None else (array_of(gradient), gradient.requires_grad),
+        (str(leaf.dtype), tuple(leaf.shape), leaf.requires_grad, leaf.is_leaf, place),
+        type(leaf).__name__,
+    )
+
+
+def differentiated(result: Any, known: list[Any], how: str) -> Any:
+    """Derivatives of what a call returned, taken outside of it."""
+    roots = [
+        t
+        for t in flatten(result)[0]
+        if isinstance(t, wg.Tensor) and t.requires_grad and not t.is_leaf
+    ]
+    if not roots or how == "none":
+        return None
+    leaves = [t for t in known if t.requires_grad and t.is_leaf]
+    total = 0.0
+    for root in roots:
+        part = (root * root.detach().abs().cos()).sum()
+        total = total + (part.real + part.imag if part.is_complex() else part)
+    if how == "backward":
+        total.backward()
+        return None
+    if how == "grad":
+        return [seen(g, []) for g in wg.autograd.grad(total, leaves, allow_unused=True)]
+    try:
+        first = wg.autograd.grad(total, leaves, allow_unused=True, create_graph=True)
+    except RuntimeError as error:
+        if REFUSED not in str(error):
+            raise
+        return REFUSED
+    found = [seen(g, []) for g in first]
+    recorded = [g for g in first if g is not None and g.requires_grad]
+    if not recorded:
+        return found
+    pieces = [(g * g.conj()).real.sum() if g.is_complex() else (g * g).sum() for g in recorded]
+    second = wg.autograd.grad(sum(pieces), leaves, allow_unused=True)
+    return [found, [None if g is None else array_of(g) for g in second]]
+
+
+def story(text: str, backend: str | None) -> tuple[list[Any], Any]:
+    """All that can be seen of a program's calls, and the compiled function if there is one."""
+    made = loaded(text)
+    before = wg.get_default_dtype()
+    wg.set_default_dtype(made["DTYPE"])
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return _story(made, backend)
+    finally:
+        wg.set_default_dtype(before)
+
+
+def _story(made: dict[str, Any], backend: str | None) -> tuple[list[Any], Any]:
+    wg.manual_seed(0)
+    function, calls, state = made["world"]()
+    if NUDGE[0] is not None:
+        for tensor in tensors_in(state):
+            tensor.data = wg.tensor(nudged(array_of(tensor)))
+    used = function
+    if backend is not None:
+        used = wg.compile(function, backend=backend, options={"measure": False, "forgiving": False})
+    found: list[Any] = []
+    for args in calls():
+        known = [*tensors_in(args), *tensors_in(state)]
+        try:
+            result = used(*args)
+            facts = [seen(leaf, known) for leaf in flatten(result)[0]]
+            facts.append(differentiated(result, known, made["OUTSIDE"]))
+        except Exception as error:
+            # what had been written before the error is not written by compiled code
+            found.append(f"{type(error).__name__}: {error}")
+            return found, used
+        facts += [seen(t, known) for t in known]
+        facts += [t._version for t in known if t.requires_grad or t.is_leaf]
+        found.append(facts)
+    found.append(wg.rand(2).numpy())
+    return found, used
+
+
+# -- comparing -------------------------------------------------------------------------------------
+
+
+def difference(one: Any, other: Any, slack: Callable[[Any], Any], at: str = "") -> str | None:
+    """Where two things that were seen are not the same."""
+    if isinstance(one, str) and one == REFUSED:
+        return None
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        if len(one) != len(other):
+            return f"{at}: {len(one)} instead of {len(other)} parts"
+        for n, (mine, yours) in enumerate(zip(one, other, strict=True)):
+            found = difference(mine, yours, slack, f"{at}.{n}")
+            if found is not None:
+                return found
+        return None
+    if isinstance(one, float) and isinstance(other, float):
+        one, other = np.asarray(one), np.asarray(other)
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        if one.shape != other.shape or one.dtype != other.dtype:
+            return f"{at}: {one.dtype}{one.shape} instead of {other.dtype}{other.shape}"
+        if one.dtype.kind not in "fc":
+            return None if np.array_equal(one, other) else f"{at}: {one!r} instead of {other!r}"
+        with np.errstate(all="ignore"):
+            close = np.abs(one - other) <= slack(at, other)
+        close |= (one == other) | (np.isnan(one) & np.isnan(other))
+        return None if close.all() else f"{at}: {one!r} instead of {other!r}"
+    same = type(one) is type(other) and one == other
+    return None if same else f"{at}: {one!r} instead of {other!r}"
+
+
+def rounding(at: str, array: Any) -> Any:
+    """How far numbers may be apart that are the same but for rounding."""
+    tight = 1e-9 if array.dtype.itemsize // (1 + (array.dtype.kind == "c")) == 8 else 2e-4
+    finite = np.where(np.isfinite(array), np.abs(array), 0)
+    largest = finite.max() if array.size else 0
+    return tight * (finite + 0.01 * largest) + tight * 1e-2
+
+
+def spread(text: str, expected: Any) -> Callable[[Any, Any], Any] | None:
+    """How far results move where data move in their last places; None if they become others."""
+    moved: dict[str, Any] = {}
+
+    def note(at: str, array: Any) -> Any:
+        moved[at] = np.maximum(moved.get(at, 0.0), 0.0)
+        return np.inf
+
+    for seed in range(4):
+        NUDGE[0] = Nudge(text, seed)
+        try:
+            found, _ = story(text, None)
+        finally:
+            NUDGE[0] = None
+        if difference(found, expected, note) is not None:
+            return None
+        for at, mine, yours in pairs(found, expected):
+            with np.errstate(all="ignore"):
+                gap = np.abs(mine - yours)
+            if not np.array_equal(np.isfinite(mine), np.isfinite(yours)):
+                return None
+            moved[at] = np.maximum(moved.get(at, 0.0), np.where(np.isfinite(gap), gap, 0))
+    return lambda at, array: rounding(at, array) + 100 * np.max(moved[at], initial=0.0)
+
+
+def pairs(one: Any, other: Any, at: str = "") -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(one, list | tuple):
+        for n, (mine, yours) in enumerate(zip(one, other, strict=True)):
+            yield from pairs(mine, yours, f"{at}.{n}")
+    elif isinstance(one, float | np.ndarray) and np.asarray(one).dtype.kind in "fc":
+        yield at, np.asarray(one), np.asarray(other)
+
+
+class Verdict(NamedTuple):
+    """What came of a program.
+
+    Attributes
+    ----------
+    what
+        ``"agree"``, ``"eager"`` (it agrees, and runs as it is), ``"unstable"`` (its results go
+        apart where data change in their last places), or ``"disagree"``.
+    why
+        The reason why it runs as it is, or the difference.
+    """
+
+    what: str
+    why: str = ""
+
+
+def check(text: str, backend: str) -> Verdict:
+    """Run a program both ways and compare."""
+    expected, _ = story(text, None)
+    found, compiled = story(text, backend)
+    if isinstance(expected[-1], str) and REFUSED in repr(found[len(expected) - 1]):
+        # it refuses what turns out to be an error
+        expected, found = expected[:-1], found[: len(expected) - 1]
+    why = difference(found, expected, rounding)
+    if why is None:
+        reason = compiled.reason
+        end = found[-1] if isinstance(found[-1], str) else ""
+        return Verdict("agree", end) if reason is None else Verdict("eager", reason.what)
+    slack = spread(text, expected)
+    if slack is None or difference(found, expected, slack) is None:
+        return Verdict("unstable", why)
+    return Verdict("disagree", why)

@@ -1,0 +1,71 @@
+"""Loops that were traced decision by decision, and what goes back through all of their blocks."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.compiler import tables
+
+STRICT = {"measure": False, "forgiving": False}
+BACKENDS = ["numpy", "llvm"] if importlib.util.find_spec("llvmlite") else ["numpy"]
+
+
+@pytest.fixture
+def widths(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many arrays programs took that got more from those that ran them."""
+    taken: list[int] = []
+    make = tables.Tabled.__init__
+
+    def noted(self: Any, executable: Any, single: Any, rows: Any) -> None:
+        taken.append(len(single) + len(rows))
+        make(self, executable, single, rows)
+
+    monkeypatch.setattr(tables, "_MANY", 64)
+    monkeypatch.setattr(tables.Tabled, "__init__", noted)
+    return taken
+
+
+def falling(w: Any) -> Any:
+    """Some hundred steps, each with a decision."""
+    x, v = wg.tensor([0.0, 1.5], dtype=w.dtype), wg.stack((w, w * 0))
+    while x[1] > 0:
+        x = x + 0.03 * v
+        v = v - 0.03 * wg.stack((x[0].sin(), 1 + x.norm() / 10))
+    return (x * x).sum()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_gradients_within_go_back_through_tables(backend: str, widths: list[int]) -> None:
+    slope = wg.func.grad(falling)
+    call = wg.compile(slope, backend=backend, options=STRICT)
+    w = wg.tensor(0.7, dtype=wg.float64)
+    for _ in range(3):
+        np.testing.assert_allclose(call(w).item(), slope(w).item(), 1e-10)
+    assert len(widths) == 1
+    assert widths[0] < 40
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_gradients_from_outside_go_back_through_tables(backend: str, widths: list[int]) -> None:
+    @wg.compile(backend=backend, options=STRICT)
+    def call(w: Any) -> Any:
+        # a list that grows is a state of its own each time, so that this is no loop to compile
+        places = []
+        x, v = wg.tensor([0.0, 1.5], dtype=w.dtype), wg.stack((w, w * 0))
+        while x[1] > 0:
+            x = x + 0.03 * v
+            v = v - 0.03 * wg.stack((x[0].sin(), 1 + x.norm() / 10))
+            places.append(x)
+        return (places[-1] * places[-1]).sum()
+
+    w = wg.tensor(0.7, dtype=wg.float64, requires_grad=True)
+    expected = wg.autograd.grad(falling(w), w)[0]
+    for _ in range(3):
+        np.testing.assert_allclose(wg.autograd.grad(call(w), w)[0].item(), expected.item(), 1e-10)
+    assert len(widths) == 1
+    assert widths[0] < 40
