@@ -147,6 +147,9 @@ def _symbols(trace: Trace, environment: Environment) -> Iterator[list[Sym]]:
             if tensor.ext is not None and tensor.ext.grad is not None:
                 grad = tensor.ext.grad
                 grad.payload = real_payload(grad.payload)
+                if isinstance(grad.payload, np.ndarray) and not grad.payload.flags.writeable:
+                    # a constant of the trace, which later gradients are not to be added to
+                    grad.payload = grad.payload.copy()
 
 
 def _differentiated(
