@@ -424,7 +424,8 @@ def _method_functions() -> dict[str, _Any]:
 
 def __dir__() -> list[str]:
     found = {*globals(), *_LATER, *_OPERATIONS, *_FROM_LATER, *_TYPED, *_method_functions()}
-    return sorted(found)
+    # like `bfloat16` itself it needs a package that may not be there
+    return sorted(found - {"BFloat16Tensor"})
 
 
 _publish(_sys.modules[__name__], autograd)

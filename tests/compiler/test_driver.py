@@ -235,3 +235,11 @@ def test_forward_mode_of_a_loop_is_a_loop(driven: list[int]) -> None:
         # a step less exact than the root
         np.testing.assert_allclose(call(t).item(), 0.5 / value**0.5, 1e-6)
     assert driven
+
+
+def test_explain_and_llvm_tell_of_the_driver() -> None:
+    call = compiled(nested)
+    for _ in range(2):
+        call(wg.tensor([0.5, 0.25]), wg.tensor([0.5, 0.5]))
+    assert "from block to block by itself" in str(call.explain())
+    assert "@drive(" in call.llvm()

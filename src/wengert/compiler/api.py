@@ -15,12 +15,13 @@ from wengert.base.dtypes import default_float
 from wengert.compiler.capture import Captured, capture
 from wengert.compiler.collector import seldom
 from wengert.compiler.control import COMPILED
+from wengert.compiler.decisions import Reason
 from wengert.compiler.entry import Entry, Options
 from wengert.compiler.environment import Environment
 from wengert.compiler.explanation import Explanation
 from wengert.compiler.lifted import LiftedEntry, LiftedEnvironment, capture_lifted, kinds_of
 from wengert.compiler.quick import MISS, quick_call
-from wengert.compiler.trace import Reason, prepare_sites
+from wengert.compiler.trace import prepare_sites
 from wengert.compiler.tree import Missing
 from wengert.tape.modes import NO_GRAD, current_mode
 
@@ -185,11 +186,10 @@ class Compiled:
         """LLVM's text of all native programs, as it was written or as it was optimised."""
         # blocks that do the same share theirs
         machines = {
-            block.executable.machine: None
+            machine: None
             for part in (self, *self.under_transforms.values())
             for _, entry in part.entries
-            for block in entry.tree.blocks()
-            if getattr(block.executable, "machine", None) is not None
+            for machine in entry.tree.machines()
         }
         return "\n".join(m.optimised() if optimised else m.ir for m in machines)
 

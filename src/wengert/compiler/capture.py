@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
+from wengert.compiler.decisions import Draw, Guard
 from wengert.compiler.environment import Environment
 from wengert.compiler.exit import Effect, Exit, Leaf, View
 from wengert.compiler.graph import comes_back, derived
@@ -18,7 +19,7 @@ from wengert.compiler.node import Backward
 from wengert.compiler.payloads import is_of_transform, real_payload
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.sym import Sym
-from wengert.compiler.trace import Draw, Guard, Trace
+from wengert.compiler.trace import Trace
 from wengert.prims import whole
 from wengert.tape import levels, lifted_writes
 from wengert.tape.backward import run_grad

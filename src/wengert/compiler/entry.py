@@ -12,6 +12,7 @@ from wengert.base.threads import get_num_threads
 from wengert.compiler.backends import numpy
 from wengert.compiler.capture import Captured
 from wengert.compiler.collector import seldom
+from wengert.compiler.decisions import Draw, Guard
 from wengert.compiler.environment import Environment, Matcher
 from wengert.compiler.exit import Exit
 from wengert.compiler.graph import Graph, Visit
@@ -20,7 +21,6 @@ from wengert.compiler.node import attach
 from wengert.compiler.passes import roll, simplify, vectorise
 from wengert.compiler.pulled import Pulled
 from wengert.compiler.tables import finished
-from wengert.compiler.trace import Draw, Guard
 from wengert.compiler.tree import Tree
 from wengert.interp.levels import Lifted
 from wengert.tape.backward import run_grad

@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.executable import Makers, Station
+from wengert.compiler.decisions import Draw, Guard, outcome_of
 from wengert.compiler.ir import Program, Step, Value, apply, uses
 from wengert.compiler.node import Backward
 from wengert.compiler.operations import S
 from wengert.compiler.passes.keys import program_key
 from wengert.compiler.state import State
-from wengert.compiler.trace import Draw, Guard, Trace, outcome_of
-from wengert.compiler.tree import Block, Missing, agree, blocks_of, key_of
+from wengert.compiler.trace import Trace
+from wengert.compiler.tree import Block, Missing, agree, blocks_of, key_of, machines_of
 from wengert.interp.levels import Lifted, namespace_of
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, new_tensor
@@ -425,6 +426,16 @@ class Graph:
         """No steps, since how often they run is not known, and the random numbers of all blocks."""
         parts = self._parts.values()
         return [], [draw.value for part in parts for draw in part.block.draws]
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether native code goes from block to block by itself."""
+        return self._driven() is not None
+
+    def machines(self) -> Iterable[Any]:
+        """The machine code of what has been made so far, the driver's first."""
+        own = [] if self._driver is None else [self._driver.machine]
+        return [*own, *machines_of(self.blocks())]
 
     def blocks(self) -> Iterable[Block]:
         """All blocks."""

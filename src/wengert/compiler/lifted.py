@@ -23,12 +23,12 @@ import numpy as np
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
 from wengert.compiler.capture import Captured, capture
+from wengert.compiler.decisions import Draw, Reason
 from wengert.compiler.entry import Call, Entry, contiguous, pulled_back
 from wengert.compiler.environment import Environment
 from wengert.compiler.exit import Exit
 from wengert.compiler.payloads import Form, contents_of, is_of_transform, mapped, real_payload
 from wengert.compiler.sym import Sym
-from wengert.compiler.trace import Draw, Reason
 from wengert.interp.batched import Batched
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, Transforms, levels_of

@@ -13,17 +13,18 @@ import gc
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from wengert.compiler.decisions import Draw, Guard, Reason, outcome_of
 from wengert.compiler.ir import Number, Step, Value
 from wengert.compiler.libraries import slots_of
 from wengert.compiler.operations import BY_SHAPE, S, run
 from wengert.compiler.payloads import real_payload, traces_of
 from wengert.compiler.returns import is_returned
 from wengert.compiler.scalar import Scalar
-from wengert.compiler.state import State, state_of
+from wengert.compiler.state import state_of
 from wengert.compiler.sym import Storage, Sym
 from wengert.interp.levels import Lifted
 from wengert.prims.record import Primitive
@@ -33,51 +34,7 @@ from wengert.tape.inplace import YIELD_BOOLS
 from wengert.tape.node import Node, next_sequence
 from wengert.tape.sites import OURS, prepare
 
-__all__ = ["Draw", "Guard", "Reason", "Trace"]
-
-
-class Reason(NamedTuple):
-    """Why a function is not compiled, and where."""
-
-    what: str
-    where: tuple[str, int] | None
-
-    def __str__(self) -> str:
-        if self.where is None:
-            return self.what
-        file, line = self.where
-        return f"{self.what} ({file.rsplit('/', 1)[-1]}:{line})"
-
-
-class Guard(NamedTuple):
-    """A decision of the function on a value, with its outcome in this run.
-
-    Attributes
-    ----------
-    kind
-        ``"bool"``, ``"item"`` or ``"count"``: how the outcome follows from the value.
-    value
-        What was decided on.
-    outcome
-        What was found.
-    site
-        Where.
-    state
-        What else decides how the function goes on, if that is known.
-    """
-
-    kind: str
-    value: Value
-    outcome: Any
-    site: tuple[str, int] | None
-    state: State | None = None
-
-
-class Draw(NamedTuple):
-    """An array of random numbers, drawn anew in each run."""
-
-    value: Value
-    draw: Callable[[], Any]
+__all__ = ["Trace"]
 
 
 class Trace:
@@ -256,13 +213,17 @@ class Trace:
         swapped = symbol is right
         if name in YIELD_BOOLS or name == "matmul" or symbol.dtype.kind in "biu":
             # what NumPy makes of a number beside an array
+            plain = number.number if type(number) is Scalar else number
             array = getattr(np, _FUNCTIONS.get(name, name))(
-                *((number, symbol.array) if swapped else (symbol.array, number))
+                *((plain, symbol.array) if swapped else (symbol.array, plain))
             )
-            kind = np.result_type(symbol.dtype, number)
-            other = self.constant(np.asarray(number, kind))
-            symbol = symbol if symbol.dtype == kind else S.to_copy(symbol, dtype=kind)
-            made = getattr(S, name)(*((other, symbol) if swapped else (symbol, other)))
+            kind = np.result_type(symbol.dtype, plain)
+            known = self.symbol(number) if type(number) is Scalar else None
+            other = self.constant(np.asarray(plain, kind)) if known is None else known
+            pair = (other, symbol) if swapped else (symbol, other)
+            made = getattr(S, name)(
+                *[v if v.dtype == kind else S.to_copy(v, dtype=kind) for v in pair]
+            )
             return made if made.dtype == array.dtype else S.to_copy(made, dtype=array.dtype)
         form = TABLE[name].rscalar if swapped else TABLE[name].scalar
         if form is None:
@@ -464,15 +425,6 @@ _FUNCTIONS = {
     "eq": "equal",
     "ne": "not_equal",
 }
-
-
-def outcome_of(kind: str, array: Any) -> Any:
-    """The outcome of a decision."""
-    if kind == "bool":
-        return bool(array)
-    if kind == "item":
-        return array.item()
-    return int(np.count_nonzero(array))
 
 
 class _Bound:

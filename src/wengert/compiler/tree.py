@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
+from wengert.compiler.decisions import Draw, Guard, outcome_of
 from wengert.compiler.ir import Program, Step, Value, substitute, uses
 from wengert.compiler.passes.keys import program_key
 from wengert.compiler.tables import finished
-from wengert.compiler.trace import Draw, Guard, outcome_of
 
-__all__ = ["Block", "Missing", "Tree", "agree", "blocks_of", "key_of"]
+__all__ = ["Block", "Missing", "Tree", "agree", "blocks_of", "key_of", "machines_of"]
 
 
 _SHARED = 2048
@@ -289,6 +289,10 @@ class Tree:
             stack += [(child, [*path, child]) for child in block.children.values()]
         raise LookupError("an exit that belongs to another tree")
 
+    def machines(self) -> Iterable[Any]:
+        """The machine code of what has been made so far."""
+        return machines_of(self.blocks())
+
     def blocks(self) -> Iterable[Block]:
         """All blocks, parents first."""
         stack = [] if self.root is None else [self.root]
@@ -302,6 +306,12 @@ def key_of(outcome: Any) -> Any:
     """An outcome as dictionaries know it."""
     # NaN equals itself, and -0.0 is not 0.0
     return (type(outcome), repr(outcome))
+
+
+def machines_of(blocks: Iterable[Block]) -> list[Any]:
+    """The machine code of blocks that have any."""
+    found = [getattr(block.executable, "machine", None) for block in blocks]
+    return [machine for machine in found if machine is not None]
 
 
 def blocks_of(items: Iterable[Any]) -> Iterable[Block]:

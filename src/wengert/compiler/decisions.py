@@ -1,0 +1,66 @@
+"""Layer 8 · compiler: what a trace notes beside steps: decisions, draws, and why it is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.compiler.ir import Value
+from wengert.compiler.state import State
+
+__all__ = ["Draw", "Guard", "Reason", "outcome_of"]
+
+
+class Reason(NamedTuple):
+    """Why a function is not compiled, and where."""
+
+    what: str
+    where: tuple[str, int] | None
+
+    def __str__(self) -> str:
+        if self.where is None:
+            return self.what
+        file, line = self.where
+        return f"{self.what} ({file.rsplit('/', 1)[-1]}:{line})"
+
+
+class Guard(NamedTuple):
+    """A decision of the function on a value, with its outcome in this run.
+
+    Attributes
+    ----------
+    kind
+        ``"bool"``, ``"item"`` or ``"count"``: how the outcome follows from the value.
+    value
+        What was decided on.
+    outcome
+        What was found.
+    site
+        Where.
+    state
+        What else decides how the function goes on, if that is known.
+    """
+
+    kind: str
+    value: Value
+    outcome: Any
+    site: tuple[str, int] | None
+    state: State | None = None
+
+
+class Draw(NamedTuple):
+    """An array of random numbers, drawn anew in each run."""
+
+    value: Value
+    draw: Callable[[], Any]
+
+
+def outcome_of(kind: str, array: Any) -> Any:
+    """The outcome of a decision."""
+    if kind == "bool":
+        return bool(array)
+    if kind == "item":
+        return array.item()
+    return int(np.count_nonzero(array))
