@@ -12,6 +12,7 @@ Between two blocks, what the next one finds is copied to its place. That pays fo
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -58,7 +59,7 @@ class Driver:
         self.machine = Machine(writer.text)
         state = State.of(writer.constants, self.machine)
         self._call = builtin(self.machine.address("call"), "call", state)
-        self._image = writer.image()
+        self._image, self._tables = writer.image(), writer.tables
         self._results = [
             [
                 (value, writer.memory[i, value])
@@ -79,7 +80,10 @@ class Driver:
             in their place if its decision had an outcome that is not known. None for both if
             something in a block would raise an error.
         """
-        memory = self._idle.pop() if self._idle else _aligned(self._image)
+        try:
+            memory = self._idle.pop()
+        except IndexError:
+            memory = self._fresh()
         head = memory[:24].view(np.int64)
         head[0] = 0
         while True:
@@ -98,6 +102,15 @@ class Driver:
         self._idle.append(memory)
         return None if code == TROUBLE else (station, found)
 
+    def _fresh(self) -> np.ndarray[Any, Any]:
+        """Memory as it is before a run, from the beginning of a line of the cache on."""
+        room = np.empty(self._image.size + _LINE, np.uint8)
+        start = -room.ctypes.data % _LINE
+        memory = room[start : start + self._image.size]
+        np.copyto(memory, self._image)
+        memory[self._tables].view(np.uintp)[:] += np.uintp(memory.ctypes.data)
+        return memory
+
 
 def drive(stations: Sequence[Station], inputs: Sequence[Value], *, fastmath: bool) -> Driver | None:
     """What runs blocks without Python in between, or None where that does not pay or do."""
@@ -112,25 +125,21 @@ def drive(stations: Sequence[Station], inputs: Sequence[Value], *, fastmath: boo
     return Driver(stations, inputs, fastmath=fastmath)
 
 
+def _size(kind: np.dtype[Any], shape: tuple[int, ...]) -> int:
+    return math.prod(shape) * kind.itemsize
+
+
 def _bytes(value: Value) -> int:
-    return value.size * value.dtype.itemsize
-
-
-def _aligned(image: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A copy that begins at the beginning of a line of the cache."""
-    room = np.empty(image.size + _LINE, np.uint8)
-    start = -room.ctypes.data % _LINE
-    memory = room[start : start + image.size]
-    np.copyto(memory, image)
-    return memory
+    return _size(value.dtype, value.shape)
 
 
 class _Function(NamedTuple):
-    """What computes blocks that do the same: its symbol, its first constant, and its arena."""
+    """What computes blocks that do the same: its symbol, first constant, arena, and place."""
 
     name: str
     first: int
     arena: int
+    inlined: bool
 
 
 class _Writer:
@@ -144,6 +153,8 @@ class _Writer:
         The arrays whose addresses the functions of the blocks get.
     memory
         Where in the driver's memory a value lies, by the block and the value.
+    tables
+        The part of that memory that holds addresses, which count from its beginning at first.
     """
 
     def __init__(
@@ -157,9 +168,19 @@ class _Writer:
         self._size = _LINE
         self._fixed: dict[int, tuple[int, np.ndarray[Any, Any]]] = {}
         self._live = self._read_slots()
+        # states of one structure use the same places, so that what stays what it was need not move
+        self._structures = [
+            tuple((v.dtype, v.shape) if self._is_own(v) else None for v in station.slots)
+            for station in stations
+        ]
+        places = {
+            structure: [0 if kind is None else self._room(_size(*kind)) for kind in structure]
+            for structure in dict.fromkeys(self._structures)
+        }
         for i, station in enumerate(stations):
-            for value in (*self._live[i], *station.makes):
-                self.memory[i, value] = self._room(_bytes(value))
+            offsets = places[self._structures[i]]
+            self.memory |= {(i, v): at for v, at in zip(station.slots, offsets, strict=True) if at}
+            self.memory |= {(i, v): self._room(_bytes(v)) for v in station.makes}
         self._functions: dict[int, _Function] = {}
         times = Counter(id(station.program) for station in stations)
         runs = [
@@ -169,6 +190,11 @@ class _Writer:
         self._code = Code(self._module)
         self._staging = self._room(max(map(sum, self._staged_sizes()), default=0))
         self._arena = self._room(max(f.arena for f in self._functions.values()))
+        shared = [s for s in stations if times[id(s.program)] > 1]
+        count = sum(len(station.reads) + len(station.makes) for station in shared)
+        first = self._room(8 * count)
+        self.tables = slice(first, first + 8 * count)
+        self._entries: list[int] = []
         body = self._drive()
         self.text = "\n".join([DECLARATIONS, self._module.text(), *runs, body, self._called()])
 
@@ -178,8 +204,9 @@ class _Writer:
         constants = list(constants_of(storage).values())
         number, first = len(self._functions), len(self.constants)
         self.constants += constants
-        text = write_run(number, self._module, storage, constants, inlined=times == 1)
-        self._functions[id(program)] = _Function(f"@run{number}", first, storage.arena)
+        alone = times == 1
+        text = write_run(number, self._module, storage, constants, inlined=alone)
+        self._functions[id(program)] = _Function(f"@run{number}", first, storage.arena, alone)
         return text
 
     # -- memory -----------------------------------------------------------------------------------
@@ -194,6 +221,7 @@ class _Writer:
         image = np.zeros(self._size, np.uint8)
         for offset, constant in self._fixed.values():
             image[offset : offset + constant.nbytes] = np.frombuffer(constant.tobytes(), np.uint8)
+        image[self.tables].view(np.uintp)[:] = self._entries
         return image
 
     def _is_own(self, value: Value) -> bool:
@@ -218,17 +246,19 @@ class _Writer:
                             changed = True
         return live
 
+    def _offset(self, i: int, value: Value) -> int:
+        """Where in memory block `i` has a value that is no input."""
+        if value.constant is None:
+            return self.memory[i, value]
+        key = id(value.constant)
+        if key not in self._fixed:
+            self._fixed[key] = self._room(_bytes(value)), value.constant
+        return self._fixed[key][0]
+
     def _address(self, i: int, value: Value) -> str:
-        """Where block `i` has a value."""
+        """The address of a value of block `i`."""
         k = self._inputs.get(value)
-        if k is not None:
-            return f"%input.{k}"
-        if value.constant is not None:
-            key = id(value.constant)
-            if key not in self._fixed:
-                self._fixed[key] = self._room(_bytes(value)), value.constant
-            return self._at(self._fixed[key][0])
-        return self._at(self.memory[i, value])
+        return self._at(self._offset(i, value)) if k is None else f"%input.{k}"
 
     def _at(self, offset: int) -> str:
         return self._code.let(f"getelementptr inbounds i8, ptr %memory, i64 {offset}")
@@ -246,28 +276,29 @@ class _Writer:
             for k in self._inputs.values()
         ]
         tables = [
-            (
-                self._table([self._address(i, v) for v in station.reads]),
-                self._table([self._address(i, v) for v in station.makes]),
-                code.let(f"getelementptr inbounds ptr, ptr %constants, i64 {functions[i].first}"),
-            )
+            (self._table(i, station.reads), self._table(i, station.makes))
             for i, station in enumerate(self.stations)
         ]
+        heads = {k for i, s in enumerate(self.stations) for k in s.following.values() if k <= i}
         arena = self._at(self._arena)
         left = code.cell("i64")
         turns = code.let(f"load i64, ptr {self._at(8)}")
         code.do(f"store i64 {turns}, ptr {left}")
         labels = [code.fresh("station") for _ in self.stations]
+        self._exits = [code.fresh("exit") for _ in range(4)]
         start = code.let("load i64, ptr %memory")
         cases = " ".join(f"i64 {i}, label {label}" for i, label in enumerate(labels))
         code.do(f"switch i64 {start}, label {labels[0]} [ {cases} ]")
         for i, station in enumerate(self.stations):
             code.label(labels[i])
-            before = code.let(f"load i64, ptr {left}")
-            self._leave_if(code.let(f"icmp eq i64 {before}, 0"), PAUSED, i)
-            code.do(f"store i64 {code.let(f'sub i64 {before}, 1')}, ptr {left}")
+            if i in heads:
+                before = code.let(f"load i64, ptr {left}")
+                self._leave_if(code.let(f"icmp eq i64 {before}, 0"), PAUSED, i)
+                code.do(f"store i64 {code.let(f'sub i64 {before}, 1')}, ptr {left}")
             if station.makes:
-                ins, outs, constants = tables[i]
+                ins, outs = tables[i]
+                first = functions[i].first
+                constants = code.let(f"getelementptr inbounds ptr, ptr %constants, i64 {first}")
                 given = f"ptr {ins}, ptr {outs}, ptr {arena}, ptr {constants}"
                 failed = code.let(f"call i8 {functions[i].name}({given})")
                 self._leave_if(code.let(f"icmp ne i8 {failed}, 0"), TROUBLE, i)
@@ -284,24 +315,39 @@ class _Writer:
                 else:
                     self._hand_on(i, k)
                     code.jump(labels[k])
+        for status, label in enumerate(self._exits):
+            code.label(label)
+            code.do(f"store i64 {status}, ptr {self._at(16)}")
+            code.do("ret void")
         body = "\n".join([*code.allocations, *code.lines])
         head = "define internal void @drive(ptr %inputs, ptr %memory, ptr %constants) nounwind"
         return f"{head} {{\nentry:\n{body}\n}}"
 
-    def _table(self, addresses: Sequence[str]) -> str:
+    def _table(self, i: int, values: Sequence[Value]) -> str:
+        """The addresses of some values of block `i`, for what computes it.
+
+        For one block alone they are registers in the end; what several share finds them in memory.
+        """
         code = self._code
-        table = code.fresh("table")
-        code.allocations.append(f"  {table} = alloca [{max(len(addresses), 1)} x ptr]")
-        for k, address in enumerate(addresses):
-            at = code.let(f"getelementptr inbounds ptr, ptr {table}, i64 {k}")
-            code.do(f"store ptr {address}, ptr {at}")
-        return table
+        if self._functions[id(self.stations[i].program)].inlined:
+            table = code.fresh("table")
+            code.allocations.append(f"  {table} = alloca [{max(len(values), 1)} x ptr]")
+            for k, value in enumerate(values):
+                at = code.let(f"getelementptr inbounds ptr, ptr {table}, i64 {k}")
+                code.do(f"store ptr {self._address(i, value)}, ptr {at}")
+            return table
+        start = self.tables.start + 8 * len(self._entries)
+        for value in values:
+            k = self._inputs.get(value)
+            if k is not None:
+                at = self._at(self.tables.start + 8 * len(self._entries))
+                code.do(f"store ptr %input.{k}, ptr {at}")
+            self._entries.append(0 if k is not None else self._offset(i, value))
+        return self._at(start)
 
     def _leave(self, status: int, i: int) -> None:
-        code = self._code
-        code.do(f"store i64 {i}, ptr %memory")
-        code.do(f"store i64 {status}, ptr {self._at(16)}")
-        code.do("ret void")
+        self._code.do(f"store i64 {i}, ptr %memory")
+        self._code.jump(self._exits[status])
 
     def _leave_if(self, condition: str, status: int, i: int) -> None:
         leave, stay = self._code.fresh("leave"), self._code.fresh("stay")
@@ -325,16 +371,22 @@ class _Writer:
         """What block `k` finds where, and as what block `i` knows it."""
         pairs = zip(self.stations[i].after, self.stations[k].slots, strict=True)
         found = {slot: value for value, slot in pairs if slot in self._live[k]}
-        return [(slot, value) for slot, value in found.items() if i != k or slot is not value]
+        return [
+            (slot, value)
+            for slot, value in found.items()
+            if self.memory.get((i, value)) != self.memory[k, slot]
+        ]
 
     def _staged(self, i: int, k: int) -> list[Value]:
-        """The slots that a block hands on to itself at another place."""
-        return [value for _, value in self._moves(i, k) if i == k and value in self._live[i]]
+        """The slots that move to other places of the same structure, by way of the stage."""
+        if self._structures[i] != self._structures[k]:
+            return []
+        return [value for _, value in self._moves(i, k) if value in self._live[i]]
 
     def _staged_sizes(self) -> Iterable[list[int]]:
         for i, station in enumerate(self.stations):
-            if i in station.following.values():
-                yield [-(-_bytes(value) // _LINE) * _LINE for value in self._staged(i, i)]
+            for k in station.following.values():
+                yield [-(-_bytes(value) // _LINE) * _LINE for value in self._staged(i, k)]
 
     def _hand_on(self, i: int, k: int) -> None:
         staged: dict[Value, str] = {}
