@@ -338,11 +338,12 @@ class _Writer:
             return table
         start = self.tables.start + 8 * len(self._entries)
         for value in values:
-            k = self._inputs.get(value)
-            if k is not None:
+            if value in self._inputs:
                 at = self._at(self.tables.start + 8 * len(self._entries))
-                code.do(f"store ptr %input.{k}, ptr {at}")
-            self._entries.append(0 if k is not None else self._offset(i, value))
+                code.do(f"store ptr {self._address(i, value)}, ptr {at}")
+                self._entries.append(0)
+            else:
+                self._entries.append(self._offset(i, value))
         return self._at(start)
 
     def _leave(self, status: int, i: int) -> None:
