@@ -4,10 +4,11 @@ NOTE [driving]
 The blocks of a loop that goes by values are small, and from one to the next Python takes some
 hundred times as long as they do. So a graph's blocks become functions of one module, and a driver
 calls one after another as the decisions say. It has memory of its own: a head with where to begin,
-how many blocks to run at most (Python looks for signals in between) and where it ended; then, for
-each block, the values that it finds and those that it makes; the constants; and one arena for all.
-Between two blocks, what the next one finds is copied to its place. That pays for small values only:
-`pays` says for which, and others are driven by Python.
+how many times to go round at most (Python looks for signals in between) and where it ended; then
+the values that blocks find and make, where blocks whose states have one structure find theirs in
+the same places; constants; tables of addresses; and one arena for all. Between two blocks, what the
+next one finds is copied to its place, unless it is there. That pays for small values only: `drive`
+says for which, and others are driven by Python.
 """
 
 from __future__ import annotations
