@@ -30,6 +30,7 @@ __all__ = ["State", "state_of"]
 
 _DEPTH = 8
 _MOST = 2000
+_PLAIN = frozenset({type(None), int, str, bool, bytes, float, complex, slice, range})
 _ITERATORS = frozenset({type(iter([])), type(iter(())), type(iter(range(0)))})
 
 
@@ -113,12 +114,12 @@ class _Reader:
     def key(self, thing: Any, depth: int) -> Any:
         """What is to be compared of a thing; the values in it become slots."""
         kind = type(thing)
+        if kind in _PLAIN:
+            return (kind, repr(thing))
         if kind is Scalar:
             return ("number", self._slot(thing.symbol.value))
-        if isinstance(thing, Sym):
+        if kind is Sym:
             return ("value", self._slot(thing.value))
-        if thing is None or kind in (int, str, bool, bytes, float, complex, slice, range):
-            return (kind, repr(thing))
         if isinstance(thing, ModuleType | FunctionType | type) or thing is self.trace:
             return id(thing)
         seen = self._seen.get(id(thing))
@@ -162,7 +163,7 @@ class _Reader:
         if edge == "node":
             self.tensors.setdefault(place, tensor)
         given = [i for i, symbol in enumerate(self.trace.given) if symbol is payload]
-        return (str(payload.dtype), payload.shape, edge, *given)
+        return (payload.dtype, payload.shape, edge, *given)
 
     def _payload(self, payload: Any) -> Any:
         """What a value under transforms holds."""
@@ -174,7 +175,7 @@ class _Reader:
             return (type(payload), place, tuple(map(self._payload, payload.contents())))
         if isinstance(payload, Sym):
             self._slot(payload.value)
-            return (str(payload.dtype), payload.shape)
+            return (payload.dtype, payload.shape)
         return id(payload)
 
     def memory(self) -> Iterator[Any]:
