@@ -9,7 +9,7 @@ from wengert.base.errors import long_name
 from wengert.base.shapes import normal_dim, normal_dims
 from wengert.ops.coerce import operand
 
-__all__ = ["all_dims", "one_dim", "real_input", "renamed"]
+__all__ = ["all_dims", "dim_or_axis", "one_dim", "real_input", "renamed"]
 
 
 def real_input(value: Any, name: str, kernel: str, floating: bool = False) -> Any:
@@ -45,6 +45,16 @@ def one_dim(dim: Any, ndim: int, name: str) -> int:
     if not hasattr(dim, "__index__"):
         raise _refuse(name, dim, "int")
     return normal_dim(dim, ndim)
+
+
+def dim_or_axis(dim: Any, axis: Any, name: str) -> Any:
+    """The dimension that a function cannot do without, under either name."""
+    found = dim if axis is None else axis
+    if found is None:
+        raise TypeError(
+            f'{name}() missing 1 required positional arguments: "dim": say which dimension'
+        )
+    return found
 
 
 def all_dims(dim: Any, ndim: int, name: str) -> tuple[int, ...]:

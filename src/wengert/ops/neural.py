@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.dtypes import as_dtype
-from wengert.ops.checks import one_dim, real_input
+from wengert.ops.checks import dim_or_axis, one_dim, real_input
 from wengert.ops.coerce import operand
 from wengert.tape.lift import cast
 from wengert.tape.record import T
@@ -48,8 +48,7 @@ def softmax(input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = None)
     tensor([[0.5000, 0.5000],
             [0.0000, 1.0000]])
     """
-    if axis is not None:
-        dim = axis
+    dim = dim_or_axis(dim, axis, "softmax")
     return _normalised("softmax", input, dim, dtype)
 
 
@@ -85,8 +84,7 @@ def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = N
     >>> wg.log_softmax(wg.tensor([0.0, 1000.0]), dim=0)
     tensor([-1000.,     0.])
     """
-    if axis is not None:
-        dim = axis
+    dim = dim_or_axis(dim, axis, "log_softmax")
     return _normalised("log_softmax", input, dim, dtype)
 
 

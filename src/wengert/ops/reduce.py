@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.errors import long_name
-from wengert.ops.checks import all_dims, one_dim, renamed
+from wengert.ops.checks import all_dims, dim_or_axis, one_dim, renamed
 from wengert.ops.coerce import operand
 from wengert.ops.out import into
 from wengert.tape.base import TensorBase
@@ -448,8 +448,7 @@ def cumsum(
     >>> wg.cumsum(wg.tensor([1.0, 2.0, 3.0]), dim=0)
     tensor([1., 3., 6.])
     """
-    if axis is not None:
-        dim = axis
+    dim = dim_or_axis(dim, axis, "cumsum")
     input = _runnable(input, dtype, "cumsum")
     result = T.cumsum(input, dim=one_dim(dim, input.payload.ndim, "cumsum"), reverse=False)
     result = _narrowed(result, dtype)
@@ -490,8 +489,7 @@ def cumprod(
     >>> wg.cumprod(wg.tensor([1.0, 2.0, 3.0]), dim=0)
     tensor([1., 2., 6.])
     """
-    if axis is not None:
-        dim = axis
+    dim = dim_or_axis(dim, axis, "cumprod")
     input = _runnable(input, dtype, "cumprod")
     result = T.cumprod(input, dim=one_dim(dim, input.payload.ndim, "cumprod"), reverse=False)
     result = _narrowed(result, dtype)

@@ -17,6 +17,7 @@ from wengert.base.memory_format import (
 )
 from wengert.base.shapes import normal_dim, normal_dims, resolved
 from wengert.interp.levels import Lifted
+from wengert.ops.checks import dim_or_axis
 from wengert.ops.coerce import integer, operand, sizes_of
 from wengert.ops.create import clone
 from wengert.ops.strided import view_dtype
@@ -401,8 +402,7 @@ def unsqueeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     >>> wg.zeros(3).unsqueeze(-1).shape
     torch.Size([3, 1])
     """
-    if axis is not None:
-        dim = axis
+    dim = dim_or_axis(dim, axis, "unsqueeze")
     x = operand(input, "unsqueeze")
     dim = normal_dim(integer(dim, "unsqueeze", "dim"), x.payload.ndim + 1)
     return T.unsqueeze(x, dim=dim)
