@@ -24,11 +24,12 @@ DIVIDES = frozenset({"nll_loss_backward"})
 """Records whose kernels divide, which is never done with integers."""
 FALLBACKS = """
     as_strided as_strided_backward as_strided_scatter bincount block_diag block_diag_backward
-    ctc_loss ctc_posterior gru_backward gru_layer histc histogram isin lstm_backward lstm_layer
-    nonzero nonzero_static rnn_backward rnn_layer unique unique_consecutive
-    unique_consecutive_values unique_rows unique_values
+    channel_sums ctc_loss ctc_posterior group_norm_backward gru_backward gru_layer histc histogram
+    isin lstm_backward lstm_layer nonzero nonzero_static rnn_backward rnn_layer unique
+    unique_consecutive unique_consecutive_values unique_rows unique_values
 """
-"""Records that run once for each element of a batch."""
+"""Records that run once for each element of a batch; two of them, `channel_sums` and
+`group_norm_backward`, are what rules use on arrays, and no batch comes to them."""
 
 
 def flat(result):

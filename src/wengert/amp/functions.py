@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from wengert.amp.autocast import autocast, is_autocast_enabled
+from wengert.amp.autocast import autocast, get_autocast_dtype, is_autocast_enabled
 from wengert.base.dtypes import FLOATING, as_dtype, category, dtype
 from wengert.tape.base import TensorBase
 
@@ -53,6 +53,7 @@ def custom_fwd(
     def decorated(ctx: Any, *args: Any, **kwargs: Any) -> Any:
         under = is_autocast_enabled(device_type)
         ctx._fwd_used_autocast = under and target is None
+        ctx._dtype = get_autocast_dtype(device_type) if ctx._fwd_used_autocast else None
         if not under or target is None:
             return fwd(ctx, *args, **kwargs)
         with autocast(device_type, enabled=False):
@@ -98,7 +99,7 @@ def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> An
     def decorated(ctx: Any, *args: Any, **kwargs: Any) -> Any:
         if not ctx._fwd_used_autocast and not is_autocast_enabled(device_type):
             return bwd(ctx, *args, **kwargs)
-        with autocast(device_type, enabled=ctx._fwd_used_autocast):
+        with autocast(device_type, ctx._dtype, ctx._fwd_used_autocast):
             return bwd(ctx, *args, **kwargs)
 
     return decorated
