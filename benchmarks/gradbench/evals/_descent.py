@@ -33,13 +33,15 @@ GRADIENTS: dict[str, Gradient] = {"f": forward, "r": wg.func.grad}
 """Forward and reverse mode, by the letters in the names of the functions."""
 
 TOLERANCE = 1e-5
+FIRST = wg.tensor(1e-5, dtype=wg.float64)
 
 
-def argmin(f: Function, gradient: Function, x: Any) -> Any:
-    """Where `f` is least, from `x` on. `gradient` is its gradient."""
+def argmin(f: Function, gradient: Function, x: Any, rate: Any = 1e-5) -> Any:
+    """Where `f` is least, from `x` on. `gradient` is its gradient, `rate` the first one.
+
+    Numbers that change are part of a compiled loop where they are tensors, like `FIRST`.
+    """
     value, slope, taken = f(x), gradient(x), 0
-    # numbers that change are part of a compiled loop where they are tensors
-    rate = wg.tensor(1e-5, dtype=x.dtype)
     while (slope * slope).sum() > TOLERANCE**2:
         if taken == 10:
             rate, taken = 2 * rate, 0
@@ -55,6 +57,6 @@ def argmin(f: Function, gradient: Function, x: Any) -> Any:
     return x
 
 
-def argmax(f: Function, gradient: Function, x: Any) -> Any:
+def argmax(f: Function, gradient: Function, x: Any, rate: Any = 1e-5) -> Any:
     """Where `f` is greatest, from `x` on. `gradient` is its gradient."""
-    return argmin(lambda y: -f(y), lambda y: -gradient(y), x)
+    return argmin(lambda y: -f(y), lambda y: -gradient(y), x, rate)

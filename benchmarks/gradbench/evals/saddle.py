@@ -11,7 +11,7 @@ from typing import Any
 
 import wengert as wg
 
-from ._descent import GRADIENTS, Gradient, argmax, argmin
+from ._descent import FIRST, GRADIENTS, Gradient, argmax, argmin
 from ._types import Compile, Function, Functions
 
 
@@ -30,7 +30,7 @@ def highest(gradient: Gradient) -> Function:
         def f(y: Any) -> Any:
             return height(x, y)
 
-        return f(argmax(f, gradient(f), start))
+        return f(argmax(f, gradient(f), start, FIRST))
 
     return over_y
 
