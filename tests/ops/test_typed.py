@@ -114,7 +114,7 @@ def test_axis_of_what_joins_and_parts():
 
 def test_without_a_dimension_nothing_is_computed():
     for name in ("cumsum", "cumprod", "softmax", "log_softmax", "unsqueeze"):
-        with pytest.raises(TypeError, match=r"argument 'dim'"):
+        with pytest.raises(TypeError, match=r"missing 1 required positional arguments: \"dim\""):
             getattr(wg.ones(2), name)()
 
 
