@@ -9,6 +9,7 @@ from typing import Any
 from wengert.amp.autocast import autocast, get_autocast_dtype, is_autocast_enabled
 from wengert.base.dtypes import FLOATING, as_dtype, category, dtype
 from wengert.tape.base import TensorBase
+from wengert.tape.lift import cast
 
 __all__ = ["custom_bwd", "custom_fwd"]
 
@@ -111,7 +112,7 @@ def _converted(value: Any, target: dtype) -> Any:
         have = value.payload.dtype
         if category(have) != FLOATING or have.char == "d":
             return value
-        return value.to(target)  # type: ignore[attr-defined]  # tensors have the method
+        return cast(value, target.dtype)
     if isinstance(value, Mapping):
         return {name: _converted(item, target) for name, item in value.items()}
     if isinstance(value, list | tuple):

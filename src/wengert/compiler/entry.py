@@ -344,7 +344,7 @@ class Entry:
             items, before = done.trace.items, {**done.trace.arrays, **done.trace.before}
             drawn = [before[item.value] for item in items if isinstance(item, Draw)]
             outcomes = [item.outcome for item in items if isinstance(item, Guard)]
-            exit, known = self.tree.run(inputs, visits, iter(drawn), iter(outcomes))
+            exit, known = self.tree.run(inputs, visits, drawn, outcomes)
             leaves = exit.without_effects().finish(known, tensors, arrays)
         if exit.outputs:
             attach(

@@ -11,7 +11,7 @@ it to those of the slots before it, and of the inputs; a run notes which blocks 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -199,6 +199,7 @@ class Graph:
         self._executables: dict[Program, Any] = {}
         self._makers = makers
         self._driver: Any = None
+        self._exits: list[Any] = []
         self._stale = True
 
     def add(self, inputs: Sequence[Value], items: Iterable[Any], exit: Any) -> bool:
@@ -319,14 +320,15 @@ class Graph:
                     () if block.exit is None else tuple(block.exit.needs()),
                 )
             )
+        self._exits = [part.block.exit for part in parts]
         return self._makers.drive(stations, self.inputs)
 
     def run(
         self,
         arrays: Sequence[Any],
         visits: list[Visit] | None = None,
-        drawn: Iterator[Any] = iter(()),  # noqa: B008  (nothing is ever taken out of it)
-        outcomes: Iterator[Any] = iter(()),  # noqa: B008  (nor of this)
+        drawn: Iterable[Any] = (),
+        outcomes: Iterable[Any] = (),
     ) -> Any:
         """Compute; gives the exit and the values, and notes in `visits` what was gone through.
 
@@ -345,8 +347,8 @@ class Graph:
             number, found = ended
             if found is None:
                 raise Missing
-            last = list(self._parts.values())[number]
-            return last.block.exit, {**given, **found}
+            return self._exits[number], {**given, **found}
+        arrays_drawn, taken = iter(drawn), iter(outcomes)
         key: Any = None
         filled: list[Any] = []
         made: list[Any] = []
@@ -357,7 +359,7 @@ class Graph:
             block = part.block
             known = {**given, **dict(zip(part.slots, filled, strict=True))}
             for value, draw in block.draws:
-                array = next(drawn, None)
+                array = next(arrays_drawn, None)
                 known[value] = draw() if array is None else array
                 made.append(known[value])
             if block.steps:
@@ -373,7 +375,7 @@ class Graph:
             guard = block.guard
             if guard is None:
                 return block.exit, known
-            outcome = next(outcomes, None)
+            outcome = next(taken, None)
             if outcome is None:
                 outcome = outcome_of(guard.kind, _of(guard.value, known))
             key = (_state(guard).key, key_of(outcome))

@@ -86,8 +86,9 @@ class Pulled:
         finally:
             MODE.set(before)
             trace.finish()
-        if trace.broken is not None or not all(isinstance(item, Step) for item in trace.items):
+        steps = [item for item in trace.items if isinstance(item, Step)]
+        if trace.broken is not None or len(steps) < len(trace.items):
             return None
         found = [trace.symbol(part).value for output in outputs for part in contents_of(output)]
-        program = Program([symbol.value for symbol in symbols], trace.items, found)  # type: ignore[arg-type]  # no decisions among them
+        program = Program([symbol.value for symbol in symbols], steps, found)
         return self._finish(program)[1], [form_of(output, levels) for output in outputs]
