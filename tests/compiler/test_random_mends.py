@@ -49,6 +49,9 @@ CASES = {
     "random numbers are not drawn again where a decision has a new outcome": Case(
         "v = wg.rand(3) * x0\nv if v.sum() > 0 else v * 2"
     ),
+    "numbers read off tensors bound others as they are in each call": Case(
+        "v = (x0 * x0).sum()\ns = v.item()\nv.clamp(max=s * 0.9)"
+    ),
     "random numbers may be what is returned": Case("wg.rand(2)", outside="none"),
     "random numbers that are written to are drawn once": Case("v = wg.rand(3)\nv.mul_(2)\nv * x0"),
     "loops over random numbers draw once": Case(
