@@ -1,0 +1,210 @@
+"""Layer 7 · autograd: the node of a call of a custom Function, which runs its `backward`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from wengert.autograd.context import FunctionCtx
+from wengert.autograd.probe import Suspects
+from wengert.base import errors
+from wengert.interp.levels import Transforms
+from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.modes import current_mode
+from wengert.tape.node import Node, sites_of
+from wengert.tape.record import T
+from wengert.tape.saving import unpacked
+from wengert.tape.write_checks import check_writable
+
+__all__ = ["FunctionNode", "check_dirty"]
+
+
+class FunctionNode(Node, FunctionCtx):
+    """The node of a custom Function; each Function has a subclass of its own."""
+
+    __slots__ = ()
+    gives_all: ClassVar[bool] = True
+    function: ClassVar[type[Any]]
+    several: bool  # type: ignore[misc]  # differs from call to call
+
+    def __init__(self, needs: tuple[bool, ...]) -> None:
+        self.ext = None
+        self.edges = ()
+        self.versions = None
+        self.needs_input_grad = needs
+        self._to_save: tuple[Any, ...] = ()
+        self._saved_for_forward: tuple[Any, ...] = ()
+        self._dirty: tuple[Any, ...] = ()
+        self._recorded = False
+        self._constants: tuple[Any, ...] = ()
+        self._materialize = True
+        self._saved: tuple[Any, ...] | None = ()
+        self._suspects: Suspects | None = None
+
+    def __repr__(self) -> str:
+        return f"<torch.autograd.function.{self.label} object at {id(self):#x}>"
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_saved_tensors":
+            return self.saved_tensors
+        raise AttributeError(
+            f"'{self.label}' object has no attribute '{name}': nothing was set under that name"
+        )
+
+    def release(self) -> None:
+        """Let go of what was saved."""
+        self._saved = None
+
+    def width(self) -> int:
+        """The number of outputs that are tensors."""
+        return len(self._outputs_meta)
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What was saved for `backward` (see `FunctionCtx`)."""
+        if self._saved is None:
+            raise errors.backward_twice(self.label)
+        return tuple(self._unpack(i, entry) for i, entry in enumerate(self._saved))
+
+    def _unpack(self, position: int, entry: Any) -> Any:
+        if entry is None:
+            return None
+        if len(entry) == 3:
+            saved, own, edge = entry
+            return unpacked(saved, edge if own is None else self._edge(own))
+        source, index, payload, cell, version = entry
+        have = version_of(source) if source is not None else cell[0]
+        if have != version:
+            raise errors.modified_in_place(
+                payload,
+                "" if source is not None else f"output {index} of {self.label}",
+                source.vc if source is not None else cell,
+                version,
+                self.label,
+                f"saved_tensors[{position}]",
+                *sites_of(self, source.vc if source is not None else cell),
+            )
+        if source is not None:
+            return source
+        return new_tensor(payload, self._edge(index), cell)
+
+    def _edge(self, index: int) -> Any:
+        # of a view that was written to, too: PyTorch leads past what the base has become
+        return OutputEdge(self, index) if self.several else self
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        """Say which inputs `forward` changes in place (see `FunctionCtx.mark_dirty`)."""
+        super().mark_dirty(*tensors)
+        # refused before the first byte changes, if forward says so before it writes
+        for tensor in tensors if self._recorded else ():
+            check_dirty(tensor)
+
+    # -- backward ---------------------------------------------------------------------------------
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The gradients that `backward` returns, from raw arrays to raw arrays."""
+        grads = self._backward(self._cotangents(g, new_tensor), edges)
+        return tuple(None if grad is None else grad.payload for grad in grads)
+
+    def step(self, g: Any, keep: bool, edges: tuple[Any, ...], raw: bool) -> tuple[Any, ...]:
+        """As `apply` or `apply_in`, also where no gradient arrived."""
+        return self.apply(g, keep, edges) if raw else self.apply_in(g, keep, edges)
+
+    def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The gradients that `backward` returns, recorded as it computes them."""
+        parts = g if self.several else [g]
+        if not any(isinstance(part, TensorBase) for part in parts):
+            # values of a transform
+            return self.apply(g, keep, edges)
+        if self._suspects is not None and self._saved is not None:
+            self._suspects.warn(self.function, self)
+        return self._backward(self._cotangents(g, lambda part: part), edges)
+
+    def _cotangents(self, g: Any, wrap: Callable[[Any], Any]) -> list[Any]:
+        parts = g if self.several else [g]
+        return [
+            T.zeros(shape=meta[0], dtype=meta[1])
+            if part is None and self._materialize
+            else None
+            if part is None
+            else wrap(part)
+            for part, meta in zip(parts, self._outputs_meta, strict=True)
+        ]
+
+    def _backward(self, cotangents: list[Any], edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        grads = self.function.backward(self, *cotangents)
+        if not isinstance(grads, tuple):
+            grads = (grads,)
+        self._check_count(grads)
+        mode = current_mode()
+        if mode is not None and mode.levels:
+            grads = Transforms.lowered(grads, cotangents, self._inputs_levels)
+        wanted = zip(self._positions, self.edges, self._inputs_meta, strict=True)
+        return tuple(
+            None if grads[i] is None or edge is None else self._checked(grads[i], i, meta)
+            for i, edge, meta in wanted
+        )
+
+    def _check_count(self, grads: Sequence[Any]) -> None:
+        count = len(self.needs_input_grad)
+        surplus = [grad for grad in grads[count:] if grad is not None]
+        if len(grads) < count or surplus:
+            raise RuntimeError(
+                f"function {self.label} returned an incorrect number of gradients (expected "
+                f"{count}, got {len(grads)}): {self.function.__name__}.backward must return one "
+                "for each argument of forward, None where there is none"
+            )
+        for i, grad in enumerate(grads[:count]):
+            if grad is not None and i not in self._positions:
+                raise RuntimeError(
+                    f"function {self.label} returned a gradient different from None at position "
+                    f"{i + 1}, but the corresponding forward input was not a Variable"
+                )
+
+    def _checked(self, grad: Any, position: int, meta: tuple[Any, ...]) -> Any:
+        """A returned gradient in the shape and dtype of its input."""
+        shape, dtype = meta
+        name = self.function.__name__
+        if not isinstance(grad, TensorBase):
+            raise TypeError(
+                f"function {self.label} returned an invalid gradient at index {position}: expected "
+                f"a Tensor or None, but {name}.backward returned {type(grad).__name__}"
+            )
+        have = grad.payload
+        if have.shape != shape:
+            if not _reduces_to(have.shape, shape):
+                raise RuntimeError(
+                    f"Function {self.label} returned an invalid gradient at index {position} - got "
+                    f"{list(have.shape)} but expected shape compatible with {list(shape)}"
+                )
+            warnings.warn(
+                f"{name}.backward returned a gradient of shape {list(have.shape)} for argument "
+                f"{position} of shape {list(shape)}; it was summed down to that shape. Sum it in "
+                "backward if this is meant, and check the rule if not.",
+                stacklevel=2,
+            )
+            grad = T.sum_to(grad, shape=shape)
+        if have.dtype != dtype:
+            if have.dtype.kind == "c" and dtype.kind == "f":
+                return T.to_copy(T.real(grad), dtype=dtype)
+            raise RuntimeError(
+                f"Function {self.label} returned an invalid gradient at index {position} - got "
+                f"dtype {have.dtype} but expected {dtype}: convert it in {name}.backward"
+            )
+        return grad
+
+
+def _reduces_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    lead = len(shape) - len(target)
+    return lead >= 0 and all(n in (1, m) for n, m in zip(target, shape[lead:], strict=True))
+
+
+def check_dirty(tensor: Any) -> None:
+    """Refuse a tensor that a Function may not write to while it is recorded."""
+    if tensor.edge is LEAF and (tensor.ext is None or tensor.ext.base is None):
+        raise RuntimeError(
+            "a leaf Variable that requires grad has been used in an in-place operation. Call the "
+            "Function under no_grad(), or with a clone() of the leaf."
+        )
+    check_writable(tensor, recording=True)

@@ -1,0 +1,159 @@
+"""Layer 7 · autograd: what becomes of the results of a Function's `forward`."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from wengert.autograd.function_node import FunctionNode, check_dirty
+from wengert.autograd.probe import Suspects
+from wengert.base.dtypes import is_differentiable
+from wengert.interp.levels import levels_of
+from wengert.tape.base import OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.inplace import bump, write_through_view
+from wengert.tape.modes import current_mode
+from wengert.tape.node import USER_CODE, edge_of, next_sequence
+from wengert.tape.saving import keeps_aside, stand_in
+from wengert.tape.views import (
+    MADE_IN_FUNCTION,
+    MADE_UNRECORDED,
+    attach_alias,
+    move_edge,
+    refresh_views,
+)
+
+__all__ = ["finish"]
+
+
+def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: bool) -> Any:
+    """Tie the outputs of `forward` to the node and save what it asked for."""
+    positions = [i for i, arg in enumerate(args) if isinstance(arg, TensorBase)]
+    tensors = [args[i] for i in positions]
+    several = isinstance(output, tuple | list)
+    outputs = list(output) if several else [output]
+    name = node.function.__name__
+    for dirty in node._dirty:
+        if not any(dirty is out for out in outputs):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as "
+                f"output: {name}.forward must return every tensor that it marks as dirty"
+            )
+        if recorded:
+            check_dirty(dirty)
+            if len(outputs) > 1 and dirty.ext is not None and dirty.ext.base is not None:
+                raise RuntimeError(
+                    "If your Function modifies inplace an input that is a view of another Tensor, "
+                    "your Function cannot return more than one Tensor. Clone the input, or split "
+                    f"{name} into one Function that writes and one that gives the other outputs."
+                )
+        if recorded and not any(dirty is t for t in tensors):
+            warnings.warn(
+                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that "
+                f"have been mutated should be passed to ctx.mark_dirty(): see {name}.forward.",
+                stacklevel=3,
+            )
+    made: list[Any] = []
+    for i, out in enumerate(outputs):
+        if not isinstance(out, TensorBase):
+            if not several and recorded:
+                raise TypeError(
+                    f"{name}.forward: expected to return a Tensor or a tuple of Tensors, but got "
+                    f"{type(out).__name__}"
+                )
+            made.append(out)
+            continue
+        dirty = any(out is d for d in node._dirty)
+        if dirty:
+            bump(out, name)
+            if out.ext is not None:
+                refresh_views(out, None)
+            if not recorded and out.edge is not None and any(out is t for t in tensors):
+                # what is not recorded does not require a gradient
+                out = new_tensor(out.array(), None, out.share_version())
+        elif any(out is t for t in tensors):
+            # an input handed back is another tensor over the same memory
+            source = out
+            outputs[i] = out = new_tensor(source.array(), None, source.share_version())
+            constant = any(source is t for t in node._constants)
+            if constant:
+                node._constants = (*node._constants, out)
+            if source.edge is None or (recorded and not constant):
+                attach_alias(source, out)
+        elif recorded and out.edge is not None and not _made_in_forward(out):
+            outputs[i] = out = new_tensor(out.array(), None, out.share_version())
+        made.append(out)
+    if recorded:
+        _attach(node, tensors, positions, made)
+        _save(node, made)
+        suspects = Suspects(node, args, made)
+        node._suspects = suspects if suspects.names else None
+    return tuple(made) if several else made[0]
+
+
+def _made_in_forward(tensor: Any) -> bool:
+    """Whether `tensor` is a view made while nothing was recorded, as in `forward`."""
+    return tensor.ext is not None and tensor.ext.no_write == MADE_UNRECORDED
+
+
+def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]) -> None:
+    node.seq = next_sequence()
+    node._positions = tuple(positions)
+    node._inputs_meta = tuple((t.payload.shape, t.payload.dtype) for t in tensors)
+    node._inputs_levels = levels_of(*[t.payload for t in tensors]).values()
+    results = [out for out in made if isinstance(out, TensorBase)]
+    node.several = len(results) != 1
+    node._outputs_meta = tuple((out.payload.shape, out.payload.dtype) for out in results)
+    constants = {id(t) for t in node._constants}
+    for i, out in enumerate(results):
+        if id(out) in constants or not is_differentiable(out.payload.dtype):
+            if out.ext is not None and out.ext.base is not None:
+                out.ext.no_write = MADE_IN_FUNCTION
+            continue
+        edge = OutputEdge(node, i) if node.several else node
+        ext = out.ext
+        viewed = ext is not None and ext.base is not None
+        if ext is not None and _is_dirty(node, out):
+            # as in PyTorch: the gradient was that of the value before
+            ext.grad = None
+        if viewed and _is_dirty(node, out):
+            write_through_view(out, node, next(i for i, t in enumerate(tensors) if t is out))
+            continue
+        move_edge(out, edge)
+        if ext is not None and ext.base is not None:
+            # a view that forward made: writes through it would need the history of its base
+            ext.no_write = MADE_IN_FUNCTION
+        elif ext is not None:
+            refresh_views(out, edge)
+    USER_CODE.add(node)
+    mode = current_mode()
+    if mode is not None and mode.anomaly is not None:
+        node.extra().site = mode.anomaly.site()
+
+
+def _is_dirty(node: Any, tensor: Any) -> bool:
+    return any(tensor is dirty for dirty in node._dirty)
+
+
+def _save(node: Any, made: list[Any]) -> None:
+    """Save outputs as payload and version cell, which makes no cycle, and others as they are."""
+    entries: list[Any] = []
+    results = [i for i, out in enumerate(made) if isinstance(out, TensorBase)]
+    mode = current_mode()
+    aside = keeps_aside(mode)
+    for tensor in node._to_save:
+        entry: Any = None
+        if tensor is not None:
+            own = next(
+                (i for i, r in enumerate(results) if tensor is made[r] and tensor.edge is not None),
+                None,
+            )
+            if aside:
+                entry = (stand_in(mode, tensor), own, None if own is not None else edge_of(tensor))
+            elif own is None:
+                entry = (tensor, 0, tensor.payload, None, version_of(tensor))
+            else:
+                cell = tensor.share_version()
+                entry = (None, own, tensor.payload, cell, cell[0])
+        entries.append(entry)
+    node._saved = tuple(entries)
+    node._to_save = ()
