@@ -4,6 +4,7 @@
 # make native  compile what every operation goes through, and run the tests on that
 # make slow    the tests that take long: every combination, where `make test` takes some
 # make parity  the tests that compare with PyTorch, in an environment of their own
+# make machines  the tests of numbers and all examples, as on other processors
 # make matrix  the tests on the package as it is installed, on every Python and NumPy at hand
 # make fuzz    search for bytes that break what reads files and text, a minute for each
 # make docs    build the documentation into build/docs; warnings are errors
@@ -25,7 +26,11 @@ COMPILED = $(addprefix tests/,autograd func interp optim semantics table tape) \
 # The tests of the core, whose coverage is measured (which takes half as long again), and the rest
 CORE = $(addprefix tests/,autograd func nn optim semantics tape) $(wildcard tests/tensor/*.py)
 
-.PHONY: demo test python native slow parity matrix fuzz docs bench lint clean
+# What the processor's instructions and the libraries that choose by them can change: results
+NUMBERS = src docs README.md $(addprefix tests/,amp autograd compiler func implicit integrate kernels \
+	nn numpy ops optim semantics table tensor)
+
+.PHONY: demo test python native slow parity machines matrix fuzz docs bench lint clean
 
 demo: .venv/installed
 	.venv/bin/wengert demo
@@ -48,6 +53,9 @@ slow: .venv/developing
 
 parity: .venv-parity/installed
 	WENGERT_NATIVE=0 OMP_NUM_THREADS=1 .venv-parity/bin/python $(PYTEST) -m torch
+
+machines: .venv/developing
+	WENGERT_NATIVE=0 .venv/bin/python tests/machines.py -q -n auto --dist worksteal -m "not slow" $(NUMBERS)
 
 matrix: .venv-matrix/installed
 	.venv-matrix/bin/nox

@@ -1,7 +1,6 @@
 """Training for long leaves nothing behind: neither memory nor objects."""
 
 import gc
-import itertools
 import sys
 
 import pytest
@@ -59,11 +58,15 @@ def test_steps_of_training_leave_nothing_behind(build, optimizer):
         gc.collect()
         return sys.getallocatedblocks()
 
-    run(300)  # until Python's free lists are full
-    marks = [held()]
-    for _ in range(4):
-        run(100)
-        marks.append(held())
-    # what is left behind in each step is left in each part of the run
-    growth = [b - a for a, b in itertools.pairwise(marks)]
-    assert min(growth) < 50, f"objects are left behind: {growth} in 100 steps each"
+    # What Python itself keeps (free lists, caches, parts of arenas) grows ever more slowly, in some
+    # versions over more than a thousand steps. What is left behind in each step never ends: a
+    # single object makes 400 blocks in each stretch.
+    run(300)
+    growth = []
+    for _ in range(6):
+        before = held()
+        run(400)
+        growth.append(held() - before)
+        if growth[-1] < 200:
+            return
+    pytest.fail(f"objects are left behind: {growth} in 400 steps each")
