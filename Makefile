@@ -55,7 +55,7 @@ parity: .venv-parity/installed
 	WENGERT_NATIVE=0 OMP_NUM_THREADS=1 .venv-parity/bin/python $(PYTEST) -m torch
 
 machines: .venv/developing
-	WENGERT_NATIVE=0 .venv/bin/python tests/machines.py -q -n auto --dist worksteal -m "not slow" $(NUMBERS)
+	WENGERT_NATIVE=0 .venv/bin/python tests/machines -q -n auto --dist worksteal -m "not slow" $(NUMBERS)
 
 matrix: .venv-matrix/installed
 	.venv-matrix/bin/nox

@@ -42,11 +42,14 @@ def test_no_method_takes_finite_differences(method):
 
 @pytest.mark.parametrize("method", GRADIENT)
 def test_the_search_is_that_with_an_analytic_gradient(method):
-    res = wg.scipy.minimize(Counted(), START, method=method)
-    ref = optimize.minimize(optimize.rosen, START, method=method, jac=optimize.rosen_der)
+    # rounding errors, which differ between processors, grow on the way: its beginning
+    options = {"maxfun" if method == "TNC" else "maxiter": 12}
+    res = wg.scipy.minimize(Counted(), START, method=method, options=options)
+    ref = optimize.minimize(
+        optimize.rosen, START, method=method, jac=optimize.rosen_der, options=options
+    )
     assert (res.nfev, res.nit) == (ref.nfev, ref.nit)
-    # rounding errors grow on the way
-    assert np.allclose(res.x, ref.x, rtol=1e-3 if method == "TNC" else 1e-7)
+    assert np.allclose(res.x, ref.x, rtol=1e-6 if method == "TNC" else 1e-8)
 
 
 @pytest.mark.parametrize(

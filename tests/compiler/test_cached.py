@@ -51,10 +51,10 @@ def test_code_is_kept_and_found_again(tmp_path: Path, monkeypatch: Any) -> None:
         "f(x)\n"
         "print(float(f(x)))\n"
     )
-    source = str(Path(wg.__file__).parents[1])
+    path = [str(Path(wg.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     found = subprocess.run(
         [sys.executable, "-c", program],
-        env={**os.environ, "PYTHONPATH": source},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
         capture_output=True,
         text=True,
         check=True,

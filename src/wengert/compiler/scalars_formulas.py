@@ -149,7 +149,8 @@ def _expm1(m: Lane, x: str) -> str:
     # half of it, for 2 ** k alone may be too large
     half = _power_of_two(m, bits, m.whole(of.bias - 1))
     result = m.mul(m.fma(half, rest, m.sub(half, m.number(0.5))), m.number(2))
-    return m.select(m.compare("eq", x, m.number(0)), x, result)
+    # it is x there; half of a subnormal number would be none
+    return m.select(m.compare("lt", m.size(x), m.number(2.0**-60)), x, result)
 
 
 def _tanh(m: Lane, x: str) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from wengert.kernels import roots as kernels
 from wengert.prims.families import elementwise
 
 __all__: list[str] = []
 
 elementwise(
     "cbrt",
-    np.cbrt,
+    kernels.cbrt,
     lin=lambda F, g, result: g / (3.0 * (result * result)),
     domain="positive",
     refuses={"c": "\"cbrt\" not implemented for '{}'"},
