@@ -7,6 +7,7 @@
 # make machines  the tests of numbers and all examples, as on other processors
 # make matrix  the tests on the package as it is installed, on every Python and NumPy at hand
 # make fuzz    search for bytes that break what reads files and text, a minute for each
+# make mutants change the source here and there: some test should notice
 # make docs    build the documentation into build/docs; warnings are errors
 # make bench   measure, beside each of PyTorch, autograd, MyGrad and JAX that is installed
 # make lint    style and types only
@@ -30,7 +31,7 @@ CORE = $(addprefix tests/,autograd func nn optim semantics tape) $(wildcard test
 NUMBERS = src docs README.md $(addprefix tests/,amp autograd compiler func implicit integrate kernels \
 	nn numpy ops optim semantics table tensor)
 
-.PHONY: demo test python native slow parity machines matrix fuzz docs bench lint clean
+.PHONY: demo test python native slow parity machines matrix fuzz mutants docs bench lint clean
 
 demo: .venv/installed
 	.venv/bin/wengert demo
@@ -64,6 +65,10 @@ fuzz: .venv/installed
 	.venv/bin/python $(PIP) install --editable '.[fuzz]'
 	for target in load load_entry einsum device command; do \
 		.venv/bin/python tests/fuzz $$target || exit 1; done
+
+mutants: .venv/developing
+	.venv/bin/python tests/mutation known
+	.venv/bin/python tests/mutation --count 200
 
 docs: .venv/documented
 	.venv/bin/python -m sphinx -n -W --keep-going -q -E -j auto -b html docs build/docs

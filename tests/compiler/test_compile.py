@@ -71,6 +71,43 @@ def test_python_numbers_are_conditions_with_their_types_and_signs() -> None:
     assert traces(g) == 6
 
 
+def test_one_tensor_in_two_places_is_another_program_than_two_that_are_equal() -> None:
+    def function(a: Any, b: Any) -> Any:
+        return a * 2 if a is b else b * 3
+
+    compiled = wg.compile(function, **NUMPY)
+    x, y = wg.ones(3), wg.ones(3)
+    for _ in range(2):
+        assert compiled(x, y).tolist() == [3.0] * 3
+        assert compiled(x, x).tolist() == [2.0] * 3
+        assert compiled(y, x).tolist() == [3.0] * 3
+        assert compiled(y, y).tolist() == [2.0] * 3
+    assert traces(compiled) == 2
+    z = wg.tensor([1.0, 2.0], requires_grad=True)
+    product = wg.compile(lambda a, b: (a * b.detach()).sum(), **NUMPY)
+    for other in (wg.ones(2), z, wg.ones(2), z):
+        z.grad = None
+        product(z, other).backward()
+        assert z.grad.tolist() == other.tolist()
+
+
+def test_the_default_dtype_is_a_condition() -> None:
+    def function(x: Any) -> Any:
+        return x + wg.zeros(2), wg.tensor(0.5), wg.arange(2) / 2
+
+    compiled = wg.compile(function, **NUMPY)
+    before = wg.get_default_dtype()
+    try:
+        for _ in range(2):
+            for kind in (wg.float32, wg.float64, wg.float16):
+                wg.set_default_dtype(kind)
+                # a number, so that the argument says nothing of dtypes
+                assert [r.dtype for r in compiled(1.0)] == [kind] * 3
+                assert [r.dtype for r in function(1.0)] == [kind] * 3
+    finally:
+        wg.set_default_dtype(before)
+
+
 def test_outcomes_of_decisions_grow_a_tree_and_too_many_end_it() -> None:
     def f(x: Any) -> Any:
         return x * int(x.sum())

@@ -1,5 +1,7 @@
 """Gradients over partitions, in this process."""
 
+import functools
+import operator
 import pickle
 
 import numpy as np
@@ -57,6 +59,24 @@ def test_threads_change_no_bit():
     one = value_and_grad(loss)(PARAMS, many)
     assert bits(value_and_grad(loss, scheduler="threads")(PARAMS, many)) == bits(one)
     assert equal(one, on_one_machine())
+
+
+def summed(terms, together):
+    """The sum as a tree, in which each node adds so many from left to right."""
+    while len(terms) > 1:
+        groups = [terms[i : i + together] for i in range(0, len(terms), together)]
+        # not by sum(), which rounds less from Python 3.12 on
+        terms = [functools.reduce(operator.add, group) for group in groups]
+    return terms[0]
+
+
+def test_eight_results_are_added_at_once_from_left_to_right():
+    # the last place of the sum tells which were added with which
+    terms = np.random.default_rng(8).normal(size=300).tolist()
+    made = value_and_grad(lambda w, x: (w * x).sum(), reduction="sum")
+    value, grad = made(np.ones(1), [np.array([term]) for term in terms])
+    assert value.item() == grad[0] == summed(terms, 8)
+    assert all(value.item() != summed(terms, n) for n in (2, 3, 4, 7, 9, 16, 300))
 
 
 def test_gradients_are_of_the_kinds_and_the_structure_of_the_parameters():

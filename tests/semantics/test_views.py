@@ -335,6 +335,25 @@ def test_asking_a_base_for_gradients_after_a_view_was_made(t):
     assert v.requires_grad and v.is_leaf and v.grad_fn is None
 
 
+def test_a_view_follows_a_write_of_before_its_base_required_gradients(t):
+    b = t.zeros(2, 3)
+    v, whole = b[0], b.view(6)
+    b.add_(1)
+    b.requires_grad_()
+    assert v.requires_grad and not v.is_leaf
+    assert type(v.grad_fn).__name__ == type(whole.grad_fn).__name__ == "AsStridedBackward0"
+    (v * 3 + whole[:3]).sum().backward()
+    assert b.grad.tolist() == [[4.0] * 3, [0.0] * 3]
+
+
+def test_a_view_made_after_the_write_is_no_part_of_the_graph(t):
+    b = t.zeros(2, 3)
+    b.add_(1)
+    v = b[0]
+    b.requires_grad_()
+    assert v.is_leaf and v.grad_fn is None
+
+
 # -- overlapping memory ----------------------------------------------------------------------------
 
 

@@ -1,9 +1,11 @@
 """Every check on every record of the table."""
 
+import numpy as np
 import pytest
 
 from wengert.prims.whole import TABLE
 from wengert.testing.checks import CHECKS
+from wengert.testing.samples import samples, supports
 
 # they have no second derivative: tests/ops/test_neural.py has theirs
 BY_HAND = {"ctc_loss", "ctc_posterior"}
@@ -13,3 +15,26 @@ BY_HAND = {"ctc_loss", "ctc_posterior"}
 @pytest.mark.parametrize("name", [name for name in TABLE if name not in BY_HAND])
 def test_record(name, check):
     CHECKS[check](TABLE[name])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_kernels_take_the_dtypes_that_are_tested(dtype):
+    for prim in TABLE.values():
+        if supports(prim, dtype):
+            sample = next(samples(prim, np.dtype(dtype), np.random.default_rng(0)))
+            prim.kernel(*sample.arrays, **sample.params)
+
+
+def test_a_kernel_that_no_longer_takes_a_dtype_fails_its_checks(monkeypatch):
+    prim = TABLE["tanh"]
+
+    def kernel(self):
+        if self.dtype.kind == "c":
+            raise TypeError("ufunc 'tanh' not supported for the input types")
+        return np.tanh(self)
+
+    monkeypatch.setattr(prim, "kernel", kernel)
+    assert supports(prim, np.complex128)
+    with pytest.raises(TypeError, match="not supported for the input types"):
+        CHECKS["complex_first_order"](prim)

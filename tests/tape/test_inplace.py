@@ -405,3 +405,31 @@ def test_a_tensor_times_itself_in_place_has_the_right_gradient():
     y.mul_(y)
     y.sum().backward()
     assert x.grad.tolist() == [2.0, 6.0]
+
+
+# -- what is read and written at once -------------------------------------------------------------
+
+
+def test_memory_that_is_read_in_another_order_is_refused():
+    x = wg.arange(9.0).reshape(3, 3)
+    for write in (
+        lambda: x.add_(x.t()),
+        lambda: x.mul_(x.mT),
+        lambda: x.t().sub_(x),
+        lambda: x[:2].add_(x[1:]),
+        lambda: x[:2].add_(x[:1]),
+        lambda: x.view(9)[:4].copy_(x.view(9)[1:5]),
+    ):
+        with pytest.raises(RuntimeError, match="some elements of the input tensor and the written"):
+            write()
+    assert x.tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0], [6.0, 7.0, 8.0]] and x._version == 0
+
+
+def test_memory_that_is_read_where_it_is_written_is_none_to_refuse():
+    x = wg.arange(4.0).reshape(2, 2)
+    x.add_(x)
+    x.add_(x.view(2, 2))
+    x[0].add_(x[1])
+    assert x.tolist() == [[8.0, 16.0], [8.0, 12.0]]
+    x.t().add_(x.t())
+    assert x.tolist() == [[16.0, 32.0], [16.0, 24.0]]

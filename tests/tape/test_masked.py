@@ -122,6 +122,14 @@ def test_what_no_mask_hides_stays_as_it_is():
     assert math.isnan(gradient(lambda x: x.sqrt() * 2, [-1.0])[0])
 
 
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_what_a_mask_does_not_hide_stays_nan(create_graph):
+    x = wg.tensor([-1.0, -1.0, 4.0], dtype=wg.float64, requires_grad=True)
+    y = wg.where(wg.tensor([True, False, True]), x.sqrt() * 1.0, 0.0)
+    (g,) = wg.autograd.grad(y.sum(), x, create_graph=create_graph)
+    assert g.tolist() == pytest.approx([math.nan, 0.0, 0.25], nan_ok=True)
+
+
 def test_a_zero_cotangent_keeps_its_second_derivative_where_nothing_is_wrong():
     x = wg.tensor([0.0, 2.0], dtype=wg.float64, requires_grad=True)
     v = wg.zeros(2, dtype=wg.float64, requires_grad=True)

@@ -126,7 +126,7 @@ def _relu(F: Any, self: Any) -> Any:
 
 @_rule("threshold_backward", kinds=REAL)
 def _threshold_backward(F: Any, grad_output: Any, self: Any) -> Any:
-    return F.where(self > 0, grad_output, 0)
+    return F.where(self <= 0, 0, grad_output)
 
 
 @_rule("clamp", "clamp_tensor", kinds=REAL)

@@ -208,7 +208,7 @@ CHOICES = {
     "where": lambda m, condition, a, b: m.select(condition, a, b),
     "masked_fill": lambda m, a, mask, value: m.select(mask, m.value(value), a),
     "masked_fill_tensor": lambda m, a, mask, value: m.select(mask, value, a),
-    "threshold_backward": lambda m, g, a: m.select(m.compare("gt", a, m.number(0)), g, m.number(0)),
+    "threshold_backward": lambda m, g, a: m.select(m.compare("le", a, m.number(0)), m.number(0), g),
     "relu": lambda m, a: m.at_least(a, m.number(0)),
     "maximum": Lane.maximum,
     "minimum": Lane.minimum,

@@ -344,7 +344,8 @@ elementwise(
 
 
 def _larger(F: Any, g: Any, self: Any, other: Any) -> Any:
-    return F.where(self > other, g, F.where(self == other, g * 0.5, 0))
+    # where either is NaN, so is the result, and each has all of the gradient
+    return F.where(self < other, 0, F.where(self == other, g * 0.5, g))
 
 
 elementwise(

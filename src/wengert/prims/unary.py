@@ -163,11 +163,11 @@ elementwise(
 # differentiated, with a derivative of 0
 linear(
     "threshold_backward",
-    lambda grad_output, self: choose(self > 0, grad_output, 0),
+    lambda grad_output, self: choose(self <= 0, 0, grad_output),
     args=("grad_output", "self"),
     vjp=(lambda F, g, self: F.threshold_backward(g, self), zero),
     cases=(case((2, 3), (2, 3)), case((), ())),
-    doc="grad_output where self is positive, and 0 elsewhere",
+    doc="0 where self is at most 0, and grad_output elsewhere: also where self is NaN",
 )
 elementwise(
     "abs",

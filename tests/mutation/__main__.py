@@ -1,0 +1,243 @@
+"""Mutation tests: changes to the source that some test should notice.
+
+``python tests/mutation --count 200 --seed 0`` draws changes from the modules below, makes each in
+a copy of the tree, and runs the tests that are its module's. What no test notices is printed, and
+is to be noticed from then on, or to be listed in ``survivors.md`` with the reason why it changes
+nothing. ``python tests/mutation known`` makes the changes in ``known.toml``, each of which once
+went unnoticed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from pathlib import Path
+
+from mutants import Mutant, mutants
+
+from wengert.prims.whole import TABLE
+from wengert.testing.checks import CHECKS
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "wengert"
+
+TESTS: list[tuple[str, list[str]]] = [
+    ("prims/", ["tests/ops/test_subgradients.py", "tests/ops/test_values.py"]),
+    ("tape/anomaly.py", ["tests/tape/test_anomaly.py", "tests/semantics/test_anomaly.py"]),
+    ("tape/", ["tests/semantics", "tests/tape"]),
+    ("interp/", ["tests/interp/test_tangents.py", "tests/interp", "tests/func/test_inside.py"]),
+    ("compiler/passes/roll", ["tests/compiler/test_roll.py"]),
+    ("compiler/passes/loop", ["tests/compiler/test_roll.py"]),
+    ("compiler/passes/repeats", ["tests/compiler/test_roll.py"]),
+    ("compiler/passes/unrolled", ["tests/compiler/test_roll.py"]),
+    ("compiler/passes/vectorise", ["tests/compiler/test_vectorise.py"]),
+    (
+        "compiler/passes/",
+        [
+            *("tests/compiler/test_passes.py", "tests/compiler/test_fusion.py"),
+            "tests/compiler/test_random_mends.py",
+        ],
+    ),
+    ("optim/", ["tests/optim"]),
+]
+"""The tests that run for a module, those first that are most likely to notice."""
+LEFT_OUT = ["tests/tape/test_memory.py", "tests/tape/test_counts.py"]
+"""Tests that take long, and are about cost."""
+LIMIT = 300
+"""Seconds after which a change counts as noticed: it loops."""
+
+
+class Tree:
+    """A copy of the source and its tests, where one file at a time is changed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._sound: set[str] = set()
+        self._unsound: list[str] = []
+        ignored = shutil.ignore_patterns("__pycache__", "*.so", "*.html")
+        for name in ("src", "tests", "benchmarks", "pyproject.toml"):
+            source = ROOT / name
+            if source.is_dir():
+                shutil.copytree(source, folder / name, ignore=ignored)
+            else:
+                shutil.copy(source, folder / name)
+
+    def noticed_by(self, path: str, changed: str, tests: list[str]) -> tuple[bool, str]:
+        """Whether tests fail on a changed file that do not fail on it as it is, and which."""
+        source = self.read(path)
+        while True:
+            self.write(path, changed)
+            try:
+                failed, by = self._fails(tests)
+            finally:
+                self.write(path, source)
+            if not failed or "::" not in by or by in self._sound:
+                return failed, by
+            if not self._fails([by])[0]:
+                self._sound.add(by)
+                return True, by
+            print(f"{by} fails anyhow, and is left out", flush=True)
+            self._unsound.append(by)
+
+    def _fails(self, tests: list[str]) -> tuple[bool, str]:
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(self.folder / "src"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "WENGERT_NATIVE": "0",
+        }
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+        command += [f"--ignore={name}" for name in LEFT_OUT]
+        command += [f"--deselect={name}" for name in self._unsound]
+        try:
+            done = subprocess.run(
+                [*command, "-m", "not slow", "-o", "addopts=--import-mode=importlib", *tests],
+                cwd=self.folder,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=LIMIT,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return True, "a timeout"
+        if done.returncode == 5:
+            raise RuntimeError(f"there are no tests in {' '.join(tests)}")
+        found = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
+        return done.returncode != 0, found[0] if found else "the import"
+
+    def read(self, path: str) -> str:
+        return (self.folder / "src" / "wengert" / path).read_text()
+
+    def write(self, path: str, text: str) -> None:
+        (self.folder / "src" / "wengert" / path).write_text(text)
+
+
+def tests_of(path: str, source: str, mutant: Mutant) -> list[str]:
+    """The tests that should notice a change in a module."""
+    tests = next(tests for start, tests in TESTS if path.startswith(start))
+    if not path.startswith("prims/"):
+        return tests
+    same = f"tests/ops/test_{Path(path).stem}.py"
+    names = records_of(source, mutant.line)
+    checks = [f"tests/table/test_records.py::test_record[{n}-{c}]" for n in names for c in CHECKS]
+    return [*checks, *tests, *([same] if (ROOT / same).exists() else [])]
+
+
+def records_of(source: str, line: int) -> list[str]:
+    """The records that hang on a line of their module."""
+    body = ast.parse(source).body
+    words, wanted = set(), [node for node in body if node.lineno <= line <= (node.end_lineno or 0)]
+    for node in wanted:
+        parts = list(ast.walk(node))
+        words |= {p.value for p in parts if isinstance(p, ast.Constant) and type(p.value) is str}
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            # those that name the function
+            wanted += [
+                other
+                for other in body
+                if other not in wanted
+                and any(isinstance(p, ast.Name) and p.id == node.name for p in ast.walk(other))
+            ]
+    return [name for name in TABLE if name in words and not name.startswith("ctc_")][:12]
+
+
+def drawn(count: int, seed: int, only: str) -> list[tuple[str, Mutant]]:
+    """Changes of all modules: each folder has its share, and each line one change at most."""
+    rng = random.Random(seed)
+    folders = ["prims", "tape", "interp", "compiler/passes", "optim"]
+    pools = []
+    for folder in folders:
+        pool = [
+            (str(path.relative_to(PACKAGE)), mutant)
+            for path in sorted((PACKAGE / folder).glob("*.py"))
+            for mutant in mutants(path.read_text())
+        ]
+        rng.shuffle(pool)
+        pools.append([entry for entry in pool if entry[0].startswith(only)])
+    found: list[tuple[str, Mutant]] = []
+    taken: set[tuple[str, int]] = set()
+    while len(found) < count and any(pools):
+        for pool in pools:
+            while pool:
+                path, mutant = pool.pop()
+                if (path, mutant.line) not in taken:
+                    taken.add((path, mutant.line))
+                    found.append((path, mutant))
+                    break
+    return found[:count]
+
+
+def tell(path: str, mutant: Mutant) -> str:
+    before, after = " ".join(mutant.before.split()), " ".join(mutant.after.split())
+    return f"{path}:{mutant.line} {mutant.kind}: `{before}` -> `{after}`"
+
+
+def run_drawn(tree: Tree, count: int, seed: int, only: str) -> int:
+    """Make changes one after another; how many went unnoticed."""
+    survivors: list[str] = []
+    listed = (Path(__file__).parent / "survivors.md").read_text()
+    for number, (path, mutant) in enumerate(drawn(count, seed, only)):
+        source = tree.read(path)
+        began = time.monotonic()
+        tests = tests_of(path, source, mutant)
+        noticed, by = tree.noticed_by(path, mutant.applied(source), tests)
+        seconds = time.monotonic() - began
+        what = f"noticed by {by}" if noticed else "SURVIVED"
+        print(f"{number} {seconds:.0f}s {tell(path, mutant)}: {what}", flush=True)
+        if not noticed and tell(path, mutant).split(" ", 1)[1] not in listed:
+            survivors.append(tell(path, mutant))
+    print(f"{len(survivors)} of {count} went unnoticed and are not listed:")
+    print("\n".join(survivors))
+    return len(survivors)
+
+
+def run_known(tree: Tree, only: str) -> int:
+    """Make the changes that once went unnoticed; how many do again."""
+    with (Path(__file__).parent / "known.toml").open("rb") as file:
+        known = tomllib.load(file)["change"]
+    unnoticed = 0
+    for change in known:
+        path = change["file"]
+        if not path.startswith(only):
+            continue
+        source = tree.read(path)
+        if source.count(change["before"]) < 1:
+            raise SystemExit(f"{path} has no {change['before']!r} any more: see known.toml")
+        changed = source.replace(change["before"], change["after"], 1)
+        noticed, by = tree.noticed_by(path, changed, change["tests"])
+        print(f"{change['what']}: {by if noticed else 'SURVIVED'}", flush=True)
+        unnoticed += not noticed
+    return unnoticed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", nargs="?", choices=["drawn", "known"], default="drawn")
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="what the paths of modules begin with")
+    parser.add_argument("--list", action="store_true", help="say what would be changed")
+    given = parser.parse_args()
+    if given.list:
+        for path, mutant in drawn(given.count, given.seed, given.only):
+            print(tell(path, mutant))
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Tree(Path(folder))
+        if given.what == "known":
+            return run_known(tree, given.only)
+        return run_drawn(tree, given.count, given.seed, given.only)
+
+
+if __name__ == "__main__":
+    sys.exit(1 if main() else 0)
