@@ -18,7 +18,7 @@ def test_record(name, check):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
 def test_kernels_take_the_dtypes_that_are_tested(dtype):
     for prim in TABLE.values():
         if supports(prim, dtype):

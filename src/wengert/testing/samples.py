@@ -67,6 +67,15 @@ _REAL_ONLY = {
     *("huber_loss", "binary_cross_entropy_with_logits", "complex", "polar", "fft_r2c", "igamma"),
     *("igammac", "grid_turn", "grid_corners"),
 }
+_NO_HALF = {
+    # there are no complex numbers of half precision, and no LAPACK for it
+    *("complex", "polar", "view_as_complex", "fft_r2c", "cofactor", "cofactor_backward"),
+    *("cholesky_inverse", "lstsq_inverse", "solve_factor", "linalg_solve_triangular"),
+    *("linalg_lu_factor_ex", "linalg_lu_solve", "linalg_cholesky", "linalg_cholesky_ex"),
+    *("linalg_solve", "linalg_solve_ex", "linalg_inv", "linalg_inv_ex", "linalg_det"),
+    *("linalg_slogdet", "linalg_lstsq", "linalg_eigh", "linalg_eigvalsh", "linalg_eig"),
+    *("linalg_eigvals", "linalg_svd", "linalg_svdvals", "linalg_qr", "linalg_pinv"),
+}
 
 
 class Sample:
@@ -123,13 +132,15 @@ def differentiable_args(prim: Primitive, arrays: list[Any]) -> list[int]:
 
 
 def supports(prim: Primitive, dtype: Any) -> bool:
-    """Whether the operation exists for `dtype`, of single or double precision.
+    """Whether the operation exists for a floating or complex `dtype`.
 
     This goes by what records and the list above say. The kernel is not asked: where it no longer
     takes a dtype, its error is to be seen.
     """
     kind = np.dtype(dtype).kind
     if kind == "c" and prim.name in _REAL_ONLY:
+        return False
+    if np.dtype(dtype) == np.float16 and prim.name in _NO_HALF:
         return False
     if kind != "c" and "complex" in (
         prim.domain if isinstance(prim.domain, tuple) else (prim.domain,)
