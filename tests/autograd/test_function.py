@@ -456,3 +456,101 @@ def test_a_gradient_must_have_its_inputs_dtype():
     ):
         Single.apply(x).sum().backward()
     assert x.grad is None
+
+
+# -- outputs that are no tensors ------------------------------------------------------------------
+
+
+def test_backward_gets_a_gradient_for_each_output_also_for_what_is_no_tensor():
+    seen = []
+
+    class Several(Function):
+        @staticmethod
+        def forward(ctx, x, y, scale):
+            return scale, x * scale, None, True, y * scale, "text", x
+
+        @staticmethod
+        def backward(ctx, *grads):
+            seen.append(grads)
+            return 2 * grads[1] + grads[6], 2 * grads[4], None
+
+    x, y = (wg.ones(2, requires_grad=True) for _ in range(2))
+    made = Several.apply(x, y, 2)
+    assert (made[0], made[2], made[3], made[5]) == (2, None, True, "text")
+    assert [made[i].output_nr for i in (1, 4, 6)] == [1, 4, 6]
+    wg.autograd.backward([made[1].sum(), made[6].sum()])
+    assert [None if g is None else g.tolist() for g in seen[0]] == [
+        None,
+        [1, 1],
+        None,
+        None,
+        [0, 0],
+        None,
+        [1, 1],
+    ]
+    assert x.grad.tolist() == [3, 3]
+    assert y.grad.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("other", [None, 5, "text", [wg.ones(1)]])
+@pytest.mark.parametrize("first", [True, False])
+def test_of_a_tensor_and_something_else_gradients_do_not_shift(first, other):
+    shown = []
+
+    class Two(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return (x * 2, other) if first else (other, x * 2)
+
+        @staticmethod
+        def backward(ctx, *grads):
+            assert len(grads) == 2
+            assert grads[first] is None
+            return grads[not first] * 2
+
+    x = wg.ones(2, requires_grad=True)
+    made = Two.apply(x)
+    y = made[not first]
+    assert made[first] is other
+    y.grad_fn.register_prehook(lambda grads: shown.append([g is None for g in grads]))
+    y.register_hook(lambda grad: shown.append(grad.tolist()))
+    (y * 3).sum().backward()
+    assert x.grad.tolist() == [6, 6]
+    assert shown == [[3, 3], [first is False, first]]
+    assert wg.autograd.grad(Two.apply(x)[not first].sum(), x)[0].tolist() == [2, 2]
+
+
+def test_a_single_result_that_is_no_tensor_is_given_back():
+    class Counts(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return 5
+
+        @staticmethod
+        def backward(ctx, grad):
+            raise AssertionError
+
+    assert Counts.apply(wg.ones(1, requires_grad=True)) == 5
+
+
+def test_zeros_for_marked_outputs_may_be_declined():
+    class Marked(Function):
+        @staticmethod
+        def forward(ctx, x, zeros):
+            a, b = x.clone(), x.clone()
+            ctx.mark_non_differentiable(b)
+            if not zeros:
+                ctx._materialize_non_diff_grads = False
+            return a, b
+
+        @staticmethod
+        def backward(ctx, a, b):
+            seen.append(b)
+            return a, None
+
+    seen = []
+    x = wg.ones(2, requires_grad=True)
+    for zeros in (True, False):
+        Marked.apply(x, zeros)[0].sum().backward()
+    assert seen[0].tolist() == [0, 0]
+    assert seen[1] is None

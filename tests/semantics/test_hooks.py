@@ -1107,3 +1107,56 @@ def test_several_outputs_of_which_one_leads_to_the_input(t):
     w.register_hook(lambda g: log.append("w"))
     t.autograd.grad((y, w), z)
     assert log == ["w"]
+
+
+# -- one gradient is one object -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("leaf", [True, False])
+def test_all_hooks_of_a_gradient_see_the_same_object(t, leaf):
+    x = t.ones(2, requires_grad=True)
+    y = x if leaf else x * 2
+    node = y.view_as(y).grad_fn.next_functions[0][0] if leaf else y.grad_fn
+    seen = []
+
+    def first(grad):
+        grad.relevance = 7
+        seen.append(id(grad))
+
+    y.register_hook(first)
+    y.register_hook(lambda grad: seen.append((id(grad), grad.relevance)))
+    node.register_prehook(lambda grads: seen.append((id(grads[0]), grads[0].relevance)))
+    node.register_hook(lambda _, grads: seen.append((id(grads[0]), grads[0].relevance)))
+    (y * 3).sum().backward()
+    assert seen[1:] == [(seen[0], 7)] * 3
+
+
+def test_a_gradient_that_goes_on_as_it_is_stays_the_same_object(t):
+    x = t.ones(2, requires_grad=True)
+    y = x.clone()
+    z = y.clone()
+    seen = []
+    for tensor in (z, y, x):
+        tensor.register_hook(seen.append)
+    z.backward(t.ones(2))
+    assert seen[0] is seen[1] is seen[2]
+    assert x.grad is not seen[2]
+
+
+def test_what_a_hook_returns_is_what_the_next_one_gets(t):
+    x = t.ones(2, requires_grad=True)
+    made = []
+    seen = []
+    x.register_hook(lambda grad: made.append(grad * 2) or made[0])
+    x.register_hook(seen.append)
+    (x * 3).sum().backward()
+    assert seen[0] is made[0]
+    assert x.grad.tolist() == [6, 6]
+
+
+def test_hooks_do_not_make_a_gradient_be_copied(t):
+    x = t.ones(1000, requires_grad=True)
+    seen = []
+    x.register_hook(lambda grad: seen.append(grad.data_ptr()))
+    (x * 3).sum().backward()
+    assert x.grad.data_ptr() == seen[0]

@@ -20,6 +20,9 @@ class FunctionCtx:
     needs_input_grad: tuple[bool, ...]
     """For each argument of `Function.apply`, whether a gradient is wanted."""
 
+    _materialize_non_diff_grads = True
+    """Whether zeros stand for the gradients of outputs marked as not differentiable, or None."""
+
     def save_for_backward(self, *tensors: Any) -> None:
         """Save tensors (inputs, outputs or others) or None for `backward`; once per call.
 

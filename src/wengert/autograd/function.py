@@ -31,8 +31,8 @@ class Function:
 
     Differences from PyTorch: a gradient of another dtype than its argument's raises instead of
     being cast; one of a larger shape that broadcasting would explain is summed down as in PyTorch,
-    with a warning; and a warning tells when a second derivative would be wrong because `backward`
-    uses a value that `forward` computed but did not return.
+    with a warning; and a second derivative raises where it would be wrong because `backward` uses
+    a value that `forward` computed but did not return: see `keeps_constants`.
 
     Examples
     --------
@@ -104,6 +104,15 @@ class Function:
             "You must implement the jvp function for custom autograd.Function to use it with "
             "forward mode AD."
         )
+
+    keeps_constants = False
+    """Whether what `forward` computes and keeps is a constant to second derivatives, as in PyTorch.
+
+    By default they are refused where they would go through a value (a tensor, an array, a number)
+    that `forward` computed from its arguments and kept, on `ctx` or elsewhere, without returning
+    it. To find out, `forward` runs again when a graph of `backward` is first asked for. True, on a
+    Function or on this class, says that it is meant so.
+    """
 
     generate_vmap_rule = False
     """Accepted for PyTorch's sake: without a method `vmap`, operations run on the whole batch."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from wengert.autograd.context import FunctionCtx
-from wengert.autograd.probe import Suspects
+from wengert.autograd.kept import Kept
 from wengert.base import errors
 from wengert.interp.levels import Transforms
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_of
@@ -27,6 +28,7 @@ class FunctionNode(Node, FunctionCtx):
     gives_all: ClassVar[bool] = True
     function: ClassVar[type[Any]]
     several: bool  # type: ignore[misc]  # differs from call to call
+    _refused: Mapping[int, Any] = MappingProxyType({})
 
     def __init__(self, needs: tuple[bool, ...]) -> None:
         self.ext = None
@@ -40,7 +42,7 @@ class FunctionNode(Node, FunctionCtx):
         self._constants: tuple[Any, ...] = ()
         self._materialize = True
         self._saved: tuple[Any, ...] | None = ()
-        self._suspects: Suspects | None = None
+        self._kept: Kept | None = None
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{self.label} object at {id(self):#x}>"
@@ -54,10 +56,10 @@ class FunctionNode(Node, FunctionCtx):
 
     def release(self) -> None:
         """Let go of what was saved."""
-        self._saved = None
+        self._saved = self._kept = None
 
     def width(self) -> int:
-        """The number of outputs that are tensors."""
+        """The number of outputs, of which some may be no tensors."""
         return len(self._outputs_meta)
 
     @property
@@ -70,8 +72,11 @@ class FunctionNode(Node, FunctionCtx):
     def _unpack(self, position: int, entry: Any) -> Any:
         if entry is None:
             return None
+        refusal = self._refused.get(position)
         if len(entry) == 3:
             saved, own, edge = entry
+            if refusal is not None:
+                own, edge = None, refusal
             return unpacked(saved, edge if own is None else self._edge(own))
         source, index, payload, cell, version = entry
         have = version_of(source) if source is not None else cell[0]
@@ -85,6 +90,8 @@ class FunctionNode(Node, FunctionCtx):
                 f"saved_tensors[{position}]",
                 *sites_of(self, source.vc if source is not None else cell),
             )
+        if refusal is not None:
+            return new_tensor(payload, refusal, source.vc)
         if source is not None:
             return source
         return new_tensor(payload, self._edge(index), cell)
@@ -117,15 +124,16 @@ class FunctionNode(Node, FunctionCtx):
         if not any(isinstance(part, TensorBase) for part in parts):
             # values of a transform
             return self.apply(g, keep, edges)
-        if self._suspects is not None and self._saved is not None:
-            self._suspects.warn(self.function, self)
-        return self._backward(self._cotangents(g, lambda part: part), edges)
+        cotangents = self._cotangents(g, lambda part: part)
+        if self._kept is None:
+            return self._backward(cotangents, edges)
+        return self._kept.backward(self, lambda: self._backward(cotangents, edges))
 
     def _cotangents(self, g: Any, wrap: Callable[[Any], Any]) -> list[Any]:
         parts = g if self.several else [g]
         return [
             T.zeros(shape=meta[0], dtype=meta[1])
-            if part is None and self._materialize
+            if part is None and self._materialize and meta is not None
             else None
             if part is None
             else wrap(part)

@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from wengert.autograd.function_node import FunctionNode, check_dirty
-from wengert.autograd.probe import Suspects
+from wengert.autograd.kept import Kept
 from wengert.base.dtypes import is_differentiable
 from wengert.interp.levels import levels_of
 from wengert.tape.base import OutputEdge, TensorBase, new_tensor, version_of
@@ -55,11 +55,6 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
     made: list[Any] = []
     for i, out in enumerate(outputs):
         if not isinstance(out, TensorBase):
-            if not several and recorded:
-                raise TypeError(
-                    f"{name}.forward: expected to return a Tensor or a tuple of Tensors, but got "
-                    f"{type(out).__name__}"
-                )
             made.append(out)
             continue
         dirty = any(out is d for d in node._dirty)
@@ -84,9 +79,8 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
         made.append(out)
     if recorded:
         _attach(node, tensors, positions, made)
+        node._kept = Kept.of(node, args, made)
         _save(node, made)
-        suspects = Suspects(node, args, made)
-        node._suspects = suspects if suspects.names else None
     return tuple(made) if several else made[0]
 
 
@@ -100,11 +94,19 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
     node._positions = tuple(positions)
     node._inputs_meta = tuple((t.payload.shape, t.payload.dtype) for t in tensors)
     node._inputs_levels = levels_of(*[t.payload for t in tensors]).values()
-    results = [out for out in made if isinstance(out, TensorBase)]
-    node.several = len(results) != 1
-    node._outputs_meta = tuple((out.payload.shape, out.payload.dtype) for out in results)
+    # backward gets a gradient for each output, None for what is no tensor
+    node.several = len(made) != 1
     constants = {id(t) for t in node._constants}
-    for i, out in enumerate(results):
+    node._outputs_meta = tuple(
+        (out.payload.shape, out.payload.dtype)
+        if isinstance(out, TensorBase)
+        and (node._materialize_non_diff_grads or id(out) not in constants)
+        else None
+        for out in made
+    )
+    for i, out in enumerate(made):
+        if not isinstance(out, TensorBase):
+            continue
         if id(out) in constants or not is_differentiable(out.payload.dtype):
             if out.ext is not None and out.ext.base is not None:
                 out.ext.no_write = MADE_IN_FUNCTION
@@ -137,14 +139,13 @@ def _is_dirty(node: Any, tensor: Any) -> bool:
 def _save(node: Any, made: list[Any]) -> None:
     """Save outputs as payload and version cell, which makes no cycle, and others as they are."""
     entries: list[Any] = []
-    results = [i for i, out in enumerate(made) if isinstance(out, TensorBase)]
     mode = current_mode()
     aside = keeps_aside(mode)
     for tensor in node._to_save:
         entry: Any = None
         if tensor is not None:
             own = next(
-                (i for i, r in enumerate(results) if tensor is made[r] and tensor.edge is not None),
+                (i for i, out in enumerate(made) if tensor is out and tensor.edge is not None),
                 None,
             )
             if aside:

@@ -113,6 +113,9 @@ class Variations:
 class ForwardSolution(Function):
     """The states at some times, as a function of the initial state and the parameters."""
 
+    # second derivatives are refused here, with what to choose instead
+    keeps_constants = True
+
     @staticmethod
     def forward(ctx: Any, variations: Variations, outputs: Any, *inputs: Any) -> Any:
         """The states; their derivatives are kept."""

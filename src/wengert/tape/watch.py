@@ -10,6 +10,7 @@ If the walk does not come to its end, every ``.grad`` is put back as it was.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
@@ -69,6 +70,9 @@ class Watch:
         self.anomaly = anomaly
         self.alone = alone
         self.captured: dict[tuple[Any, int], Any] = {}
+        # what hooks have seen of a cotangent that goes on as it is, as long as somebody holds it
+        self._shown: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+        self._held: list[Any] = []
         self._journal: list[tuple[Any, Any, Any, int]] = []
         self._last: dict[Any, list[Any]] = {}
         self._leaves: set[Any] = set()
@@ -106,6 +110,7 @@ class Watch:
 
     def step(self, node: Any, g: Any, keep: bool, edges: Any) -> tuple[Any, ...] | None:
         """Run `node` backwards with all that belongs to it; None if nobody asks for more."""
+        self._held.clear()
         asked = self.targets is not None and node in self.targets
         if edges is None and not asked and not self.alone:
             # nothing leads from it to a target; as in PyTorch, hooks of a single output run
@@ -140,7 +145,14 @@ class Watch:
     # -- nodes ------------------------------------------------------------------------------------
 
     def _wrap(self, part: Any) -> Any:
-        return new_tensor(part) if self.raw and part is not None else part
+        """The tensor that hooks see of a cotangent: one and the same for all of them."""
+        if not self.raw or part is None:
+            return part
+        tensor = self._shown.get(id(part))
+        if tensor is None or tensor.payload is not part:
+            tensor = self._shown[id(part)] = new_tensor(part)
+        self._held.append(tensor)
+        return tensor
 
     def _unwrap(self, part: Any) -> Any:
         return part.payload if self.raw and part is not None else part
@@ -183,6 +195,7 @@ class Watch:
 
     def _settle(self, leaf: Any, pending: dict[Any, Any]) -> None:
         """Run the hooks of a leaf and add to its ``.grad``, or capture its gradient."""
+        self._held.clear()
         if self.targets is not None and leaf not in self.targets:
             del pending[leaf]
             return

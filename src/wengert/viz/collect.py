@@ -312,6 +312,8 @@ def _learn_from(graph: Graph, i: int, known: Facts) -> None:
             if vertex is not None:
                 known.learn((vertex, edge.index if edge.seq == 0 else 0), payload)
     for index, meta in enumerate(outputs_meta(node)):
+        if meta is None:
+            continue
         known.shapes.setdefault((i, index), tuple(meta[0]))
         known.dtypes.setdefault((i, index), meta[1])
     ext = node.ext
@@ -325,7 +327,7 @@ def _learn_from(graph: Graph, i: int, known: Facts) -> None:
             known.shapes.setdefault((vertex, out), tuple(shapes[place]))
 
 
-def outputs_meta(node: Any) -> Sequence[tuple[Any, Any]]:
+def outputs_meta(node: Any) -> Sequence[tuple[Any, Any] | None]:
     """Shape and dtype of each output of a node that has several; nothing of another."""
     if isinstance(node, FunctionNode):
         return node._outputs_meta

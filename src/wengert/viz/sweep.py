@@ -243,8 +243,9 @@ def tangents_of(graph: Graph, seeds: dict[int, Any], shapes: dict[Key, Any]) -> 
         }
         if not known:
             continue
+        # None for an output that is no tensor
         metas: list[Any] = list(outputs_meta(node)) or [shapes.get((i, 0))]
-        if None in metas:
+        if not any(metas):
             raise RuntimeError(
                 f"{node.label} gave a value of a transform, or one whose shape is not known"
             )
@@ -256,7 +257,7 @@ def tangents_of(graph: Graph, seeds: dict[int, Any], shapes: dict[Key, Any]) -> 
 
 def _pushed(node: Any, known: dict[int, Any], metas: list[Any]) -> list[Any]:
     """The tangents of a node's outputs from those of its arguments, by their places."""
-    probes = [new_tensor(np.zeros(shape, dtype), LEAF) for shape, dtype in metas]
+    probes = [None if meta is None else new_tensor(np.zeros(*meta), LEAF) for meta in metas]
     edges = tuple(edge if place in known else None for place, edge in enumerate(node.edges))
     g = list(probes) if node.several else probes[0]
     with _walking(_Local, True):
@@ -270,8 +271,9 @@ def _pushed(node: Any, known: dict[int, Any], metas: list[Any]) -> list[Any]:
                 vectors.append(new_tensor(np.asarray(tangent, grad.payload.dtype)))
         if not outputs:
             return [None] * len(probes)
-        made = run_grad(outputs, probes, vectors, True, False)
-    return [None if part is None else part.payload for part in made]
+        made = iter(run_grad(outputs, [p for p in probes if p is not None], vectors, True, False))
+    parts = [None if probe is None else next(made) for probe in probes]
+    return [None if part is None else part.payload for part in parts]
 
 
 def _ruled(node: Any, g: Any, edges: tuple[Any, ...]) -> list[Any]:

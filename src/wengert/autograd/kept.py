@@ -1,0 +1,342 @@
+"""Layer 7 · autograd: values that a Function's `forward` computed and kept outside the graph.
+
+NOTE [second derivatives through kept values]
+`forward` is not recorded. If `backward` uses a value that `forward` computed from its arguments,
+and that is neither an argument nor an output, the graph that ``create_graph`` makes of `backward`
+holds the value as a constant, and the second derivative is wrong. First-order passes need no more
+than that the arguments are still there where something was kept. When a graph of `backward` is
+first asked for, `forward` runs again: as it was, and on arguments that are a little greater, and a
+little less. What changes with both depends on the arguments; what changes with one of them at most
+is a step, such as a mask, which has no derivative. Numbers are drawn as before each time, and what
+`forward` wrote outside is put back. If it cannot run again, everything that was kept depends on
+the arguments.
+
+A tensor that does becomes, for the time of that `backward`, the result of a node that cannot be
+walked (`_Refusal`). Arrays and numbers have no history: once `backward` has read one of them, its
+results refuse to be differentiated by the arguments, though not by what else they depend on, such
+as the gradient that came in.
+"""
+
+from __future__ import annotations
+
+import random
+import types
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import numpy as np
+
+from wengert.autograd.reach import State, is_leaf, may_hold, outside, walk
+from wengert.base.dtypes import is_differentiable
+from wengert.interp.levels import Lifted
+from wengert.ops.generator import fork_rng
+from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.modes import no_grad
+from wengert.tape.node import Node, edge_of, next_sequence
+from wengert.tape.record import T
+
+__all__ = ["Kept"]
+
+_LIBRARY = frozenset(
+    {
+        *("needs_input_grad", "several", "_to_save", "_saved_for_forward", "_dirty", "_recorded"),
+        *("_constants", "_materialize", "_saved", "_kept", "_refused", "_watched", "_positions"),
+        *("_inputs_meta", "_inputs_levels", "_outputs_meta", "_materialize_non_diff_grads"),
+    }
+)
+"""The attributes of a ctx that are not the user's (see `wengert.autograd.function_node`)."""
+
+_STEPS = {2: 2e-2, 4: 1e-3, 8: 1e-4}
+"""By how much arguments are moved, by the bytes of a real number."""
+
+
+class _Refusal(Node):
+    """Stands where a derivative through a kept value would begin."""
+
+    __slots__ = ("message", "passed")
+    label: ClassVar[str] = "KeptByForward"
+    message: str
+    passed: int
+
+    def __init__(self, node: Any, message: str, before: tuple[Any, ...] = ()) -> None:
+        self.edges = (*before, *node.edges)
+        self.passed = len(before)
+        self.message = message
+        self.seq = next_sequence()
+        self.ext = None
+        self.versions = None
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Pass `g` on along the first edges; refuse if another one is asked for."""
+        if any(edge is not None for edge in edges[self.passed :]):
+            raise RuntimeError(self.message)
+        return (g,) * self.passed + (None,) * (len(edges) - self.passed)
+
+    apply_in = apply
+
+
+class Kept:
+    """What a call of `forward` kept that may depend on its arguments."""
+
+    __slots__ = ("_arguments", "_found", "_needs")
+
+    def __init__(self, arguments: tuple[Any, ...], needs: tuple[bool, ...]) -> None:
+        # no tensors, which would make a circle where forward wrote to them
+        self._arguments = [a.payload if isinstance(a, TensorBase) else a for a in arguments]
+        self._needs = [isinstance(a, TensorBase) and needs[i] for i, a in enumerate(arguments)]
+        self._found: _Found | None = None
+
+    @staticmethod
+    def of(node: Any, arguments: tuple[Any, ...], outputs: Iterable[Any]) -> Kept | None:
+        """What is to be looked at before a graph of `backward` is made; None if nothing is."""
+        function = node.function
+        if function.keeps_constants or getattr(function.backward, "once", False):
+            return None
+        known = {id(value) for value in (*arguments, *outputs, *_literals(function))}
+        for value in _on(node, node._to_save).values():
+            if id(value) not in known:
+                return Kept(arguments, node.needs_input_grad)
+        if outside(function.backward, function):
+            return Kept(arguments, node.needs_input_grad)
+        return None
+
+    def backward(self, node: Any, run: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+        """What `run`, the backward of `node`, returns, made to refuse wrong second derivatives."""
+        if self._found is None:
+            self._found = _search(node, self._arguments, self._needs)
+        found = self._found
+        if not found:
+            return run()
+        with found.refused(node) as read:
+            grads = run()
+        names = sorted(read | found.always)
+        if not names:
+            return grads
+        message = _message(node, names)
+        return tuple(
+            None
+            if grad is None
+            else new_tensor(grad.payload, _Refusal(node, message, (edge_of(grad),)))
+            for grad in grads
+        )
+
+
+def _literals(function: Any) -> Iterator[Any]:
+    for method in (function.forward, function.setup_context):
+        if isinstance(method, types.FunctionType):
+            yield from method.__code__.co_consts
+
+
+def _on(ctx: Any, saved: tuple[Any, ...]) -> dict[str, Any]:
+    """What the user left on `ctx`, by the name under which `backward` finds it."""
+    left = {f"ctx.{name}": value for name, value in vars(ctx).items() if name not in _LIBRARY}
+    left.update((f"ctx.saved_tensors[{i}]", tensor) for i, tensor in enumerate(saved))
+    return {name: value for name, value in left.items() if may_hold(value)}
+
+
+def _message(node: Any, names: Iterable[str]) -> str:
+    name = node.function.__name__
+    return (
+        f"second derivative of {name} goes through {', '.join(names)}, computed inside forward() "
+        "and not returned: the graph of backward holds that as a constant, and the result would be "
+        "wrong. Save what it is computed from by ctx.save_for_backward() and compute it in "
+        "backward(), return it from forward() as an extra output, or decorate backward with "
+        f"@once_differentiable. ({name}.keeps_constants = True gives PyTorch's result.)"
+    )
+
+
+# -- which values depend on the arguments --------------------------------------------------------
+
+
+class _Found:
+    """The values that depend on the arguments.
+
+    Attributes
+    ----------
+    tensors
+        Those without a history, each with what messages call it.
+    saved
+        The positions in ``ctx.saved_tensors``.
+    attributes
+        The attributes of ctx that hold others: arrays, numbers, tensors of graphs of their own.
+    always
+        What is outside, and of which nobody can say whether `backward` reads it.
+    """
+
+    def __init__(self) -> None:
+        self.tensors: list[tuple[Any, str]] = []
+        self.saved: set[int] = set()
+        self.attributes: set[str] = set()
+        self.always: set[str] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self.tensors or self.saved or self.attributes or self.always)
+
+    def add(self, root: str, path: str, value: Any) -> None:
+        """Note that `value`, reached by `path` from `root`, depends on the arguments."""
+        if isinstance(value, TensorBase) and value.edge is None:
+            self.tensors.append((value, path))
+        elif root.startswith("ctx."):
+            self.attributes.add(root)
+        else:
+            self.always.add(root)
+
+    @contextmanager
+    def refused(self, node: Any) -> Iterator[set[str]]:
+        """Make the tensors refuse to be differentiated; gives the attributes that were read."""
+        read: set[str] = set()
+        whole = node.__class__
+        for tensor, path in self.tensors:
+            tensor.edge = _Refusal(node, _message(node, [path]))
+        node._refused = {
+            i: _Refusal(node, _message(node, [f"ctx.saved_tensors[{i}]"])) for i in self.saved
+        }
+        node._watched = self.attributes, read
+        node.__class__ = _watching(whole)
+        try:
+            yield read
+        finally:
+            node.__class__ = whole
+            del node._watched, node._refused
+            for tensor, _ in self.tensors:
+                tensor.edge = None
+
+
+def _watching(cls: Any) -> Any:
+    """`cls`, the class of a node, with a note of the attributes that are read."""
+    made = cls.__dict__.get("_watching")
+    if made is None:
+
+        def noting(self: Any, name: str) -> Any:
+            attributes, read = object.__getattribute__(self, "__dict__")["_watched"]
+            if name == "__dict__":
+                read |= attributes
+            elif f"ctx.{name}" in attributes:
+                read.add(f"ctx.{name}")
+            return object.__getattribute__(self, name)
+
+        body = {"__slots__": (), "__module__": cls.__module__, "__getattribute__": noting}
+        made = cls._watching = type(cls.__name__, (cls,), body)
+    return made
+
+
+def _search(node: Any, arguments: list[Any], needs: list[bool]) -> _Found:
+    found = _Found()
+    function = node.function
+    around = State(function.backward, function)
+    try:
+        more, less, same = (_run(node, arguments, needs, step, around) for step in (1.0, -1.0, 0.0))
+    except Exception:
+        # it cannot be told: whatever is there counts as dependent
+        for root, path, value in walk(_on(node, ())):
+            if is_leaf(value):
+                found.add(root, path, value)
+        found.saved.update(i for i, entry in enumerate(node._saved) if _is_constant(entry))
+        return found
+    dependent = {path for path in same.values if _differ(path, more, less, same)}
+    for root, path, value in walk(_on(node, ())):
+        if path in dependent:
+            found.add(root, path, value)
+    found.saved.update(i for i in range(len(node._saved)) if f"ctx.saved_tensors[{i}]" in dependent)
+    for path in dependent & same.outside.keys():
+        # a list may have grown: what is there from the call itself has the same values
+        root, value, _ = same.outside[path]
+        alike = [
+            (own, at)
+            for at, (of, own, _) in around.values.items()
+            if of == root and _are_equal(_arrays(own), _arrays(value))
+        ]
+        for own, at in alike:
+            found.add(root, at, own)
+        if not alike:
+            found.always.add(root)
+    return found
+
+
+class _Run:
+    """What a run of `forward` left: copies of values by their paths, and what is outside."""
+
+    def __init__(self, ctx: Any, known: set[int], around: State) -> None:
+        self.values = {
+            path: [array.copy() for array in _arrays(value)]
+            for _, path, value in walk(_on(ctx, ctx._to_save))
+            if is_leaf(value) and id(value) not in known
+        }
+        self.outside = around.again().values
+        self.values.update((path, copy) for path, (_, _, copy) in self.outside.items())
+
+
+def _run(node: Any, arguments: list[Any], needs: list[bool], step: float, around: State) -> _Run:
+    """Run the `forward` of `node` on arguments that are moved by `step`."""
+    function = node.function
+    ctx = function._node_class(node.needs_input_grad)
+    numbers, others = random.getstate(), np.random.get_state()
+    try:
+        with no_grad(), fork_rng():
+            given = tuple(
+                _moved(a, need, step) if isinstance(a, np.ndarray | np.generic | Lifted) else a
+                for a, need in zip(arguments, needs, strict=True)
+            )
+            made = function._call_forward(ctx, given)
+            outputs = made if isinstance(made, tuple | list) else (made,)
+            return _Run(ctx, {id(value) for value in (*given, *outputs)}, around)
+    finally:
+        random.setstate(numbers)
+        np.random.set_state(others)
+        around.put_back()
+
+
+def _moved(payload: Any, need: bool, step: float) -> Any:
+    """A tensor like the argument of `payload`, moved if it requires a gradient."""
+    tensor = new_tensor(payload.copy())
+    if not need or not is_differentiable(payload.dtype):
+        return tensor
+    if step:
+        real = np.zeros((), payload.dtype).real.dtype
+        by = _STEPS[real.itemsize]
+        # by different parts, which a sum or a mean over all does not hide
+        parts = np.random.Generator(np.random.PCG64(0)).uniform(by, 2 * by, payload.shape)
+        size = T.add(T.abs(tensor), new_tensor(np.asarray(by, real)))
+        tensor = T.add(tensor, T.mul(size, new_tensor((step * parts).astype(real))))
+    tensor.edge = LEAF
+    return tensor
+
+
+def _arrays(value: Any) -> list[Any]:
+    """The arrays that a tensor, an array or a number consists of."""
+    value = getattr(value, "payload", value)
+    if isinstance(value, Lifted):
+        return [array for part in value.contents() for array in _arrays(part)]
+    return [np.asarray(value)]
+
+
+def _differ(path: str, more: _Run, less: _Run, same: _Run) -> bool:
+    """Whether some element is another one both where arguments are greater and where less."""
+    runs = [run.values.get(path, []) for run in (more, less, same)]
+    if any(len(run) != len(runs[-1]) for run in runs):
+        return True
+    for a, b, c in zip(*runs, strict=True):
+        if a.shape != c.shape or b.shape != c.shape or a.dtype != c.dtype:
+            return True
+        if (_changed(a, c) & _changed(b, c)).any():
+            return True
+    return False
+
+
+def _changed(a: Any, b: Any) -> Any:
+    return (a != b) & ((a == a) | (b == b))  # NaN is the same as NaN
+
+
+def _are_equal(some: list[Any], others: list[Any]) -> bool:
+    return len(some) == len(others) and all(
+        a.shape == b.shape and a.dtype == b.dtype and not np.any(_changed(a, b))
+        for a, b in zip(some, others, strict=True)
+    )
+
+
+def _is_constant(entry: Any) -> bool:
+    """Whether something was saved that has no history."""
+    if entry is None:
+        return False
+    return entry[2] is None if len(entry) == 3 else entry[0] is not None and entry[0].edge is None

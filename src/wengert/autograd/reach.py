@@ -1,0 +1,186 @@
+"""Layer 7 · autograd: the numbers, arrays and tensors that Python objects hold.
+
+NOTE [what a function reaches]
+What a function can use beside its arguments are the variables of the functions around it, the
+variables of its module that it names, and what is set on the class that it belongs to. From there,
+and from what is set on a ctx, `walk` goes through containers, attributes, closures, bound methods
+and partial functions.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections import deque
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from wengert.base.dtypes import is_differentiable
+from wengert.tape.base import LEAF, NodeBase, TensorBase, version_of
+
+__all__ = ["State", "is_leaf", "may_hold", "outside", "walk"]
+
+_NUMBERS = (float, complex, Fraction, Decimal)
+_OPAQUE = (int, str, bytes, type, types.ModuleType, np.dtype, NodeBase)
+_METHODS = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
+_LISTS = (list, tuple, set, frozenset, deque)
+_SMALL = 1 << 20
+"""The bytes up to which memory outside of a function is compared, and put back."""
+
+
+def may_hold(value: Any) -> bool:
+    """Whether `value` is, or may hold, something with a derivative: no integer, mask or name."""
+    if value is None or isinstance(value, _OPAQUE):
+        return False
+    if isinstance(value, TensorBase):
+        # the history of a parameter is in the graph
+        return value.edge is not LEAF and is_differentiable(value.payload.dtype)
+    if isinstance(value, np.ndarray | np.generic):
+        return is_differentiable(value.dtype) or value.dtype == object
+    return True
+
+
+def is_leaf(value: Any) -> bool:
+    """Whether `value` is a tensor, an array or a number, and nothing that holds some."""
+    if isinstance(value, np.ndarray):
+        return value.dtype != object
+    return isinstance(value, (TensorBase, np.generic, *_NUMBERS))
+
+
+def walk(roots: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """All that is reached from `roots`: the name of the root, the way from it, and the value."""
+    met: set[int] = set()
+    waiting = deque((name, name, value) for name, value in roots.items())
+    while waiting:
+        root, path, value = waiting.popleft()
+        if not may_hold(value):
+            continue
+        if is_leaf(value):
+            yield root, path, value
+        elif id(value) not in met:
+            met.add(id(value))
+            yield root, path, value
+            waiting.extend((root, path + step, part) for step, part in _parts(value))
+
+
+def _parts(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        yield from ((f"[{key!r}]", part) for key, part in list(value.items()))
+    elif isinstance(value, _LISTS):
+        yield from ((f"[{i}]", part) for i, part in enumerate(list(value)))
+    elif isinstance(value, np.ndarray):
+        yield from ((f"[{i}]", part) for i, part in enumerate(value.flat))
+    elif isinstance(value, functools.partial):
+        yield from (("", part) for part in (value.func, *value.args, value.keywords))
+    elif isinstance(value, _METHODS):
+        yield "", value.__self__
+    elif isinstance(value, types.FunctionType):
+        yield from ((f": {name}", cell) for name, cell in _contents(value))
+        yield from (("", part) for part in value.__defaults__ or ())
+    for name, part in getattr(value, "__dict__", {}).items():
+        yield f".{name}", part
+    for cls in type(value).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__dict__", "__weakref__") and hasattr(value, name):
+                yield f".{name}", getattr(value, name)
+
+
+def _contents(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        if cell != types.CellType():
+            yield name, cell.cell_contents
+
+
+@functools.lru_cache(maxsize=512)
+def _names(code: types.CodeType) -> frozenset[str]:
+    inner = [_names(c) for c in code.co_consts if isinstance(c, types.CodeType)]
+    return frozenset(code.co_names).union(*inner)
+
+
+def outside(function: Any, owner: Any) -> dict[str, Any]:
+    """What `function`, a method of the class `owner`, can reach beside its arguments, by name."""
+    found: dict[str, Any] = {}
+    if isinstance(function, types.FunctionType):
+        found.update(_contents(function))
+        scope = function.__globals__
+        named = {name: scope[name] for name in _names(function.__code__) if name in scope}
+        # functions of a module are there for all, and hold nothing of a call
+        found.update((n, v) for n, v in named.items() if not isinstance(v, types.FunctionType))
+    for name, value in vars(owner).items():
+        if not name.startswith("__") and not isinstance(value, _DEFINED):
+            found[f"{owner.__name__}.{name}"] = value
+    return {name: value for name, value in found.items() if may_hold(value)}
+
+
+_DEFINED = (types.FunctionType, staticmethod, classmethod, property)
+
+
+class State:
+    """What `outside` found, as it is now: to be put back after a function has run once more.
+
+    Large arrays are not looked into: whoever runs the function as it was run before leaves in them
+    what they held.
+    """
+
+    def __init__(self, function: Any, owner: Any) -> None:
+        self._of = function, owner
+        self._undo: list[Callable[[], Any]] = []
+        self.values: dict[str, tuple[str, Any, Any]] = {}
+        if isinstance(function, types.FunctionType):
+            for cell in function.__closure__ or ():
+                if cell != types.CellType():
+                    self._undo.append(functools.partial(setattr, cell, *_held(cell)))
+            scope = function.__globals__
+            for name in _names(function.__code__) & scope.keys():
+                self._undo.append(functools.partial(scope.__setitem__, name, scope[name]))
+        for name, value in vars(owner).items():
+            if not name.startswith("__") and not isinstance(value, _DEFINED):
+                self._undo.append(functools.partial(setattr, owner, name, value))
+        for root, path, value in walk(outside(function, owner)):
+            if is_leaf(value):
+                self.values[path] = root, value, _copied(value)
+            self._undo += _undoing(value)
+
+    def again(self) -> State:
+        """What is found now."""
+        return State(*self._of)
+
+    def put_back(self) -> None:
+        """Make everything what it was."""
+        for undo in self._undo:
+            undo()
+
+
+def _held(cell: Any) -> tuple[str, Any]:
+    return "cell_contents", cell.cell_contents
+
+
+def _copied(value: Any) -> list[Any]:
+    """The values of a leaf now; of a large one only what tells whether it was written to."""
+    array = getattr(value, "payload", value)
+    if isinstance(array, np.ndarray) and array.nbytes > _SMALL:
+        return [np.array([id(value), version_of(value) if isinstance(value, TensorBase) else 0])]
+    return [np.array(array)]
+
+
+def _undoing(value: Any) -> list[Callable[[], Any]]:
+    if isinstance(value, dict):
+        return [value.clear, functools.partial(value.update, dict(value))]
+    if isinstance(value, list | deque):
+        return [value.clear, functools.partial(value.extend, list(value))]
+    if isinstance(value, set):
+        return [value.clear, functools.partial(value.update, set(value))]
+    array = getattr(value, "payload", value)
+    if isinstance(array, np.ndarray):
+        if array.nbytes > _SMALL or not array.flags.writeable or array.dtype == object:
+            return []
+        return [functools.partial(np.copyto, array, array.copy())]
+    held = getattr(value, "__dict__", None)
+    if not isinstance(held, dict) or isinstance(value, types.FunctionType):
+        return []
+    return [held.clear, functools.partial(held.update, dict(held))]
