@@ -107,6 +107,7 @@ def test_arrays_that_follow_from_shapes_need_no_second_trace(function):
     assert np.allclose(f(x), function(x))
 
 
+@pytest.mark.filterwarnings("ignore:.*is not compiled")
 def test_the_collector_is_as_it_was_after_a_call_that_raises():
     before = gc.get_threshold()
     met = []

@@ -122,7 +122,7 @@ class Compiled:
             if entry_key != key:
                 continue
             found = entry.match(args, kwargs)
-            if found is not None and entry.verified and entry.holds(found[1]):
+            if found is not None and entry.verified:
                 try:
                     if entry.trial is not None:
                         return self._tried(entry, found, args, kwargs)
@@ -210,10 +210,8 @@ class Compiled:
     def _entry(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry | None:
         """The traces that hold for a call, whether they have been verified or not."""
         for entry_key, entry in self.entries:
-            if entry_key == key:
-                found = entry.match(args, kwargs)
-                if found is not None and entry.holds(found[1]):
-                    return entry
+            if entry_key == key and entry.match(args, kwargs) is not None:
+                return entry
         return None
 
     def _environment(self, args: Any, kwargs: Any, gradients: bool = True) -> Environment:

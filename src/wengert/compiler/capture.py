@@ -97,6 +97,7 @@ def capture(
                     # a loop of tensors of a transform, whose blocks nobody differentiates
                     spent = True
                 derivatives = None if spent else derived(trace, leaves, outputs, tensors)
+            _settle(trace, environment, inputs)
             if any(t.edge is not edge for t, edge in zip(tensors, edges, strict=True)):
                 trace.give_up("an operation in place changes the history of an argument")
         except BaseException:
@@ -202,6 +203,19 @@ def _differentiated(
         [place for place, _ in reached],
     )
     return backward, outputs
+
+
+def _settle(trace: Trace, environment: Environment, inputs: list[Sym]) -> None:
+    """Make conditions of what NumPy may have read; end the trace where that cannot be."""
+    for array, symbol in zip(environment.arrays, inputs[len(environment.tensors) :], strict=True):
+        if symbol.storage.writes:
+            trace.give_up("it writes to an array of NumPy")
+        written = [s for s in inputs[: len(environment.tensors)] if s.storage.writes]
+        if any(np.may_share_memory(array, s.array) for s in written):
+            trace.give_up("it writes to a tensor that shares its memory with an array of NumPy")
+    why = environment.settle(trace.taken)
+    if why is not None:
+        trace.give_up(why)
 
 
 def _effects(

@@ -261,7 +261,6 @@ class Entry:
         self.gain: float | None = None
         self.counted = False
         self.foreign: list[Any] = []
-        self.contents: list[Any] = []
         self.verified = True
 
     @property
@@ -275,10 +274,6 @@ class Entry:
     def by_blocks(self) -> bool:
         """Whether the traces are a graph."""
         return isinstance(self.tree, Graph)
-
-    def holds(self, arrays: list[Any]) -> bool:
-        """Whether the arrays are what constants of unknown origin may have been made from."""
-        return all(map(np.array_equal, arrays, self.contents)) if self.contents else True
 
     def add(self, captured: Captured) -> bool:
         """Add a trace; False if it contradicts those that are there."""
@@ -302,9 +297,7 @@ class Entry:
         found = captured.trace.foreign
         if self.tree.root is None:
             self.foreign = found
-            if found:
-                self.contents = [array.copy() for array in self.environment.arrays]
-                self.verified = False
+            self.verified = not found
             return True
         if self.verified:
             return True

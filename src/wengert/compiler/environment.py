@@ -3,71 +3,56 @@
 NOTE [environment]
 What a traced function computes depends on its arguments and on what it reaches besides: variables
 of enclosing functions, globals, attributes of objects, elements of containers, and what the
-functions that it calls reach in turn. All of that is walked once, when it is traced. Tensors and
-arrays that are met become inputs of the program, which reads them anew in each run; numbers,
-strings, shapes, dtypes, the structure of containers and the identity of everything else become
-conditions. A `Matcher` is the conditions as one generated Python function: it returns the tensors
-and arrays, or None if the trace does not hold for what is there now.
+functions that it calls reach in turn. All of that is walked once, when it is traced, as NOTE
+[objects] in `wengert.compiler.objects` says. Tensors and arrays that are met become inputs of the
+program, which reads them anew in each run; everything else becomes conditions. A `Matcher` is the
+conditions as one generated Python function: it returns the tensors and arrays, or None if the trace
+does not hold for what is there now.
 
-What an environment cannot promise is named in `Environment.refusal`: functions that read files or
-clocks or draw random numbers elsewhere, iterators, and other objects with a state of their own.
+What an environment cannot promise is named in `Environment.refusal`.
+
+NOTE [arrays of NumPy]
+NumPy reads arrays without our seeing it, so that what it read would be burnt into a trace. So an
+array is known by its content, which is compared in each call, unless the function gives it straight
+to an operation of ours (`wengert.compiler.straight`): then it is an input like a tensor.
 """
 
 from __future__ import annotations
 
 import builtins
-import functools
 import math
 import operator
 import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from wengert.base.size import Size
-from wengert.compiler.control import COMPILED
 from wengert.compiler.libraries import (
-    LIBRARIES,
-    is_global,
-    is_of_library,
-    is_ours,
-    is_plain,
-    names_of,
-    of_library_name,
-    slots_of,
+    is_constant,
+    is_library_module,
+    is_pure,
+    is_trusted,
 )
+from wengert.compiler.names import Names, names_of
+from wengert.compiler.objects import MOST_BYTES, VALUES, Part, Unknown, content_of, read
+from wengert.compiler.straight import Places
 from wengert.tape.base import LEAF, TensorBase
 
 __all__ = ["Environment", "Matcher"]
 
 Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]] | None]
 
-_VALUES = (
-    *(int, str, bytes, bool, complex, slice, range, type(None), type(Ellipsis)),
-    *(np.dtype, np.generic),
-)
-_COMPARED = frozenset({Size, float, set, frozenset})
-_STEADY = (
-    types.BuiltinFunctionType,
-    types.BuiltinMethodType,
-    types.MethodDescriptorType,
-    types.WrapperDescriptorType,
-    types.GetSetDescriptorType,
-    np.ufunc,
-    property,
-    staticmethod,
-    classmethod,
-)
-_WORLDLY = frozenset({"print", "open", "input", "exec", "eval", "globals", "locals", "breakpoint"})
-"""Built-in functions that do more than compute."""
-_STATEFUL = frozenset(
-    {"random", "time", "secrets", "uuid", "datetime", "os", "socket", "threading"}
-)
-"""Modules of whose functions a trace can promise nothing."""
 _MOST = 5000
 """How many objects an environment may hold."""
+_ANY = frozenset(
+    {"getattr", "vars", "__dict__", "attrgetter", "dir", "getmembers", "__getattribute__"}
+)
+"""Names by which attributes are found whose names do not stand in the code."""
+
+
+_OUTSIDE = "which draws or reads from outside"
 
 
 class Environment:
@@ -94,6 +79,10 @@ class Environment:
         Why nothing can be promised, or None.
     kept
         The objects whose identity is a condition.
+    walked
+        The objects that have parts.
+    looked_up
+        Where names were looked up: namespaces with the names.
     """
 
     def __init__(
@@ -109,6 +98,9 @@ class Environment:
         self.arrays: list[Any] = []
         self.refusal: str | None = None
         self.kept: list[Any] = []
+        self.walked: list[Any] = []
+        self.looked_up: list[tuple[Any, str]] = []
+        self._plain: list[Any] = []
         self._names: dict[int, str] = {}
         self._lines: list[str] = []
         self._scope: dict[str, Any] = {
@@ -119,6 +111,11 @@ class Environment:
             "np": np,
         }
         self._count = 0
+        self._contents: list[Any] = []
+        self._places = Places(function, args, kwargs)
+        self._attributes: set[str] = set()
+        self._modules: dict[int, tuple[types.ModuleType, str]] = {}
+        self._visited: set[int] = set()
         named = f"list(kwargs) != {list(kwargs)!r}" if kwargs else "kwargs"
         self._line(f"if len(args) != {len(args)} or {named}: return None")
         try:
@@ -126,9 +123,12 @@ class Environment:
                 self._value(value, f"args[{i}]")
             for name, value in kwargs.items():
                 self._value(value, f"kwargs[{name!r}]")
-            self._function(function, self._constant(function))
+            self._value(function, self._constant(function))
+            self._escaped()
         except RecursionError:
             self._refuse("it reaches objects too deep to be looked at in each call")
+        except Unknown as unknown:
+            self._refuse(str(unknown))
         met = [*self.met, *self.arrays]
         self.shapes = [f"{thing.dtype}{list(thing.shape)}" for thing in met]
         self.places = [i for i, t in enumerate(self.tensors) if t.edge is not None]
@@ -138,6 +138,7 @@ class Environment:
         self.met = [None] * len(self.met)
         self.tensors = [None] * len(self.tensors)
         self.arrays = [None] * len(self.arrays)
+        self.walked, self.looked_up = [], []
 
     def swap(self) -> None:
         """Let the tensors hold what `tensors` do; nothing to do where these are the same."""
@@ -157,12 +158,35 @@ class Environment:
 
     def equals(self, other: Environment) -> bool:
         """Whether everything is as it was when another environment of the same call was made."""
-        mine, yours = self._scope, other._scope
-        if self._lines != other._lines or self.refusal != other.refusal:
-            return False
-        return mine.keys() == yours.keys() and all(
-            _is_same(value, yours[name]) for name, value in mine.items()
+        return (
+            self._lines == other._lines
+            and self.refusal == other.refusal
+            and self._contents == other._contents
+            and len(self._plain) == len(other._plain)
+            and all(map(_is_same, self._plain, other._plain))
         )
+
+    def settle(self, taken: Iterable[tuple[int, types.CodeType, int]]) -> str | None:
+        """Make conditions of the content of arrays, and say why that cannot be.
+
+        `taken` says where operations of ours took arrays: their identity, the code and the
+        instruction. See NOTE [arrays of NumPy].
+        """
+        straight = self._places.straight(taken)
+        total = 0
+        for i, array in enumerate(self.arrays):
+            if id(array) in straight:
+                continue
+            total += array.nbytes
+            if total > MOST_BYTES:
+                return (
+                    f"NumPy may read arrays of more than the {MOST_BYTES} bytes that are compared "
+                    f"in each call ({array.dtype}{list(array.shape)}); make a tensor of it outside"
+                )
+            self._line(
+                f"if {self._tool(content_of)}(n{i}) != {self._tool(self._contents[i])}: return None"
+            )
+        return None
 
     def matcher(self) -> Matcher:
         """The function that checks the conditions."""
@@ -173,7 +197,7 @@ class Environment:
                 "def match(args, kwargs):",
                 "    try:",
                 *[f"        {line}" for line in self.lines()],
-                "    except (AttributeError, IndexError, KeyError, ValueError):",
+                "    except (AttributeError, LookupError, TypeError, ValueError):",
                 "        return None",
                 f"    return [{', '.join(tensors)}], [{', '.join(arrays)}]",
             ]
@@ -189,11 +213,11 @@ class Environment:
         They leave the tensors and arrays in ``t0``, ..., ``n0``, ..., and payloads in ``p0``, ...
         """
         lines = [*self._lines]
-        count = len(self.met)
-        if count > 1:
-            # one tensor in two places is another program than two of them
-            ids = ", ".join(f"id(t{i})" for i in range(count))
-            lines.append(f"if len({{{ids}}}) != {count}: return None")
+        for letter, count in (("t", len(self.met)), ("n", len(self.arrays))):
+            if count > 1:
+                # one tensor in two places is another program than two of them
+                ids = ", ".join(f"id({letter}{i})" for i in range(count))
+                lines.append(f"if len({{{ids}}}) != {count}: return None")
         return lines
 
     def scope(self) -> dict[str, Any]:
@@ -209,9 +233,19 @@ class Environment:
         self._line(f"if not ({condition}): return None")
 
     def _constant(self, value: Any) -> str:
-        """The name of an object in the conditions."""
+        """The name of an object in the conditions, which it is a part of."""
         name = f"k{len(self.kept)}"
         self.kept.append(value)
+        self._plain.append(value)
+        self._scope[name] = value
+        return name
+
+    def _tool(self, value: Any) -> str:
+        """The name of what leads to objects, and is not compared itself."""
+        if value.__class__ is list:
+            # keys, which are
+            return self._constant(value)
+        name = f"h{len(self._scope)}"
         self._scope[name] = value
         return name
 
@@ -228,31 +262,79 @@ class Environment:
 
     # -- values ------------------------------------------------------------------------------------
 
-    def _value(self, value: Any, path: str) -> None:
+    def _value(self, value: Any, path: str, fresh: bool = False) -> None:
         if isinstance(value, TensorBase):
             self._tensor(value, path)
-            return
-        if isinstance(value, np.ndarray):
-            self._array(value, path)
             return
         kind = type(value)
         if kind is float:
             self._float(value, path)
             return
-        if kind is Size or isinstance(value, _VALUES):
+        if isinstance(value, np.ndarray) and self._array(value, path):
+            return
+        if kind is dict and not value:
+            name = self._local(path)
+            self._line(f"if {name} or {name}.__class__ is not dict: return None")
+            self.walked.append(value)
+            return
+        reading = read(value)
+        if reading.by == "value":
             name = self._local(path)
             self._require(f"{name}.__class__ is {self._constant(kind)}")
             self._require(f"{name} == {self._constant(value)}")
+            if kind is str:
+                self._attributes.add(value)
             return
-        seen = self._names.get(id(value))
-        if seen is not None:
-            self._require(f"{path} is {seen}")
-            return
-        if len(self._names) > _MOST:
-            self._refuse("it reaches more objects than can be looked at in each call")
-            return
-        name = self._names[id(value)] = self._local(path)
-        self._object(value, kind, name)
+        if not fresh:
+            seen = self._names.get(id(value))
+            if seen is not None:
+                if seen != path:
+                    self._require(f"{path} is {seen}")
+                return
+            if len(self._names) > _MOST:
+                self._refuse("it reaches more objects than can be looked at in each call")
+                return
+        if reading.by == "identity":
+            name = path if path in self._scope else self._constant(value)
+            if name != path:
+                self._require(f"{path} is {name}")
+        else:
+            name = self._local(path)
+            self._require(f"{name}.__class__ is {self._constant(kind)}")
+        if fresh:
+            self._alive(value)
+        else:
+            self._names[id(value)] = name
+        self._read(value, reading, name)
+
+    def _alive(self, value: Any) -> None:
+        """Keep what was made for the walk, so that nothing else gets its identity."""
+        self._scope.setdefault("alive", []).append(value)
+
+    def _read(self, value: Any, reading: Any, name: str) -> None:
+        """The conditions on the facts and parts of an object."""
+        for part in reading.same:
+            self._require(f"{self._path(part, name)} is {self._constant(part.value)}")
+        for part in reading.facts:
+            self._require(f"{self._path(part, name)} == {self._constant(part.value)}")
+        if reading.parts or reading.facts:
+            self.walked.append(value)
+        for part in reading.parts:
+            self._value(part.value, self._path(part, name), part.fresh)
+        if isinstance(value, types.FunctionType):
+            self._function(value)
+        elif isinstance(value, types.ModuleType):
+            self._modules.setdefault(id(value), (value, name))
+
+    def _path(self, part: Part, name: str) -> str:
+        if "{1}" not in part.path:
+            return part.path.format(name)
+        if part.path == "{1}":
+            key = self._names.get(id(part.key))
+            if key is None or key not in self._scope:
+                key = self._constant(part.key)
+            return key
+        return part.path.format(name, self._tool(part.key))
 
     def _float(self, value: float, path: str) -> None:
         name = self._local(path)
@@ -266,154 +348,138 @@ class Environment:
         else:
             self._require(f"{name}.__class__ is float and {name} == {self._constant(value)}")
 
-    def _object(self, value: Any, kind: type, name: str) -> None:
-        if isinstance(value, tuple | list):
-            self._require(f"{name}.__class__ is {self._constant(kind)}")
-            self._require(f"len({name}) == {len(value)}")
-            for i, part in enumerate(value):
-                self._value(part, f"{name}[{i}]")
-        elif isinstance(value, dict):
-            self._require(f"{name}.__class__ is {self._constant(kind)}")
-            if any(isinstance(key, TensorBase) for key in value):
-                # tensors compare by their elements
-                self._require(f"len({name}) == {len(value)}")
-                self._require(f"all(map(is_, {name}, {self._constant(list(value))}))")
-            else:
-                self._require(f"list({name}) == {self._constant(list(value))}")
-            for key, part in value.items():
-                self._value(part, f"{name}[{self._constant(key)}]")
-        elif isinstance(value, set | frozenset):
-            self._require(f"{name} == {self._constant(type(value)(value))}")
-        elif isinstance(value, functools.partial):
-            self._require(f"{name}.__class__ is {self._constant(kind)}")
-            self._value(value.func, f"{name}.func")
-            self._value(value.args, f"{name}.args")
-            self._value(value.keywords, f"{name}.keywords")
-        elif isinstance(value, types.MethodType):
-            self._require(f"{name}.__class__ is {self._constant(kind)}")
-            self._value(value.__self__, f"{name}.__self__")
-            self._value(value.__func__, f"{name}.__func__")
-        elif isinstance(value, types.FunctionType):
-            self._require(f"{name} is {self._constant(value)}")
-            self._function(value, name)
-        elif isinstance(value, types.ModuleType):
-            self._require(f"{name} is {self._constant(value)}")
-        elif isinstance(value, type):
-            self._require(f"{name} is {self._constant(value)}")
-            self._class(value, name)
-        elif kind.__module__.startswith("wengert.compiler.") and value in COMPILED:
-            # its traces come and go
-            self._require(f"{name} is {self._constant(value)}")
-            self._value(value.function, f"{name}.function")
-        elif isinstance(value, _STEADY) or (is_of_library(kind) and not is_ours(value, kind)):
-            self._require(f"{name} is {self._constant(value)}")
-        elif hasattr(value, "__dict__") or slots_of(kind):
-            self._instance(value, kind, name)
-        elif hasattr(value, "__hash__") and not hasattr(value, "__next__") and is_plain(kind):
-            self._require(f"{name} is {self._constant(value)}")
-        else:
-            self._refuse(f"it uses an object with a state of its own ({kind.__name__})")
+    # -- functions and modules ---------------------------------------------------------------------
 
-    def _instance(self, value: Any, kind: type, name: str) -> None:
-        self._require(f"{name}.__class__ is {self._constant(kind)}")
-        if hasattr(value, "__next__"):
-            self._refuse(f"it uses an iterator ({kind.__name__})")
-        held = getattr(value, "__dict__", None)
-        if held:
-            inside = self._local(f"{name}.__dict__")
-            self._require(f"list({inside}) == {self._constant(list(held))}")
-            for key, part in held.items():
-                self._value(part, f"{inside}[{key!r}]")
-        for slot in slots_of(kind):
-            if hasattr(value, slot):
-                self._value(getattr(value, slot), f"{name}.{slot}")
-            else:
-                self._require(f"not hasattr({name}, {slot!r})")
-        self._names.setdefault(id(kind), self._constant(kind))
-        self._class(kind, self._names[id(kind)])
-
-    def _class(self, kind: type, name: str) -> None:
-        for base in kind.__mro__:
-            if base is object or is_of_library(base):
-                continue
-            seen = f"class {id(base)}"
-            if seen in self._scope:
-                continue
-            self._scope[seen] = None
-            own = self._local(f"{self._constant(base)}.__dict__")
-            for key, part in list(vars(base).items()):
-                if isinstance(part, staticmethod | classmethod):
-                    part = part.__func__
-                    self._function(part, self._constant(part))
-                elif isinstance(part, property):
-                    for function in (part.fget, part.fset):
-                        if isinstance(function, types.FunctionType):
-                            self._function(function, self._constant(function))
-                elif isinstance(part, types.FunctionType) or not key.startswith("__"):
-                    self._value(part, f"{own}[{key!r}]")
-
-    # -- functions ---------------------------------------------------------------------------------
-
-    def _function(self, function: Any, name: str) -> None:
-        """The conditions on what a function reaches besides its arguments."""
-        if isinstance(function, functools.partial | types.MethodType):
-            self._value(function, name)
+    def _function(self, function: types.FunctionType) -> None:
+        """The conditions on the names that a function looks up."""
+        if is_trusted(function):
+            if not is_pure(function.__globals__["__name__"], function.__name__):
+                raise Unknown(f"it uses {function.__module__}.{function.__name__}")
             return
-        wrapped = getattr(function, "__wrapped__", None)
-        if not isinstance(function, types.FunctionType):
-            kind = type(function)
-            # a module is called like a function, and holds tensors
-            if kind is not type and (not is_of_library(kind) or is_ours(function, kind)):
-                self._value(function, name)
+        if id(function) in self._visited:
             return
-        if of_library_name(function.__module__) and wrapped is None:
-            return
-        self._names.setdefault(id(function), name)
-        for i, value in enumerate(function.__defaults__ or ()):
-            self._value(value, f"{name}.__defaults__[{i}]")
-        for key, value in (function.__kwdefaults__ or {}).items():
-            self._value(value, f"{name}.__kwdefaults__[{key!r}]")
-        for i, cell in enumerate(function.__closure__ or ()):
-            try:
-                content = cell.cell_contents
-            except ValueError:
-                self._refuse("a variable of an enclosing function has no value yet")
-                return
-            self._value(content, f"{name}.__closure__[{i}].cell_contents")
-        space = function.__globals__
-        names = set(names_of(function.__code__))
+        self._visited.add(id(function))
+        self.kept.append(function)
+        names = names_of(function.__code__)
+        self._attributes |= names.attributes
+        space, built_in = function.__globals__, vars(builtins)
         where: str | None = None
-        for key in sorted(names):
-            if key in space:
-                if where is None:
-                    where = self._local(f"{name}.__globals__")
-                self._global(key, space[key], f"{where}[{key!r}]", names)
-            elif (
-                key in _WORLDLY
-                and hasattr(builtins, key)
-                and key not in function.__code__.co_varnames
-                and is_global(function.__code__, key)
-            ):
-                self._refuse(f"it calls {key}()")
+        absent = []
+        for key in sorted(names.written | names.read.keys()):
+            if key not in space:
+                absent.append(key)
+                if key in names.read and key in built_in:
+                    self._built_in(key, built_in[key])
+                continue
+            if where is None:
+                where = self._tool(space)
+            self.looked_up.append((space, key))
+            self._reached(space[key], f"{where}[{key!r}]", names.read.get(key, {()}))
+        if absent:
+            keys = self._tool(space.keys())
+            self._require(f"{keys}.isdisjoint({tuple(absent)!r})")
+        for key in sorted(names.imported):
+            self._imported(key, names)
 
-    def _global(self, key: str, value: Any, path: str, names: set[str]) -> None:
-        if not isinstance(value, types.ModuleType):
-            if getattr(value, "__module__", None) in _STATEFUL:
-                self._refuse(f"it uses {value.__module__}.{getattr(value, '__name__', key)}")
-                return
+    def _built_in(self, key: str, value: Any) -> None:
+        """Raise unless a built-in function is one that only computes."""
+        if not is_pure("builtins", key):
+            raise Unknown(f"it calls {key}()")
+        if getattr(value, "__module__", "builtins") != "builtins":
+            raise Unknown(f"it calls {key}(), which is not Python's")
+
+    def _imported(self, key: str, names: Names) -> None:
+        """The conditions on a module that a function imports while it runs."""
+        module = sys.modules.get(key)
+        if module is None:
+            raise Unknown(f"it imports {key}, which has not been imported before")
+        chains = {(name,) for name in names.attributes}
+        self._module(module, self._constant(module), chains)
+
+    def _reached(self, value: Any, path: str, chains: Iterable[tuple[str, ...]]) -> None:
+        """A value of which the function uses what `chains` of attributes lead to."""
+        if isinstance(value, types.ModuleType):
+            name = self._names.get(id(value))
+            if name is None:
+                name = self._names[id(value)] = self._constant(value)
+            self._require(f"{path} is {name}")
+            self._module(value, name, chains)
+        else:
             self._value(value, path)
+
+    def _module(
+        self, module: types.ModuleType, name: str, chains: Iterable[tuple[str, ...]]
+    ) -> None:
+        chains = set(chains)
+        if () in chains:
+            self._modules.setdefault(id(module), (module, name))
+        library = is_library_module(module)
+        space = vars(module)
+        for first in sorted({chain[0] for chain in chains if chain}):
+            if library and first not in space:
+                # some are loaded when they are first asked for
+                getattr(module, first, None)
+            if first not in space:
+                if not library:
+                    self._require(f"{first!r} not in {self._tool(space)}")
+                continue
+            value = space[first]
+            rest = {chain[1:] for chain in chains if chain and chain[0] == first}
+            if library:
+                self._of_library(module, first, value, rest)
+                continue
+            self.looked_up.append((space, first))
+            self._reached(value, f"{self._tool(space)}[{first!r}]", rest)
+
+    def _of_library(
+        self, module: types.ModuleType, name: str, value: Any, chains: set[tuple[str, ...]]
+    ) -> None:
+        """What a function uses of a library, which is there in each call."""
+        if isinstance(value, types.ModuleType):
+            if chains - {()} or is_pure(value.__name__, ""):
+                self._module(value, self._constant(value), chains)
+                return
+            raise Unknown(f"it uses the module {value.__name__}, {_OUTSIDE}")
+        if is_constant(name, value):
             return
-        base = value.__name__.split(".")[0]
-        self._require(f"{path} is {self._constant(value)}")
-        if base in _STATEFUL or (value.__name__ == "numpy" and "random" in names):
-            self._refuse(f"it uses the module {value.__name__}, which draws or reads from outside")
-        elif base not in LIBRARIES and base not in sys.stdlib_module_names:
-            inside = self._local(f"{path}.__dict__")
-            for attribute in sorted(names & set(vars(value))):
-                self._global(attribute, vars(value)[attribute], f"{inside}[{attribute!r}]", names)
+        if callable(value) and not is_pure(module.__name__, ""):
+            raise Unknown(f"it uses the module {module.__name__}, {_OUTSIDE}")
+        if callable(value) and not is_pure(module.__name__, name):
+            raise Unknown(f"it uses {module.__name__}.{name}")
+        self.looked_up.append((vars(module), name))
+        if isinstance(value, type | types.BuiltinFunctionType | np.ufunc):
+            read(value)
+            return
+        if isinstance(value, types.FunctionType) and is_trusted(value) and not value.__closure__:
+            self._function(value)
+            return
+        self._value(value, f"{self._tool(vars(module))}[{name!r}]")
+
+    def _escaped(self) -> None:
+        """The conditions on modules that are used as objects: all attributes that are named."""
+        done: set[tuple[int, str]] = set()
+        while True:
+            names = set(self._attributes)
+            found = [
+                (module, name, key)
+                for module, name in list(self._modules.values())
+                for key in sorted(
+                    vars(module) if names & _ANY and not is_library_module(module) else names
+                )
+                if key in vars(module) and (id(module), key) not in done
+            ]
+            if not found:
+                return
+            for module, name, key in found:
+                done.add((id(module), key))
+                self._module(module, name, {(key,)})
+                value = vars(module)[key]
+                if isinstance(value, types.ModuleType):
+                    self._modules.setdefault(
+                        id(value), (value, self._names.get(id(value)) or self._constant(value))
+                    )
 
     # -- tensors -----------------------------------------------------------------------------------
-
     def _tensor(self, tensor: Any, path: str) -> None:
         if getattr(tensor, "_is_uninitialised", False):
             self._refuse("a parameter has no shape yet: call the module once before compiling it")
@@ -469,18 +535,24 @@ class Environment:
         if id(grad) not in self._names:
             self._tensor(grad, f"{name}.ext.grad")
 
-    def _array(self, array: Any, path: str) -> None:
+    def _array(self, array: Any, path: str) -> bool:
+        """Make an array an input; False if it is another kind of object."""
+        if array.__class__ is not np.ndarray or array.dtype.hasobject:
+            return False
+        self._places.met(array)
         seen = self._names.get(id(array))
         if seen is not None:
             self._require(f"{path} is {seen}")
-            return
+            return True
         i = len(self.arrays)
         name = self._names[id(array)] = f"n{i}"
         self.arrays.append(array)
+        self._contents.append(content_of(array) if array.nbytes <= MOST_BYTES else None)
         self._line(f"{name} = {path}")
         dtype = self._constant(array.dtype)
-        self._require(f"{name}.__class__ is {self._constant(type(array))}")
-        self._require(f"{name}.dtype == {dtype} and {name}.shape == {array.shape!r}")
+        self._require(f"{name}.__class__ is ndarray and {name}.shape == {array.shape!r}")
+        self._require(f"{name}.dtype == {dtype}")
+        return True
 
 
 def _is_same(mine: Any, yours: Any) -> bool:
@@ -491,10 +563,6 @@ def _is_same(mine: Any, yours: Any) -> bool:
     kind = type(mine)
     if kind is not type(yours):
         return False
-    if kind is list:
-        # the keys of a dictionary; tensors compare by their elements
-        return len(mine) == len(yours) and all(
-            a is b or (not isinstance(a, TensorBase) and a == b)
-            for a, b in zip(mine, yours, strict=True)
-        )
-    return (kind in _COMPARED or isinstance(mine, _VALUES)) and bool(mine == yours)
+    if kind in (list, tuple):
+        return len(mine) == len(yours) and all(map(_is_same, mine, yours))
+    return (kind in VALUES or isinstance(mine, np.dtype | np.generic)) and bool(mine == yours)

@@ -1,81 +1,123 @@
-"""Layer 8 · compiler: which objects are those of libraries, and what others hold."""
+"""Layer 8 · compiler: which functions and classes are those of libraries, and which only compute.
+
+NOTE [libraries]
+What stands in a library does not change while a program runs, and the code of a library is not
+looked through: what its functions may be used for is said here. Those of NumPy, SciPy and wengert
+compute, except for the names that read or set something that is nobody's argument; of Python's own
+modules those in `_PURE` do. All others are *not known to*: a function of Python's library that is
+written in Python is looked through like the user's own, and one in C is denied.
+"""
 
 from __future__ import annotations
 
-import dis
 import sys
 import types
-from collections.abc import Iterator
 from typing import Any
 
 __all__ = [
     "LIBRARIES",
-    "is_global",
+    "is_constant",
+    "is_library_module",
     "is_of_library",
-    "is_ours",
-    "is_plain",
-    "names_of",
+    "is_pure",
+    "is_trusted",
     "of_library_name",
-    "slots_of",
 ]
 
 LIBRARIES = frozenset({"wengert", "numpy", "scipy"})
 """Whose functions do what they did, whatever is done meanwhile."""
-
-
-def names_of(code: types.CodeType) -> Iterator[str]:
-    """The names that a function and those within it look up."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from names_of(constant)
-
-
-def is_global(code: types.CodeType, name: str) -> bool:
-    """Whether code looks `name` up as a variable, not as an attribute (``model.eval()``)."""
-    inner = (part for part in code.co_consts if isinstance(part, types.CodeType))
-    return any(
-        step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval == name
-        for step in dis.get_instructions(code)
-    ) or any(is_global(part, name) for part in inner)
+_PURE = frozenset(
+    {
+        *("abc", "_abc", "array", "ast", "bisect", "_bisect", "cmath", "collections", "copy"),
+        *("_collections", "_collections_abc", "contextlib", "copyreg", "ctypes", "_ctypes"),
+        *("dataclasses", "decimal", "_decimal", "enum", "fractions", "functools", "_functools"),
+        *("heapq", "_heapq", "itertools", "keyword", "math", "numbers", "operator", "_operator"),
+        *("re", "_sre", "statistics", "_statistics", "string", "_string", "struct", "_struct"),
+        *("types", "typing", "typing_extensions", "weakref", "_weakref", "_weakrefset"),
+        *("contextvars", "_contextvars", "__future__", "reprlib", "_thread._local"),
+    }
+)
+"""Python's own modules that only compute."""
+_WORLDLY = {
+    "builtins": frozenset(
+        {
+            *("print", "open", "input", "exec", "eval", "globals", "locals", "breakpoint", "id"),
+            *("__import__", "compile", "help", "exit", "quit", "memoryview"),
+        }
+    ),
+    "numpy": frozenset(
+        {
+            *("load", "loadtxt", "genfromtxt", "fromfile", "memmap", "open_memmap", "fromregex"),
+            *("save", "savetxt", "savez", "savez_compressed", "DataSource", "datetime64"),
+            *("seterr", "geterr", "seterrcall", "geterrcall", "setbufsize", "getbufsize"),
+            *("set_printoptions", "get_printoptions", "printoptions", "array2string"),
+            *("array_repr", "array_str", "show_config", "show_runtime", "info", "get_include"),
+        }
+    ),
+    "wengert": frozenset(
+        {
+            *("load", "save", "seed", "initial_seed", "get_rng_state", "set_rng_state"),
+            *("manual_seed", "get_num_threads", "set_num_threads", "get_num_interop_threads"),
+            *("set_num_interop_threads", "set_default_dtype", "set_default_tensor_type"),
+            *("set_default_device", "get_default_device", "set_printoptions", "get_printoptions"),
+            *("printoptions", "use_deterministic_algorithms", "set_flush_denormal"),
+            *("are_deterministic_algorithms_enabled", "is_anomaly_enabled"),
+            *("is_deterministic_algorithms_warn_only_enabled", "is_anomaly_check_nan_enabled"),
+            *("get_float32_matmul_precision", "set_float32_matmul_precision"),
+        }
+    ),
+}
+"""What reads or sets what is nobody's argument, or does more than compute."""
+_DRAWING = ("numpy.random", "numpy.ctypeslib", "scipy.io", "scipy.stats", "scipy.datasets")
+"""Modules of libraries that draw random numbers of their own, or read files."""
+_CONSTANTS = frozenset({"pi", "e", "tau", "inf", "nan", "newaxis", "euler_gamma", "NaN", "Inf"})
 
 
 def of_library_name(module: str | None) -> bool:
     """Whether a module is one of NumPy, SciPy, Python or our own."""
     base = (module or "").split(".")[0]
-    return base in LIBRARIES or base in sys.stdlib_module_names
+    return base in LIBRARIES or (base in sys.stdlib_module_names and base != "__main__")
+
+
+def is_library_module(module: types.ModuleType) -> bool:
+    """Whether a module is one of a library, which nobody changes."""
+    return of_library_name(module.__name__)
 
 
 def is_of_library(kind: type) -> bool:
-    """Whether a class is NumPy's, SciPy's, Python's or our own, and without a state to mind."""
-    return (
-        of_library_name(getattr(kind, "__module__", None))
-        and kind.__module__ != "__main__"
-        and (not is_stateful(kind))
-    )
+    """Whether a class is NumPy's, SciPy's, Python's or our own."""
+    module = kind.__dict__.get("__module__", "builtins")
+    return isinstance(module, str) and of_library_name(module) and _is_defined(kind, module)
 
 
-def is_ours(value: Any, kind: type) -> bool:
-    """Whether it is a module or an optimiser or the like, which hold tensors."""
-    return kind.__module__.startswith("wengert") and hasattr(value, "__dict__")
+def _is_defined(kind: type, module: str) -> bool:
+    """Whether a class stands where it says; anything may call itself by any name."""
+    if module == "builtins":
+        return not kind.__flags__ & _HEAP or hasattr(sys.modules["builtins"], kind.__name__)
+    return module in sys.modules
 
 
-def is_stateful(kind: type) -> bool:
-    """Whether objects of a class of a library change what functions give that use them."""
-    if hasattr(kind, "__next__"):
-        return True
-    return kind.__module__.startswith(("numpy.random", "random", "_random", "_io", "io"))
+_HEAP = 1 << 9
 
 
-def is_plain(kind: type) -> bool:
-    """Whether objects of a class have neither parts nor a state that goes on."""
-    return not hasattr(kind, "__iter__") and not is_stateful(kind)
+def is_pure(module: str | None, name: str) -> bool:
+    """Whether a function or class of a library, of that name, does nothing but compute."""
+    if module is None:
+        return False
+    base = module.split(".")[0]
+    if base in LIBRARIES:
+        return name not in _WORLDLY.get(base, ()) and not module.startswith(_DRAWING)
+    if base == "builtins":
+        return name not in _WORLDLY["builtins"]
+    return base in _PURE
 
 
-def slots_of(kind: type) -> list[str]:
-    """The names of the slots that objects of a class have."""
-    names: list[str] = []
-    for base in kind.__mro__:
-        slots = base.__dict__.get("__slots__", ())
-        names += [slots] if isinstance(slots, str) else list(slots)
-    return [name for name in names if name not in ("__weakref__", "__dict__")]
+def is_trusted(function: types.FunctionType) -> bool:
+    """Whether a function in Python is one of a library that is not looked through."""
+    base = str(function.__globals__.get("__name__")).split(".")[0]
+    return base in LIBRARIES or base in _PURE
+
+
+def is_constant(name: str, value: Any) -> bool:
+    """Whether an attribute of a library's module is a number that everybody knows."""
+    return name in _CONSTANTS and isinstance(value, float | type(None))

@@ -29,7 +29,6 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         or block.guard is not None
         or block.draws
         or not block.steps
-        or entry.contents
         or not entry.verified
     ):
         return None
@@ -71,7 +70,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
             "def quick(args, kwargs):",
             "    try:",
             *[f"        {line.replace('return None', 'return MISS')}" for line in lines],
-            "    except (AttributeError, IndexError, KeyError, ValueError):",
+            "    except (AttributeError, LookupError, TypeError, ValueError):",
             "        return MISS",
         ]
     )

@@ -19,7 +19,7 @@ import numpy as np
 
 from wengert.compiler.decisions import Draw, Guard, Reason, outcome_of
 from wengert.compiler.ir import Number, Step, Value
-from wengert.compiler.libraries import slots_of
+from wengert.compiler.objects import slots_of
 from wengert.compiler.operations import BY_SHAPE, S, run
 from wengert.compiler.payloads import real_payload, traces_of
 from wengert.compiler.returns import is_returned
@@ -58,6 +58,9 @@ class Trace:
         Floats and arrays that the function read off values to hand them back, by identity.
     given
         The symbols of the environment's tensors and arrays.
+    taken
+        Where operations took arrays that each run gives: the identity of the array, the code that
+        called the operation, and the place in it.
     start
         A sequence number between the nodes that were there before, and those that are recorded.
     known
@@ -79,6 +82,7 @@ class Trace:
         self.active = True
         self.returned: dict[int, tuple[Any, Sym]] = {}
         self.given: list[Sym] = []
+        self.taken: list[tuple[int, CodeType, int]] = []
         self._code = code
         self._until = until
         self.start = next_sequence()
@@ -120,6 +124,7 @@ class Trace:
             return array
         known = self.known.get(id(array))
         if known is not None and known.array is array:
+            self._take(array)
             return known
         return Sym(np.asarray(array), self, self.constant(array).value)
 
@@ -136,12 +141,21 @@ class Trace:
             return value.symbol
         known = self.known.get(id(value))
         if known is not None and known.array is value:
+            self._take(value)
             return known
         array = np.asarray(value)
         made = self.constant(array)
         if array.size > 1:
             self.foreign.append(made.array)
         return made
+
+    def _take(self, array: Any) -> None:
+        """Note where the user's program gave an array of NumPy to an operation of ours."""
+        frame: Any = sys._getframe(2)
+        while frame is not None and frame.f_code.co_filename in OURS:
+            frame = frame.f_back
+        if frame is not None:
+            self.taken.append((id(array), frame.f_code, frame.f_lasti))
 
     def param(self, param: Any) -> Any:
         """A parameter as a step has it."""

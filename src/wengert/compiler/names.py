@@ -1,0 +1,83 @@
+"""Layer 8 · compiler: the names that a function looks up, read off its bytecode."""
+
+from __future__ import annotations
+
+import dis
+import functools
+from collections.abc import Iterator
+from types import CodeType
+
+__all__ = ["Names", "names_of"]
+
+_READ = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
+_WRITE = frozenset({"STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL", "DELETE_NAME"})
+_ATTRIBUTE = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+
+
+class Names:
+    """What a function and those within it look up.
+
+    Attributes
+    ----------
+    read
+        The variables of the module that are read, each with the chains of attributes that follow:
+        ``np.linalg.solve`` is ``("linalg", "solve")``. The empty chain is a use of the object
+        itself.
+    written
+        The variables of the module that are set.
+    imported
+        The modules that are imported while it runs.
+    attributes
+        All names of attributes, and strings that may be some.
+    """
+
+    __slots__ = ("attributes", "imported", "read", "written")
+
+    def __init__(self, code: CodeType) -> None:
+        self.read: dict[str, set[tuple[str, ...]]] = {}
+        self.written: set[str] = set()
+        self.imported: set[str] = set()
+        self.attributes: set[str] = set()
+        for part in _codes(code):
+            self._add(part)
+
+    def _add(self, code: CodeType) -> None:
+        chain: list[str] | None = None
+        name = ""
+        for step in dis.get_instructions(code):
+            what = step.opname
+            if what in _ATTRIBUTE:
+                self.attributes.add(step.argval)
+                if chain is not None:
+                    chain.append(step.argval)
+                continue
+            if what in _SILENT:
+                continue
+            if chain is not None:
+                self.read.setdefault(name, set()).add(tuple(chain))
+                chain = None
+            if what in _READ:
+                name, chain = step.argval, []
+            elif what in _WRITE:
+                self.written.add(step.argval)
+            elif what == "IMPORT_NAME":
+                self.imported.add(step.argval)
+            elif what == "LOAD_CONST" and isinstance(step.argval, str):
+                self.attributes.add(step.argval)
+        self.attributes.update(code.co_names)
+
+
+_SILENT = frozenset({"CACHE", "NOP", "EXTENDED_ARG", "PUSH_NULL"})
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+@functools.lru_cache(2048)
+def names_of(code: CodeType) -> Names:
+    """The names that a function of this code looks up."""
+    return Names(code)
