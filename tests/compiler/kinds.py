@@ -712,7 +712,7 @@ kind("array subclass", subarray, first, add_at(0))
 kind("array subclass attribute", subarray, get("c"), add_to("c"))
 kind("masked array", lambda n: np.ma.array([n, 1.0]), first, add_at(0))
 kind("mask", lambda n: np.ma.array([1.0, 2.0], mask=[False, n % 2]), lambda a: float(a.sum()), lambda a: a.mask.__setitem__(1, not a.mask[1]))
-kind("matrix", lambda n: np.matrix([[n, 1.0]]), lambda a: float(a[0, 0]), lambda a: a.__setitem__((0, 0), a[0, 0] + 1))
+kind("matrix", lambda n: np.array([[n, 1.0]]).view(np.matrix), lambda a: float(a[0, 0]), lambda a: a.__setitem__((0, 0), a[0, 0] + 1))
 kind("array in a list", lambda n: [np.array([n, 1.0])], lambda v: float(v[0][0]), lambda v: add_at(0)(v[0]))
 kind("array dtype", lambda n: np.zeros(2, [np.float32, np.float64][n % 2]), lambda a: a.itemsize)
 kind("array shape", lambda n: np.zeros(n + 1), size)
@@ -731,11 +731,21 @@ CALL = "def f(x):\n    return x * read({0})\n"
 LOOP = (
     "def f(x):\n"
     "    while x.sum() < 20:\n"
-    "        x = x + (1.0 if read({0}) < 3 else 50.0)\n"
+    "        x = x + (1.0 if read({0}) < 3 else 50.0) + read({0}) * 0.125\n"
     "        step({0})\n"
     "    return x\n"
 )
-BACK = LOOP.replace("    while", "    {0} = make(0)\n    while")
+LOCAL = (
+    "def f(x):\n"
+    "    c = make(0)\n"
+    "    while x.sum() < 20:\n"
+    "        x = x + (1.0 if read(c) < 3 else 50.0) + read(c) * 0.125\n"
+    "        step(c)\n"
+    "    return x\n"
+)
+BACK = LOOP.replace("    while", "    {1}{0} = make(0)\n    while").replace(
+    "    return", "    {0} = make(0)\n    return"
+)
 
 
 class World:
@@ -744,6 +754,7 @@ class World:
     def __init__(self, place: str, name: str, body: str = CALL, start: int = 0) -> None:
         self.kind = KINDS[name]
         self.place = place
+        self.resets = body in (LOCAL, BACK)
         self.state = start
         self.space: dict[str, Any] = {"__name__": "a_program", "read": self.kind.read, "wg": wg}
         self.space["step"] = self.kind.step
@@ -757,11 +768,11 @@ class World:
 
     def _globally(self, made: Any) -> Any:
         self.space["G"] = made
-        self._run(self.body.format("G"))
+        self._run(self.body.format("G", "global G\n    "))
         return self.space["f"]
 
     def _enclosed(self, made: Any) -> Any:
-        body = "\n    ".join(self.body.format("G").splitlines())
+        body = "\n    ".join(self.body.format("G", "nonlocal G\n    ").splitlines())
         self._run(
             f"def outer(G):\n    {body}\n    def put(new):\n        nonlocal G\n        G = new\n"
             "    return f, put, lambda: G\n"
@@ -771,41 +782,41 @@ class World:
 
     def _attribute(self, made: Any) -> Any:
         self.space["O"] = Plain(made)
-        self._run(self.body.format("O.c"))
+        self._run(self.body.format("O.c", ""))
         return self.space["f"]
 
     def _element(self, made: Any) -> Any:
         self.space["L"] = [0, made]
-        self._run(self.body.format("L[1]"))
+        self._run(self.body.format("L[1]", ""))
         return self.space["f"]
 
     def _value(self, made: Any) -> Any:
         self.space["D"] = {"a": made}
-        self._run(self.body.format('D["a"]'))
+        self._run(self.body.format('D["a"]', ""))
         return self.space["f"]
 
     def _default(self, made: Any) -> Any:
         self.space["G"] = made
-        self._run(self.body.format("g").replace("f(x)", "f(x, g=G)"))
+        self._run(self.body.format("g", "").replace("f(x)", "f(x, g=G)"))
         del self.space["G"]
         return self.space["f"]
 
     def _of_class(self, made: Any) -> Any:
         self.space["C"] = type("C", (), {"c": Held(made)})
-        self._run(self.body.format("C.c.thing"))
+        self._run(self.body.format("C.c.thing", ""))
         return self.space["f"]
 
     def _of_module(self, made: Any) -> Any:
         module = self.space["M"] = types.ModuleType("a_module")
         module.c = made  # type: ignore[attr-defined]
-        self._run(self.body.format("M.c"))
+        self._run(self.body.format("M.c", ""))
         return self.space["f"]
 
     def _of_held_module(self, made: Any) -> Any:
         module = types.ModuleType("a_module")
         module.c = made  # type: ignore[attr-defined]
         self.space["H"] = [module]
-        self._run(self.body.format("H[0].c"))
+        self._run(self.body.format("H[0].c", ""))
         return self.space["f"]
 
     def get(self) -> Any:
