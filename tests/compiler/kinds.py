@@ -276,7 +276,7 @@ kind("tuple attribute", with_attribute(Tuple), get("c"), add_to("c"))
 kind("tuple of lists", lambda n: ([n],), lambda v: v[0][0], lambda v: add_at(0)(v[0]))
 kind("deque", lambda n: collections.deque([n]), item("0"), add_at(0))
 kind("deque grown", lambda n: collections.deque(appended(n)), size, append)
-kind("deque maxlen", lambda n: collections.deque([], n + 1), get("maxlen"))
+kind("deque maxlen", lambda n: collections.deque(maxlen=n + 1), get("maxlen"))
 kind("deque subclass", lambda n: Deque([n]), item("0"), add_at(0))
 kind("deque attribute", with_attribute(Deque), get("c"), add_to("c"))
 kind("ordered dict", lambda n: collections.OrderedDict(c=n), item('"c"'), add_at("c"))
@@ -293,7 +293,12 @@ kind(
     lambda d: d.default_factory(),
 )
 kind("counter", lambda n: collections.Counter(c=n), item('"c"'), add_at("c"))
-kind("chain map", lambda n: collections.ChainMap({}, {"c": n}), item('"c"'), lambda c: add_at("c")(c.maps[1]))
+kind(
+    "chain map",
+    lambda n: collections.ChainMap({}, {"c": n}),
+    item('"c"'),
+    lambda c: add_at("c")(c.maps[1]),
+)
 kind("user dict", lambda n: collections.UserDict(c=n), item('"c"'), add_at("c"))
 kind("user list", lambda n: collections.UserList([n]), item("0"), add_at(0))
 kind("user string", lambda n: collections.UserString(str(n)), lambda s: float(str(s)))
@@ -457,7 +462,12 @@ def unset(n: int) -> Any:
 kind("object", Plain, get("c"), add_to("c"))
 kind("object with a list", lambda n: Plain([n]), lambda o: o.c[0], lambda o: add_at(0)(o.c))
 kind("object in an object", lambda n: Plain(Plain(n)), lambda o: o.c.c, lambda o: add_to("c")(o.c))
-kind("new attribute", lambda n: Plain(), lambda o: len(vars(o)), lambda o: setattr(o, f"a{len(vars(o))}", 0))
+kind(
+    "new attribute",
+    lambda n: Plain(),
+    lambda o: len(vars(o)),
+    lambda o: setattr(o, f"a{len(vars(o))}", 0),
+)
 kind("slots", Slots, get("c"), add_to("c"))
 kind("inherited slots", MoreSlots, get("c"), add_to("c"))
 kind("slots and dict", SlotsAndDict, get("c"), add_to("c"))
@@ -467,18 +477,38 @@ kind("dataclass", Record, get("c"), add_to("c"))
 kind("dataclass with slots", Slotted, get("c"), add_to("c"))
 kind("namespace", lambda n: types.SimpleNamespace(c=n), get("c"), add_to("c"))
 kind("property", Computed, get("c"), add_to("_c"))
-kind("cached property", Computed, get("kept"), lambda o: o.__dict__.__setitem__("kept", o.__dict__.get("kept", 0) + 1))
+kind(
+    "cached property",
+    Computed,
+    get("kept"),
+    lambda o: o.__dict__.__setitem__("kept", o.__dict__.get("kept", 0) + 1),
+)
 kind("__getattr__", Dynamic, get("c"), lambda o: add_at("c")(o.__dict__["hidden"]))
 kind("__getattribute__", Everywhere, get("c"), lambda o: object.__setattr__(o, "c", o.c + 1))
 kind("descriptor", WithDescriptor, get("c"), add_to("_c"))
 kind("class attribute", class_with, get("c"), add_to("c"))
 kind("attribute of a base", subclass_of, get("c"), step_base)
 kind("attribute of a metaclass", metaclass_with, get("c"), step_meta)
-kind("attribute of the class of an object", lambda n: class_with(n)(), get("c"), lambda o: add_to("c")(type(o)))
-kind("class of an object", lambda n: class_with(n)(), get("c"), lambda o: setattr(o, "__class__", class_with(o.c + 1)))
+kind(
+    "attribute of the class of an object",
+    lambda n: class_with(n)(),
+    get("c"),
+    lambda o: add_to("c")(type(o)),
+)
+kind(
+    "class of an object",
+    lambda n: class_with(n)(),
+    get("c"),
+    lambda o: setattr(o, "__class__", class_with(o.c + 1)),
+)
 kind("thread local", lambda n: local(n), get("c"), add_to("c"))
 kind("exception", lambda n: ValueError(n), lambda e: e.args[0])
-kind("template", lambda n: string.Template(str(n)), lambda t: float(t.template), lambda t: setattr(t, "template", str(int(t.template) + 1)))
+kind(
+    "template",
+    lambda n: string.Template(str(n)),
+    lambda t: float(t.template),
+    lambda t: setattr(t, "template", str(int(t.template) + 1)),
+)
 
 
 def local(n: int) -> Any:
@@ -582,33 +612,78 @@ kind("code", lambda n: eval(f"lambda: {n}"), call, swap_code)
 kind("defaults", lambda n: eval(f"lambda n={n}: n"), call, step_defaults)
 kind("keyword defaults", lambda n: eval(f"lambda *, n={n}: n"), call, step_keywords)
 kind("keyword defaults within", lambda n: eval(f"lambda *, n={n}: n"), call, step_keywords_within)
-kind("mutable default", lambda n: eval(f"lambda n=[{n}]: n[0]"), call, lambda f: add_at(0)(f.__defaults__[0]))
+kind(
+    "mutable default",
+    lambda n: eval(f"lambda n=[{n}]: n[0]"),
+    call,
+    lambda f: add_at(0)(f.__defaults__[0]),
+)
 kind("function attribute", with_attribute(lambda: eval("lambda: 0")), get("c"), add_to("c"))
-kind("global of a function", lambda n: function_with("def made(): return c", c=n), call, lambda f: add_at("c")(f.__globals__))
+kind(
+    "global of a function",
+    lambda n: function_with("def made(): return c", c=n),
+    call,
+    lambda f: add_at("c")(f.__globals__),
+)
 kind("wrapped function", wrapped, call, lambda f: f.__wrapped__.step())
 kind("partial", lambda n: functools.partial(operator.add, n, 1), call)
-kind("partial of a list", lambda n: functools.partial(operator.getitem, [n], 0), call, lambda p: add_at(0)(p.args[0]))
-kind("partial keywords", lambda n: functools.partial(dict, c=n), lambda p: p()["c"], lambda p: add_at("c")(p.keywords))
+kind(
+    "partial of a list",
+    lambda n: functools.partial(operator.getitem, [n], 0),
+    call,
+    lambda p: add_at(0)(p.args[0]),
+)
+kind(
+    "partial keywords",
+    lambda n: functools.partial(dict, c=n),
+    lambda p: p()["c"],
+    lambda p: add_at("c")(p.keywords),
+)
 kind("partial attribute", with_attribute(lambda: functools.partial(len)), get("c"), add_to("c"))
 kind("bound method", lambda n: Callable_(n).method, call, lambda m: add_to("c")(m.__self__))
 kind("callable object", Callable_, call, add_to("c"))
 kind("built-in method", lambda n: [n].__getitem__, lambda g: g(0), lambda g: add_at(0)(g.__self__))
-kind("built-in method of a dict", lambda n: {"c": n}.get, lambda g: g("c"), lambda g: add_at("c")(g.__self__))
+kind(
+    "built-in method of a dict",
+    lambda n: {"c": n}.get,
+    lambda g: g("c"),
+    lambda g: add_at("c")(g.__self__),
+)
 kind("method wrapper", lambda n: appended(n).__len__, call, lambda g: append(g.__self__))
 kind("item getter", lambda n: operator.itemgetter(n), lambda g: g(range(9)))
 kind("lru_cache", counted, call, step_cache)
 kind("single dispatch", single, lambda f: f(1.0), lambda f: register(f, f.n + 1))
 kind("context variable", lambda n: variable(n), lambda v: v.get(), lambda v: v.set(v.get() + 1))
 kind("weak reference", lambda n: weakly(Plain(n)), lambda r: r().c, lambda r: add_to("c")(r()))
-kind("weak key dictionary", lambda n: weak_keys(n), lambda d: sum(d.values()), lambda d: add_at(next(iter(d)))(d))
-kind("weak value dictionary", lambda n: weak_values(n), lambda d: d["c"].c, lambda d: add_to("c")(d["c"]))
-kind("weak set", lambda n: weak_set(n), lambda s: sum(o.c for o in s), lambda s: add_to("c")(next(iter(s))))
+kind(
+    "weak key dictionary",
+    lambda n: weak_keys(n),
+    lambda d: sum(d.values()),
+    lambda d: add_at(next(iter(d)))(d),
+)
+kind(
+    "weak value dictionary",
+    lambda n: weak_values(n),
+    lambda d: d["c"].c,
+    lambda d: add_to("c")(d["c"]),
+)
+kind(
+    "weak set",
+    lambda n: weak_set(n),
+    lambda s: sum(o.c for o in s),
+    lambda s: add_to("c")(next(iter(s))),
+)
 kind("weak method", lambda n: weak_method(n), lambda r: r()(), lambda r: add_to("c")(r().__self__))
-kind("iterator", lambda n: iter(range(n, 20)), lambda i: next(i), lambda i: next(i))
-kind("generator", lambda n: (i for i in range(n, 20)), lambda i: next(i), lambda i: next(i))
+kind("iterator", lambda n: iter(range(n, 999)), lambda i: next(i), lambda i: next(i))
+kind("generator", lambda n: (i for i in range(n, 999)), lambda i: next(i), lambda i: next(i))
 kind("count", lambda n: itertools.count(n), lambda i: next(i), lambda i: next(i))
 kind("__next__ of a count", lambda n: itertools.count(n).__next__, call, call)
-kind("cycle", lambda n: itertools.islice(itertools.cycle(range(5)), n, None), lambda i: next(i), lambda i: next(i))
+kind(
+    "cycle",
+    lambda n: itertools.islice(itertools.cycle(range(5)), n, None),
+    lambda i: next(i),
+    lambda i: next(i),
+)
 
 ALIVE: list[Any] = []
 
@@ -663,9 +738,24 @@ kind("ctypes pointer", pointed, lambda p: p.contents.value, lambda p: add_to("va
 kind("random.Random", lambda n: random.Random(n), lambda r: r.random())
 kind("np.random.Generator", lambda n: np.random.default_rng(n), lambda r: float(r.random()))
 kind("np.random.RandomState", lambda n: np.random.RandomState(n), lambda r: float(r.rand()))
-kind("decimal context", lambda n: decimal.Decimal(n + 1), lambda d: float(d / 7), lambda d: add_to("prec")(decimal.getcontext()))
-kind("lock", lambda n: held(n), lambda lock: lock.locked(), lambda lock: lock.release() if lock.locked() else lock.acquire())
-kind("event", lambda n: threading.Event(), lambda e: e.is_set(), lambda e: e.clear() if e.is_set() else e.set())
+kind(
+    "decimal context",
+    lambda n: decimal.Decimal(n + 1),
+    lambda d: float(d / 7),
+    lambda d: add_to("prec")(decimal.getcontext()),
+)
+kind(
+    "lock",
+    lambda n: held(n),
+    lambda lock: lock.locked(),
+    lambda lock: lock.release() if lock.locked() else lock.acquire(),
+)
+kind(
+    "event",
+    lambda n: threading.Event(),
+    lambda e: e.is_set(),
+    lambda e: e.clear() if e.is_set() else e.set(),
+)
 
 
 def held(n: int) -> Any:
@@ -700,29 +790,89 @@ kind("array maximum", lambda n: np.array([n, 0.5]), lambda a: int(a.max()), add_
 kind("array range", lambda n: np.array([n, 1]), lambda a: len(range(int(a[0]))), add_at(0))
 kind("array decision", lambda n: np.array([n, 1]), lambda a: 1.0 if a[0] > 2 else 0.5, add_at(0))
 kind("array operand", lambda n: np.array([n, 1.0]), itself, add_at(0))
-kind("array of no dimensions", lambda n: np.array(float(n)), lambda a: float(a), lambda a: a.__iadd__(1))
+kind(
+    "array of no dimensions",
+    lambda n: np.array(float(n)),
+    lambda a: float(a),
+    lambda a: a.__iadd__(1),
+)
 kind("array view", lambda n: np.arange(4.0)[::2] + n, first, add_at(0))
 kind("array of integers", lambda n: np.array([n, 1]), first, add_at(0))
-kind("array of bools", lambda n: np.array([n % 2 == 1, True]), lambda a: float(a[0]), lambda a: np.logical_not(a, out=a))
+kind(
+    "array of bools",
+    lambda n: np.array([n % 2 == 1, True]),
+    lambda a: float(a[0]),
+    lambda a: np.logical_not(a, out=a),
+)
 kind("array of objects", lambda n: np.array([n, None], object), first, add_at(0))
 kind("array of strings", lambda n: np.array([str(n)]), first)
-kind("structured array", lambda n: np.array([(n, 1.0)], [("c", float), ("d", float)]), lambda a: float(a["c"][0]), lambda a: add_at(0)(a["c"]))
-kind("record array", lambda n: np.rec.array([(n, 1.0)], dtype=[("c", float), ("d", float)]), lambda a: float(a.c[0]), lambda a: add_at(0)(a["c"]))
+kind(
+    "structured array",
+    lambda n: np.array([(n, 1.0)], [("c", float), ("d", float)]),
+    lambda a: float(a["c"][0]),
+    lambda a: add_at(0)(a["c"]),
+)
+kind(
+    "record array",
+    lambda n: np.rec.array([(n, 1.0)], dtype=[("c", float), ("d", float)]),
+    lambda a: float(a.c[0]),
+    lambda a: add_at(0)(a["c"]),
+)
 kind("array subclass", subarray, first, add_at(0))
 kind("array subclass attribute", subarray, get("c"), add_to("c"))
 kind("masked array", lambda n: np.ma.array([n, 1.0]), first, add_at(0))
-kind("mask", lambda n: np.ma.array([1.0, 2.0], mask=[False, n % 2]), lambda a: float(a.sum()), lambda a: a.mask.__setitem__(1, not a.mask[1]))
-kind("matrix", lambda n: np.array([[n, 1.0]]).view(np.matrix), lambda a: float(a[0, 0]), lambda a: a.__setitem__((0, 0), a[0, 0] + 1))
-kind("array in a list", lambda n: [np.array([n, 1.0])], lambda v: float(v[0][0]), lambda v: add_at(0)(v[0]))
+kind(
+    "mask",
+    lambda n: np.ma.array([1.0, 2.0], mask=[False, n % 2]),
+    lambda a: float(a.sum()),
+    lambda a: a.mask.__setitem__(1, not a.mask[1]),
+)
+kind(
+    "matrix",
+    lambda n: np.array([[n, 1.0]]).view(np.matrix),
+    lambda a: float(a[0, 0]),
+    lambda a: a.__setitem__((0, 0), a[0, 0] + 1),
+)
+kind(
+    "array in a list",
+    lambda n: [np.array([n, 1.0])],
+    lambda v: float(v[0][0]),
+    lambda v: add_at(0)(v[0]),
+)
 kind("array dtype", lambda n: np.zeros(2, [np.float32, np.float64][n % 2]), lambda a: a.itemsize)
 kind("array shape", lambda n: np.zeros(n + 1), size)
-kind("array flags", lambda n: np.zeros(2), lambda a: float(a.flags.writeable), lambda a: a.setflags(write=not a.flags.writeable))
+kind(
+    "array flags",
+    lambda n: np.zeros(2),
+    lambda a: float(a.flags.writeable),
+    lambda a: a.setflags(write=not a.flags.writeable),
+)
 kind("large array", lambda n: np.full(20_000, float(n)), first, add_at(0))
-kind("polynomial", lambda n: np.polynomial.Polynomial([n, 1.0]), lambda p: float(p(1.0)), lambda p: add_at(0)(p.coef))
-kind("vectorised function", lambda n: np.vectorize(by_closure(n)), lambda v: float(v.pyfunc()), lambda v: v.pyfunc.step())
-kind("flat iterator", lambda n: np.array([n, 1.0]).flat, lambda f: float(f[0]), lambda f: add_at(0)(f.base))
+kind(
+    "polynomial",
+    lambda n: np.polynomial.Polynomial([n, 1.0]),
+    lambda p: float(p(1.0)),
+    lambda p: add_at(0)(p.coef),
+)
+kind(
+    "vectorised function",
+    lambda n: np.vectorize(by_closure(n)),
+    lambda v: float(v.pyfunc()),
+    lambda v: v.pyfunc.step(),
+)
+kind(
+    "flat iterator",
+    lambda n: np.array([n, 1.0]).flat,
+    lambda f: float(f[0]),
+    lambda f: add_at(0)(f.base),
+)
 kind("tensor in an object", lambda n: Plain(wg.tensor(float(n))), get("c"), lambda o: o.c.add_(1))
-kind("tensor in a deque", lambda n: collections.deque([wg.tensor(float(n))]), item("0"), lambda d: d[0].add_(1))
+kind(
+    "tensor in a deque",
+    lambda n: collections.deque([wg.tensor(float(n))]),
+    item("0"),
+    lambda d: d[0].add_(1),
+)
 kind("tensor's memory", lambda n: wg.tensor([float(n)]).numpy(), first, add_at(0))
 
 # -- places ----------------------------------------------------------------------------------------

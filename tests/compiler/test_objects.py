@@ -1,4 +1,4 @@
-"""Whatever a function reaches, and however that changes, compiled it gives what it gives eagerly."""
+"""What a function reaches may change in any way: compiled it gives what it gives as it is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 from kinds import BACK, CALL, KINDS, LOCAL, LOOP, PLACES, World
 
 import wengert as wg
-
 
 
 def told(world: World, backend: str | None) -> list[Any]:

@@ -76,6 +76,8 @@ def capture(
     tensors = environment.tensors
     with _symbols(trace, environment) as inputs:
         trace.given = inputs
+        trace.reached = tensors
+        trace.surroundings = environment.surroundings()
         captured = Captured(environment, trace, [symbol.value for symbol in inputs])
         before = current_mode()
         grads = [None if t.ext is None else t.ext.grad for t in tensors]

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import builtins
 import math
-import operator
 import sys
 import types
 from collections.abc import Callable, Iterable, Sequence
@@ -29,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.compiler.conditions import Conditions, Matcher
 from wengert.compiler.libraries import (
     is_constant,
     is_library_module,
@@ -36,13 +36,12 @@ from wengert.compiler.libraries import (
     is_trusted,
 )
 from wengert.compiler.names import Names, names_of
-from wengert.compiler.objects import MOST_BYTES, VALUES, Part, Unknown, content_of, read
+from wengert.compiler.objects import MOST_BYTES, Part, Unknown, content_of, read
+from wengert.compiler.state import Surroundings
 from wengert.compiler.straight import Places
 from wengert.tape.base import LEAF, TensorBase
 
 __all__ = ["Environment", "Matcher"]
-
-Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]] | None]
 
 _MOST = 5000
 """How many objects an environment may hold."""
@@ -55,7 +54,7 @@ _ANY = frozenset(
 _OUTSIDE = "which draws or reads from outside"
 
 
-class Environment:
+class Environment(Conditions):
     """What a call of a function can reach.
 
     Parameters
@@ -77,8 +76,6 @@ class Environment:
         Which of the tensors require a gradient.
     refusal
         Why nothing can be promised, or None.
-    kept
-        The objects whose identity is a condition.
     walked
         The objects that have parts.
     looked_up
@@ -92,26 +89,14 @@ class Environment:
         kwargs: dict[str, Any],
         gradients: bool = True,
     ) -> None:
+        super().__init__()
         self._gradients = gradients
         self.met: list[Any] = []
         self.tensors = self.met
         self.arrays: list[Any] = []
-        self.refusal: str | None = None
-        self.kept: list[Any] = []
         self.walked: list[Any] = []
         self.looked_up: list[tuple[Any, str]] = []
-        self._plain: list[Any] = []
         self._names: dict[int, str] = {}
-        self._lines: list[str] = []
-        self._scope: dict[str, Any] = {
-            "LEAF": LEAF,
-            "ndarray": np.ndarray,
-            "copysign": math.copysign,
-            "is_": operator.is_,
-            "np": np,
-        }
-        self._count = 0
-        self._contents: list[Any] = []
         self._places = Places(function, args, kwargs)
         self._attributes: set[str] = set()
         self._modules: dict[int, tuple[types.ModuleType, str]] = {}
@@ -156,16 +141,6 @@ class Environment:
         found = pull([self.tensors[i] for i in places])
         return [(i, g.payload) for i, g in zip(places, found, strict=True) if g is not None]
 
-    def equals(self, other: Environment) -> bool:
-        """Whether everything is as it was when another environment of the same call was made."""
-        return (
-            self._lines == other._lines
-            and self.refusal == other.refusal
-            and self._contents == other._contents
-            and len(self._plain) == len(other._plain)
-            and all(map(_is_same, self._plain, other._plain))
-        )
-
     def settle(self, taken: Iterable[tuple[int, types.CodeType, int]]) -> str | None:
         """Make conditions of the content of arrays, and say why that cannot be.
 
@@ -188,77 +163,10 @@ class Environment:
             )
         return None
 
-    def matcher(self) -> Matcher:
-        """The function that checks the conditions."""
-        tensors = [f"t{i}" for i in range(len(self.met))]
-        arrays = [f"n{i}" for i in range(len(self.arrays))]
-        source = "\n".join(
-            [
-                "def match(args, kwargs):",
-                "    try:",
-                *[f"        {line}" for line in self.lines()],
-                "    except (AttributeError, LookupError, TypeError, ValueError):",
-                "        return None",
-                f"    return [{', '.join(tensors)}], [{', '.join(arrays)}]",
-            ]
-        )
-        scope = dict(self._scope)
-        exec(compile(source, "<wengert conditions>", "exec"), scope)
-        made: Matcher = scope["match"]
-        return made
-
-    def lines(self) -> list[str]:
-        """The conditions as statements, each of which returns None where it does not hold.
-
-        They leave the tensors and arrays in ``t0``, ..., ``n0``, ..., and payloads in ``p0``, ...
-        """
-        lines = [*self._lines]
-        for letter, count in (("t", len(self.met)), ("n", len(self.arrays))):
-            if count > 1:
-                # one tensor in two places is another program than two of them
-                ids = ", ".join(f"id({letter}{i})" for i in range(count))
-                lines.append(f"if len({{{ids}}}) != {count}: return None")
-        return lines
-
-    def scope(self) -> dict[str, Any]:
-        """What the conditions refer to by name."""
-        return dict(self._scope)
-
-    # -- conditions --------------------------------------------------------------------------------
-
-    def _line(self, text: str) -> None:
-        self._lines.append(text)
-
-    def _require(self, condition: str) -> None:
-        self._line(f"if not ({condition}): return None")
-
-    def _constant(self, value: Any) -> str:
-        """The name of an object in the conditions, which it is a part of."""
-        name = f"k{len(self.kept)}"
-        self.kept.append(value)
-        self._plain.append(value)
-        self._scope[name] = value
-        return name
-
-    def _tool(self, value: Any) -> str:
-        """The name of what leads to objects, and is not compared itself."""
-        if value.__class__ is list:
-            # keys, which are
-            return self._constant(value)
-        name = f"h{len(self._scope)}"
-        self._scope[name] = value
-        return name
-
-    def _local(self, path: str) -> str:
-        """A variable that holds what `path` leads to."""
-        name = f"v{self._count}"
-        self._count += 1
-        self._line(f"{name} = {path}")
-        return name
-
-    def _refuse(self, why: str) -> None:
-        if self.refusal is None:
-            self.refusal = why
+    def surroundings(self) -> Surroundings:
+        """What is reached, to see while the function runs whether it is as it was."""
+        arrays = [array for array in self.arrays if array.nbytes <= MOST_BYTES]
+        return Surroundings(self.walked, self.looked_up, arrays)
 
     # -- values ------------------------------------------------------------------------------------
 
@@ -447,8 +355,8 @@ class Environment:
         if callable(value) and not is_pure(module.__name__, name):
             raise Unknown(f"it uses {module.__name__}.{name}")
         self.looked_up.append((vars(module), name))
-        if isinstance(value, type | types.BuiltinFunctionType | np.ufunc):
-            read(value)
+        fixed = isinstance(value, type | types.BuiltinFunctionType | np.ufunc)
+        if fixed and not read(value).facts:
             return
         if isinstance(value, types.FunctionType) and is_trusted(value) and not value.__closure__:
             self._function(value)
@@ -553,16 +461,3 @@ class Environment:
         self._require(f"{name}.__class__ is ndarray and {name}.shape == {array.shape!r}")
         self._require(f"{name}.dtype == {dtype}")
         return True
-
-
-def _is_same(mine: Any, yours: Any) -> bool:
-    """Whether what a condition compares with is the same in two environments."""
-    if mine is yours:
-        # a NumPy scalar may be NaN, which no condition ever finds again
-        return not isinstance(mine, np.generic | complex) or bool(mine == mine)
-    kind = type(mine)
-    if kind is not type(yours):
-        return False
-    if kind in (list, tuple):
-        return len(mine) == len(yours) and all(map(_is_same, mine, yours))
-    return (kind in VALUES or isinstance(mine, np.dtype | np.generic)) and bool(mine == yours)

@@ -45,6 +45,8 @@ _WORLDLY = {
             *("__import__", "compile", "help", "exit", "quit", "memoryview"),
         }
     ),
+    "decimal": frozenset({"getcontext", "setcontext", "localcontext"}),
+    "contextvars": frozenset({"copy_context"}),
     "numpy": frozenset(
         {
             *("load", "loadtxt", "genfromtxt", "fromfile", "memmap", "open_memmap", "fromregex"),
@@ -105,11 +107,11 @@ def is_pure(module: str | None, name: str) -> bool:
     if module is None:
         return False
     base = module.split(".")[0]
+    if base == "builtins" or base in _PURE:
+        return name not in _WORLDLY.get(base.strip("_"), ())
     if base in LIBRARIES:
         return name not in _WORLDLY.get(base, ()) and not module.startswith(_DRAWING)
-    if base == "builtins":
-        return name not in _WORLDLY["builtins"]
-    return base in _PURE
+    return False
 
 
 def is_trusted(function: types.FunctionType) -> bool:

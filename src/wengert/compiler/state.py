@@ -4,11 +4,16 @@ NOTE [states]
 ``while b.norm() < 1000: b = b * 2`` comes to the same decision again and again, with another `b`.
 If nothing else has changed, what follows is the same function of `b`, and one block of code serves
 all repetitions. What else there is: where each function on the stack stands, and what its local
-variables hold. That is looked at, down to the elements of containers and the attributes of objects:
-tensors are the *slots* of a state, everything else is its key. Not to be seen are the iterators of
-``for`` loops; a decision inside of one has no state. Values that lie on the interpreter's stack are
-not to be seen either, but are missed: a block that reads what is in no slot is taken for no
-repetition (see `wengert.compiler.graph`).
+variables hold; and what the function reaches besides. The local variables are looked at, down to
+the elements of containers and the attributes of objects, as NOTE [objects] says: tensors are the
+*slots* of a state, everything else is its key. What the function reaches besides has to be as it
+was when the trace began (`Surroundings`). Where anything is not known, there is no state, and a
+decision is no repetition of any other.
+
+Not to be seen are the iterators of ``for`` loops, and what functions in C are about that call back
+(``sorted(parts, key=f)``); decisions inside of these have no state. Values that lie on the
+interpreter's stack are not to be seen either, but are missed: a block that reads what is in no slot
+is taken for no repetition (see `wengert.compiler.graph`).
 """
 
 from __future__ import annotations
@@ -16,22 +21,106 @@ from __future__ import annotations
 import dis
 import functools
 import sys
-from collections.abc import Iterator
-from types import CodeType, FunctionType, ModuleType
+from collections.abc import Iterable, Iterator
+from types import CodeType, ModuleType
 from typing import Any
 
-from wengert.compiler.libraries import is_of_library
+import numpy as np
+
+from wengert.base.dtypes import default_float
+from wengert.compiler.names import names_of
+from wengert.compiler.objects import Unknown, content_of, read
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.sym import Sym
 from wengert.interp.levels import Lifted, Transforms
 from wengert.tape.base import LEAF, TensorBase
+from wengert.tape.modes import current_mode
+from wengert.tape.sites import OURS
 
-__all__ = ["State", "state_of"]
+__all__ = ["State", "Surroundings", "state_of"]
 
-_DEPTH = 8
+_DEPTH = 16
 _MOST = 2000
-_PLAIN = frozenset({type(None), int, str, bool, bytes, float, complex, slice, range})
-_ITERATORS = frozenset({type(iter([])), type(iter(())), type(iter(range(0)))})
+_PLAIN = frozenset({type(None), int, str, bool, bytes, float, complex, range})
+_CALLERS = frozenset(
+    {
+        *("map", "filter", "reduce", "sorted", "accumulate", "starmap", "takewhile", "dropwhile"),
+        *("groupby", "filterfalse", "max", "min", "sum", "any", "all", "next", "zip", "iter"),
+        *("vectorize", "frompyfunc", "apply_along_axis", "apply_over_axes", "fromfunction"),
+        *("piecewise", "nsmallest", "nlargest", "merge", "bisect", "bisect_left", "insort"),
+    }
+)
+"""Functions in C that call others in the middle of what they are about."""
+_CALLING = frozenset({"reduce", "accumulate", "sort", "starmap", "sub"})
+"""Methods, or functions of modules, that do."""
+
+
+class Surroundings:
+    """What a function reaches besides its local variables, as it was when its trace began.
+
+    Parameters
+    ----------
+    walked
+        Objects that have parts.
+    looked_up
+        Where names were looked up: namespaces with the names.
+    arrays
+        NumPy's arrays.
+    """
+
+    def __init__(
+        self,
+        walked: Iterable[Any] = (),
+        looked_up: Iterable[tuple[Any, str]] = (),
+        arrays: Iterable[Any] = (),
+    ) -> None:
+        self._walked = [(thing, _shallow(thing)) for thing in walked]
+        self._looked_up = [(space, name, space[name]) for space, name in looked_up]
+        self._arrays = [(array, content_of(array)) for array in arrays]
+        self._known = {id(thing) for thing, _ in self._walked}
+        self._known |= {id(array) for array, _ in self._arrays}
+
+    def __contains__(self, thing: Any) -> bool:
+        return id(thing) in self._known
+
+    def are_still(self) -> bool:
+        """Whether everything is as it was."""
+        try:
+            return (
+                all(space[name] is value for space, name, value in self._looked_up)
+                and all(_is_alike(_shallow(thing), before) for thing, before in self._walked)
+                and all(content_of(array) == before for array, before in self._arrays)
+            )
+        except (AttributeError, LookupError, Unknown):
+            return False
+
+
+def _shallow(thing: Any) -> tuple[list[Any], list[Any]]:
+    """The plain values that an object is known by, and the objects that it leads to."""
+    reading = read(thing)
+    facts = [part.value for part in reading.facts]
+    parts = [part.value for part in reading.same]
+    for part in reading.parts:
+        if part.fresh:
+            inner, further = _shallow(part.value)
+            facts += inner
+            parts += further
+        else:
+            parts.append(part.value)
+    return facts, parts
+
+
+def _is_alike(mine: tuple[list[Any], list[Any]], yours: tuple[list[Any], list[Any]]) -> bool:
+    return (
+        mine[0] == yours[0] and len(mine[1]) == len(yours[1]) and all(map(_is, mine[1], yours[1]))
+    )
+
+
+def _is(mine: Any, yours: Any) -> bool:
+    """Whether two objects are one, or equal numbers or the like."""
+    return mine is yours or (
+        mine.__class__ is yours.__class__ and mine.__class__ in _PLAIN and repr(mine) == repr(yours)
+    )
 
 
 class State:
@@ -76,30 +165,34 @@ def _has_hooks(tensor: Any) -> bool:
     return node.ext is not None and bool(node.ext.tensor_hooks)
 
 
-class _Unknown(Exception):
-    """There is no state."""
-
-
 def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
     """The state of the functions that are running, down to the one whose code is `until`."""
+    if not trace.surroundings.are_still():
+        return None
     reader = _Reader(trace)
     frames = []
     frame: Any = sys._getframe(2)
+    called = False
     try:
         while frame is not None and frame.f_code is not until:
             code = frame.f_code
-            if _is_in_for(code, frame.f_lasti):
+            ours = code.co_filename in OURS
+            if _is_in_for(code, frame.f_lasti) or (called and not ours and _calls_back(code)):
                 return None
+            called = called or not ours
             held = frame.f_locals
-            inside = tuple((name, reader.key(held[name], 0)) for name in sorted(held))
+            inside = tuple([(name, reader.key(held[name], 0)) for name in sorted(held)])
             frames.append((id(code), _positions(code)[frame.f_lasti // 2], inside))
             frame = frame.f_back
         memory = tuple(reader.memory())
-    except _Unknown:
+    except Unknown:
         return None
     if frame is None:
         return None
-    return State((tuple(frames), memory, reader.pattern()), reader.values, reader.tensors, mark)
+    mode = current_mode()
+    modes = (None if mode is None else (mode.grad, mode.special), default_float())
+    key = (tuple(frames), memory, modes, reader.pattern())
+    return State(key, reader.values, reader.tensors, mark)
 
 
 class _Reader:
@@ -111,7 +204,7 @@ class _Reader:
         self.tensors: dict[int, Any] = {}
         self._seen: dict[int, int] = {}
 
-    def key(self, thing: Any, depth: int) -> Any:
+    def key(self, thing: Any, depth: int, fresh: bool = False) -> Any:
         """What is to be compared of a thing; the values in it become slots."""
         kind = type(thing)
         if kind in _PLAIN:
@@ -120,32 +213,25 @@ class _Reader:
             return ("number", self._slot(thing.symbol.value))
         if kind is Sym:
             return ("value", self._slot(thing.value))
-        if isinstance(thing, ModuleType | FunctionType | type) or thing is self.trace:
+        if thing is self.trace or kind is ModuleType or thing in self.trace.surroundings:
             return id(thing)
-        seen = self._seen.get(id(thing))
-        if seen is not None:
-            return ("again", seen)
-        self._seen[id(thing)] = len(self._seen)
+        if not fresh:
+            seen = self._seen.get(id(thing))
+            if seen is not None:
+                return ("again", seen)
+            self._seen[id(thing)] = len(self._seen)
         if len(self._seen) > _MOST or depth > _DEPTH:
-            raise _Unknown
+            raise Unknown("there are too many objects")
         if isinstance(thing, TensorBase):
             return self._tensor(thing)
-        if isinstance(thing, tuple | list):
-            return (kind, tuple(self.key(part, depth + 1) for part in thing))
-        if isinstance(thing, dict):
-            parts = ((self.key(k, depth + 1), self.key(v, depth + 1)) for k, v in thing.items())
-            return (kind, tuple(parts))
-        if isinstance(thing, set | frozenset):
-            return (kind, tuple(sorted(map(repr, thing))))
-        held = getattr(thing, "__dict__", None)
-        if held and not (is_of_library(kind) and not kind.__module__.startswith("wengert")):
-            return (id(thing), self.key(held, depth + 1))
-        if kind in _ITERATORS:
-            # what it goes through, and how far it has come
-            return (kind, self.key(thing.__reduce__()[1:], depth + 1))
-        if hasattr(thing, "__next__"):
-            raise _Unknown
-        return id(thing)
+        reading = read(thing)
+        if reading.by == "value":
+            return (kind, _bits(thing) if isinstance(thing, np.generic) else thing)
+        facts = tuple([_frozen(part.value) for part in reading.facts])
+        same = tuple([id(part.value) for part in reading.same])
+        parts = tuple([self.key(p.value, depth + 1, p.fresh) for p in reading.parts])
+        identity = id(thing) if reading.by == "identity" else None
+        return (kind, identity, facts, same, parts)
 
     def _tensor(self, tensor: Any) -> Any:
         payload = tensor.payload
@@ -153,7 +239,7 @@ class _Reader:
             edge = "none" if tensor.edge is None else "leaf" if tensor.edge is LEAF else "node"
             if edge == "node":
                 # the nodes of a level are not followed from block to block
-                raise _Unknown
+                raise Unknown("it belongs to a level")
             return (edge, self._payload(payload))
         if not isinstance(payload, Sym):
             # a constant, or one that nothing has been computed with
@@ -170,7 +256,7 @@ class _Reader:
         if isinstance(payload, Lifted) and not payload.traced:
             levels = [level.number for level in Transforms.levels()]
             if payload.owner.number not in levels:
-                raise _Unknown
+                raise Unknown("it belongs to a level")
             place = levels.index(payload.owner.number)
             return (type(payload), place, tuple(map(self._payload, payload.contents())))
         if isinstance(payload, Sym):
@@ -185,6 +271,8 @@ class _Reader:
             if writes:
                 self._slot(symbol.storage.value)
             yield bool(writes)
+        for tensor in self.trace.reached:
+            yield tensor.ext is not None and tensor.ext.grad is not None
 
     def _slot(self, value: Any) -> int:
         self.values.append(value)
@@ -203,6 +291,22 @@ class _Reader:
             else:
                 found.append((value.dtype, value.shape, first.setdefault(value, i)))
         return tuple(found)
+
+
+def _frozen(thing: Any) -> Any:
+    """A plain value that can be a key."""
+    return tuple(map(_frozen, thing)) if type(thing) in (list, tuple) else thing
+
+
+def _bits(number: Any) -> Any:
+    return str(number.dtype), number.tobytes()
+
+
+@functools.lru_cache(512)
+def _calls_back(code: CodeType) -> bool:
+    """Whether a function may be in the middle of one in C that calls others."""
+    names = names_of(code)
+    return not _CALLERS.isdisjoint(names.read) or not _CALLING.isdisjoint(names.attributes)
 
 
 @functools.lru_cache(512)

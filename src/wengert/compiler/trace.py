@@ -24,7 +24,7 @@ from wengert.compiler.operations import BY_SHAPE, S, run
 from wengert.compiler.payloads import real_payload, traces_of
 from wengert.compiler.returns import is_returned
 from wengert.compiler.scalar import Scalar
-from wengert.compiler.state import state_of
+from wengert.compiler.state import Surroundings, state_of
 from wengert.compiler.sym import Storage, Sym
 from wengert.interp.levels import Lifted
 from wengert.prims.record import Primitive
@@ -58,6 +58,10 @@ class Trace:
         Floats and arrays that the function read off values to hand them back, by identity.
     given
         The symbols of the environment's tensors and arrays.
+    surroundings
+        What the function reaches besides its local variables.
+    reached
+        The environment's tensors.
     taken
         Where operations took arrays that each run gives: the identity of the array, the code that
         called the operation, and the place in it.
@@ -82,6 +86,8 @@ class Trace:
         self.active = True
         self.returned: dict[int, tuple[Any, Sym]] = {}
         self.given: list[Sym] = []
+        self.surroundings = Surroundings()
+        self.reached: Sequence[Any] = ()
         self.taken: list[tuple[int, CodeType, int]] = []
         self._code = code
         self._until = until

@@ -1,0 +1,144 @@
+"""Layer 8 · compiler: conditions as one generated Python function, and their comparison."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.objects import VALUES
+from wengert.tape.base import LEAF
+
+__all__ = ["Conditions", "Matcher"]
+
+Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]] | None]
+
+
+class Conditions:
+    """Statements that find tensors and arrays, and return None where anything is not as it was.
+
+    Attributes
+    ----------
+    met, arrays
+        The tensors and arrays that are found, each once.
+    refusal
+        Why nothing can be promised, or None.
+    kept
+        The objects whose identity is a condition.
+    """
+
+    met: list[Any]
+    arrays: list[Any]
+
+    def __init__(self) -> None:
+        self.refusal: str | None = None
+        self._contents: list[Any] = []
+        self.kept: list[Any] = []
+        self._plain: list[Any] = []
+        self._lines: list[str] = []
+        self._scope: dict[str, Any] = {
+            "LEAF": LEAF,
+            "ndarray": np.ndarray,
+            "copysign": math.copysign,
+            "is_": operator.is_,
+            "np": np,
+        }
+        self._count = 0
+
+    def equals(self, other: Conditions) -> bool:
+        """Whether everything is as it was when others were written for the same call."""
+        return (
+            self._lines == other._lines
+            and self.refusal == other.refusal
+            and self._contents == other._contents
+            and len(self._plain) == len(other._plain)
+            and all(map(_is_same, self._plain, other._plain))
+        )
+
+    def matcher(self) -> Matcher:
+        """The function that checks the conditions."""
+        tensors = [f"t{i}" for i in range(len(self.met))]
+        arrays = [f"n{i}" for i in range(len(self.arrays))]
+        source = "\n".join(
+            [
+                "def match(args, kwargs):",
+                "    try:",
+                *[f"        {line}" for line in self.lines()],
+                "    except (AttributeError, LookupError, TypeError, ValueError):",
+                "        return None",
+                f"    return [{', '.join(tensors)}], [{', '.join(arrays)}]",
+            ]
+        )
+        scope = dict(self._scope)
+        exec(compile(source, "<wengert conditions>", "exec"), scope)
+        made: Matcher = scope["match"]
+        return made
+
+    def lines(self) -> list[str]:
+        """The conditions as statements, each of which returns None where it does not hold.
+
+        They leave the tensors and arrays in ``t0``, ..., ``n0``, ..., and payloads in ``p0``, ...
+        """
+        lines = [*self._lines]
+        for letter, count in (("t", len(self.met)), ("n", len(self.arrays))):
+            if count > 1:
+                # one tensor in two places is another program than two of them
+                ids = ", ".join(f"id({letter}{i})" for i in range(count))
+                lines.append(f"if len({{{ids}}}) != {count}: return None")
+        return lines
+
+    def scope(self) -> dict[str, Any]:
+        """What the conditions refer to by name."""
+        return dict(self._scope)
+
+    # -- conditions --------------------------------------------------------------------------------
+
+    def _line(self, text: str) -> None:
+        self._lines.append(text)
+
+    def _require(self, condition: str) -> None:
+        self._line(f"if not ({condition}): return None")
+
+    def _constant(self, value: Any) -> str:
+        """The name of an object in the conditions, which it is a part of."""
+        name = f"k{len(self.kept)}"
+        self.kept.append(value)
+        self._plain.append(value)
+        self._scope[name] = value
+        return name
+
+    def _tool(self, value: Any) -> str:
+        """The name of what leads to objects, and is not compared itself."""
+        if value.__class__ is list:
+            # keys, which are
+            return self._constant(value)
+        name = f"h{len(self._scope)}"
+        self._scope[name] = value
+        return name
+
+    def _local(self, path: str) -> str:
+        """A variable that holds what `path` leads to."""
+        name = f"v{self._count}"
+        self._count += 1
+        self._line(f"{name} = {path}")
+        return name
+
+    def _refuse(self, why: str) -> None:
+        if self.refusal is None:
+            self.refusal = why
+
+
+def _is_same(mine: Any, yours: Any) -> bool:
+    """Whether what a condition compares with is the same in two environments."""
+    if mine is yours:
+        # a NumPy scalar may be NaN, which no condition ever finds again
+        return not isinstance(mine, np.generic | complex) or bool(mine == mine)
+    kind = type(mine)
+    if kind is not type(yours):
+        return False
+    if kind in (list, tuple):
+        return len(mine) == len(yours) and all(map(_is_same, mine, yours))
+    return (kind in VALUES or isinstance(mine, np.dtype | np.generic)) and bool(mine == yours)

@@ -1,0 +1,116 @@
+"""Layer 8 · compiler: what is to be known of a Python object: its value, identity, or parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+__all__ = [
+    "Part",
+    "Reader",
+    "Reading",
+    "Unknown",
+    "attributes",
+    "by_identity",
+    "by_value",
+    "called",
+    "fact",
+    "known_by",
+    "made_into",
+]
+
+
+class Unknown(Exception):
+    """Nothing can be promised of an object; the message says why."""
+
+
+class Part(NamedTuple):
+    """Something that an object leads to.
+
+    Attributes
+    ----------
+    path
+        An expression for it, in which ``{0}`` is the object and ``{1}`` is `key`.
+    value
+        What it is now.
+    key
+        A constant of the expression.
+    fresh
+        Whether it is made for the reading, so that its identity says nothing.
+    """
+
+    path: str
+    value: Any
+    key: Any = None
+    fresh: bool = False
+
+
+class Reading:
+    """What is to be known of an object.
+
+    Attributes
+    ----------
+    by
+        ``"value"``: its class, and that it is equal. ``"identity"``: that it is this object.
+        ``"class"``: its class, then its facts and parts.
+    facts
+        Expressions that are to be equal to a plain value, as parts.
+    same
+        Expressions that are to be one object, as parts.
+    parts
+        The objects that it leads to.
+    """
+
+    __slots__ = ("by", "facts", "parts", "same")
+
+    def __init__(
+        self,
+        by: str,
+        parts: Iterable[Part] = (),
+        facts: Sequence[Part] = (),
+        same: Sequence[Part] = (),
+    ) -> None:
+        self.by = by
+        self.parts = list(parts)
+        self.facts = facts
+        self.same = same
+
+
+Reader = Callable[[Any], Reading]
+_VALUE = Reading("value")
+_IDENTITY = Reading("identity")
+
+
+def by_value(thing: Any) -> Reading:
+    """The reading of what is known by being equal."""
+    return _VALUE
+
+
+def by_identity(thing: Any) -> Reading:
+    """The reading of what never changes."""
+    return _IDENTITY
+
+
+def called(function: Callable[[Any], Any], thing: Any) -> Part:
+    """What a function gives for an object, made anew each time."""
+    return Part("{1}({0})", function(thing), function, True)
+
+
+def fact(function: Callable[[Any], Any], thing: Any) -> Part:
+    """A plain value that a function gives for an object."""
+    return Part("{1}({0})", function(thing), function)
+
+
+def made_into(function: Callable[[Any], Any]) -> Reader:
+    """A reader of objects that are known by another one, which is made from them."""
+    return lambda thing: Reading("class", (called(function, thing),))
+
+
+def known_by(*functions: Callable[[Any], Any]) -> Reader:
+    """A reader of objects that are known by plain values, which are made from them."""
+    return lambda thing: Reading("class", (), [fact(function, thing) for function in functions])
+
+
+def attributes(*names: str) -> Reader:
+    """A reader of objects that are known by attributes."""
+    return lambda thing: Reading("class", [Part(f"{{0}}.{n}", getattr(thing, n)) for n in names])
