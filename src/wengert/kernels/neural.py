@@ -11,6 +11,7 @@ from wengert.kernels import single
 from wengert.kernels.reduce import along, widened
 from wengert.kernels.select import choose, clamp
 from wengert.kernels.special import erfc
+from wengert.kernels.sums import sums
 
 __all__ = [
     "binary_cross_entropy",
@@ -37,7 +38,6 @@ __all__ = [
 Dims = tuple[int, ...]
 
 # NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
-_sum: Any = np.add.reduce
 _largest: Any = np.maximum.reduce
 _smallest: Any = np.minimum.reduce
 
@@ -62,7 +62,7 @@ def softmax(self: Any, dim: Dims) -> Any:
     # invalid: where all elements are infinite, the result is NaN by definition
     with np.errstate(invalid="ignore"):
         powers = np.exp(_below_top(self, dim))
-        return powers / _sum(powers, axis=dim, keepdims=True)
+        return powers / sums(powers, dim, True)
 
 
 @widened
@@ -72,7 +72,7 @@ def log_softmax(self: Any, dim: Dims) -> Any:
         return self.copy()
     with np.errstate(invalid="ignore", divide="ignore"):
         below = _below_top(self, dim)
-        return below - np.log(_sum(np.exp(below), axis=dim, keepdims=True))
+        return below - np.log(sums(np.exp(below), dim, True))
 
 
 # -- activations ----------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def hardtanh(self: Any, min_val: float, max_val: float) -> Any:
 def _reduced(losses: Any, reduction: str) -> Any:
     if reduction == "none":
         return losses
-    total = _sum(losses, axis=None)
+    total = sums(losses, None)
     if reduction == "sum":
         return total
     if losses.size:
@@ -245,7 +245,7 @@ def _weighed(target: Any, weight: Any, classes: int, ignore_index: int) -> tuple
 
 
 def _total(weights: Any, count: int) -> Any:
-    return _sum(weights, axis=None) if weights.ndim else weights * count
+    return sums(weights, None) if weights.ndim else weights * count
 
 
 def _named(ndim: int, index: Any, axis: int) -> Any:
@@ -265,7 +265,7 @@ def nll_loss(self: Any, target: Any, weight: Any, reduction: str, ignore_index: 
     losses = self[_named(self.ndim, index, axis)] * -weights
     if reduction == "none":
         return losses
-    total = _sum(losses, axis=None)
+    total = sums(losses, None)
     if reduction == "sum":
         return total
     count = _total(weights, target.size)

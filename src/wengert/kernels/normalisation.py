@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.sums import column_sums, dots, row_sums, sums
+
 __all__ = [
     "FEW",
     "PART",
@@ -88,19 +90,19 @@ def sums_of(self: Any) -> Any:
     if a == 1 and b < _SHORT and k < _SHORT:
         return np.add.reduce(self[0], 1)
     if b == 1:
-        return np.ones(a, self.dtype).dot(self.reshape(a, k))
-    rows = self.reshape(a * k, b).dot(np.ones(b, self.dtype))
-    return rows if a == 1 else np.add.reduce(rows.reshape(a, k), 0)
+        return column_sums(self.reshape(a, k))
+    rows = row_sums(self.reshape(a * k, b))
+    return rows if a == 1 else sums(rows.reshape(a, k), (0,))
 
 
 def dots_of(self: Any, other: Any) -> Any:
     """The sums of the products over the first and the last of three axes."""
     a, k, b = self.shape
     if a == 1:
-        return np.vecdot(self[0], other[0])
+        return dots(self[0], other[0])
     if b == 1:
-        return np.ones(a, self.dtype).dot((self * other).reshape(a, k))
-    return np.add.reduce(np.vecdot(self, other), 0)
+        return column_sums((self * other).reshape(a, k))
+    return sums(dots(self, other), (0,))
 
 
 def parts_of(axes: Dims, limit: int = PART) -> Iterator[tuple[Any, slice]]:
@@ -375,8 +377,8 @@ def rms_norm(self: Any, weight: Any, dim: Dims, eps: float) -> Any:
     if self.size == 0:
         return self.copy()
     rows = self.reshape(k, count)
-    # conj: vecdot conjugates its first argument, and the square does not
-    squares = np.vecdot(rows.conj() if rows.dtype.kind == "c" else rows, rows)
+    # conj: `dots` conjugates its first argument, and the square does not
+    squares = dots(rows.conj() if rows.dtype.kind == "c" else rows, rows)
     # divide, invalid: without eps, zeros give 0 / 0 by definition
     with np.errstate(divide="ignore", invalid="ignore"):
         result = rows * (1 / np.sqrt(squares / count + eps))[:, None]

@@ -1,4 +1,4 @@
-"""Layer 1 · kernels: sums down to a shape, and reductions that NumPy lacks or computes otherwise.
+"""Layer 1 · kernels: reductions that NumPy lacks or computes otherwise.
 
 ``dim`` is a tuple of axes in reductions and one axis in running ones. A reduction over no axis at
 all, as that of an array without dimensions, leaves every element as it is.
@@ -12,6 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from wengert.kernels.sums import dots, running_sums, sums
 
 __all__ = [
     "along",
@@ -33,8 +35,6 @@ __all__ = [
     "shift",
     "std",
     "std_mean",
-    "sum_to",
-    "total",
     "truth",
     "var",
     "var_mean",
@@ -45,25 +45,9 @@ __all__ = [
 Dims = tuple[int, ...]
 
 # NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
-_sum: Any = np.add.reduce
 _product: Any = np.multiply.reduce
 _largest: Any = np.maximum.reduce
 _smallest: Any = np.minimum.reduce
-
-
-def total(self: Any) -> Any:
-    """The sum of all elements."""
-    return _sum(self, axis=None)
-
-
-def sum_to(self: Any, shape: Dims) -> Any:
-    """The sum over the dimensions along which an array of `shape` would be repeated."""
-    if self.shape == shape:
-        return self
-    lead = self.ndim - len(shape)
-    within = [i + lead for i, n in enumerate(shape) if n == 1 != self.shape[i + lead]]
-    axes = (*range(lead), *within)
-    return _sum(self, axis=axes, keepdims=True).reshape(shape)[()]
 
 
 def widened(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -101,13 +85,13 @@ def _divided(self: Any, count: float) -> Any:
 @widened
 def mean_all(self: Any) -> Any:
     """The mean of all elements; NaN over none."""
-    return _divided(_sum(self, axis=None), self.size)
+    return _divided(sums(self, None), self.size)
 
 
 @widened
 def mean(self: Any, dim: Dims, keepdim: bool) -> Any:
     """The means along dimensions; NaN over no elements."""
-    return _divided(_sum(self, axis=dim, keepdims=keepdim), _extent(self, dim))
+    return _divided(sums(self, dim, keepdim), _extent(self, dim))
 
 
 def prod(self: Any, dim: Dims, keepdim: bool) -> Any:
@@ -117,7 +101,7 @@ def prod(self: Any, dim: Dims, keepdim: bool) -> Any:
 
 def count(self: Any, dim: Dims) -> Any:
     """The number of elements that are not 0."""
-    return _sum(self != 0, axis=dim, dtype=np.int64)
+    return np.add.reduce(self != 0, axis=dim, dtype=np.int64)
 
 
 def truth(self: Any, dim: Dims, keepdim: bool, every: bool) -> Any:
@@ -205,12 +189,17 @@ def _squares(self: Any) -> Any:
 def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     n = _extent(self, dim)
     # two passes: the one-pass formula cancels where the mean is large
-    centre = _divided(_sum(self, axis=dim, keepdims=True), n)
+    centre = _divided(sums(self, dim, True), n)
     # invalid: infinities have no distance from their mean
     with np.errstate(invalid="ignore"):
         apart = self - centre
-        squares = _squares(apart)
-    spread = _divided(_sum(squares, axis=dim, keepdims=keepdim), n - correction)
+        spread = sums(_squares(apart), dim, keepdim)
+        if n:
+            # what the mean was rounded by: T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for
+            # computing the sample variance", The American Statistician 37 (1983), 242-247
+            spread = spread - _squares(sums(apart, dim, keepdim)) / n
+            spread = np.maximum(spread, 0)
+    spread = _divided(spread, n - correction)
     if not keepdim:
         centre = centre.reshape(spread.shape)[()]
     return spread, centre
@@ -247,21 +236,21 @@ def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
     if ord == 2:
         if len(dim) == self.ndim and self.flags.c_contiguous and not keepdim:
             flat = self.reshape(-1)
-            return np.sqrt(np.vdot(flat, flat).real)
-        return np.sqrt(_sum(_squares(self), axis=dim, keepdims=keepdim))
+            return np.sqrt(dots(flat, flat).real)
+        return np.sqrt(sums(_squares(self), dim, keepdim))
     if ord == 0:
-        return _sum(self != 0, axis=dim, keepdims=keepdim, dtype=self.real.dtype)
+        return sums((self != 0).astype(self.real.dtype), dim, keepdim)
     size = np.absolute(self)
     if ord == math.inf:
         return _largest(size, axis=dim, keepdims=keepdim)
     if ord == -math.inf:
         return _smallest(size, axis=dim, keepdims=keepdim)
     if ord == 1:
-        return _sum(size, axis=dim, keepdims=keepdim)
+        return sums(size, dim, keepdim)
     # divide: 0 has an infinite power below 0
     with np.errstate(divide="ignore"):
         powers = np.power(size, ord)
-        return np.power(_sum(powers, axis=dim, keepdims=keepdim), 1 / ord)
+        return np.power(sums(powers, dim, keepdim), 1 / ord)
 
 
 @widened
@@ -275,7 +264,7 @@ def logsumexp(self: Any, dim: Dims, keepdim: bool) -> Any:
     top = np.where(np.isfinite(top), top, top.dtype.type(0))
     # divide: the logarithm of an empty sum; invalid: infinite elements
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        result = np.log(_sum(np.exp(self - top), axis=dim, keepdims=keepdim))
+        result = np.log(sums(np.exp(self - top), dim, keepdim))
     return result + (top if keepdim else top.reshape(result.shape))
 
 
@@ -286,22 +275,23 @@ def _flipped(self: Any, dim: int) -> Any:
     return self[(slice(None),) * dim + (slice(None, None, -1),)]
 
 
-def _accumulated(ufunc: Any, self: Any, dim: int, reverse: bool) -> Any:
+def _accumulated(accumulate: Any, self: Any, dim: int, reverse: bool) -> Any:
     if self.ndim == 0:
         return self.copy()
     if not reverse:
-        return ufunc.accumulate(self, axis=dim)
-    return _flipped(ufunc.accumulate(_flipped(self, dim), axis=dim), dim)
+        return accumulate(self, dim)
+    return _flipped(accumulate(_flipped(self, dim), dim), dim)
 
 
+@widened
 def cumsum(self: Any, dim: int, reverse: bool) -> Any:
     """Sums of all elements up to each one, or with `reverse` from each one on."""
-    return _accumulated(np.add, self, dim, reverse)
+    return _accumulated(running_sums, self, dim, reverse)
 
 
 def cumprod(self: Any, dim: int, reverse: bool) -> Any:
     """Products of all elements up to each one, or with `reverse` from each one on."""
-    return _accumulated(np.multiply, self, dim, reverse)
+    return _accumulated(np.multiply.accumulate, self, dim, reverse)
 
 
 def shift(self: Any, dim: int, by: int, fill: float) -> Any:

@@ -57,7 +57,9 @@ def logcumsumexp(self: Any, dim: int) -> Any:
         return self.copy()
     if self.dtype.kind == "c":
         return np.moveaxis(_complex_logcumsumexp(np.moveaxis(self, dim, 0)), 0, dim)
-    return np.logaddexp.accumulate(self, axis=dim)
+    # what is lost in each step adds up
+    wide = self.astype(np.promote_types(self.dtype, np.float64), copy=False)
+    return np.logaddexp.accumulate(wide, axis=dim).astype(self.dtype, copy=False)
 
 
 def _complex_logcumsumexp(x: Any) -> Any:

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["nansum"]
+from wengert.kernels.sums import sums
 
-_sum: Any = np.add.reduce
+__all__ = ["nansum"]
 
 
 def nansum(self: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
     """The sums along dimensions, in which a NaN counts as 0."""
     # invalid: infinities of both signs
     with np.errstate(invalid="ignore"):
-        total = _sum(self, axis=dim, keepdims=keepdim)
+        total = sums(self, dim, keepdim)
         if np.isnan(total).any():
-            total = _sum(np.where(self == self, self, 0), axis=dim, keepdims=keepdim)
+            total = sums(np.where(self == self, self, 0), dim, keepdim)
     return total

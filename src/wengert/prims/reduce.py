@@ -13,6 +13,7 @@ import numpy as np
 
 from wengert.kernels import reduce as kernels
 from wengert.kernels import scan
+from wengert.kernels.sums import sum_to, sums, total
 from wengert.prims.families import constant, general, linear, reduction
 from wengert.prims.record import case
 
@@ -34,7 +35,7 @@ def _extent(shape: tuple[int, ...], dim: tuple[int, ...]) -> int:
 
 linear(
     "sum_to",
-    kernels.sum_to,
+    sum_to,
     params=("shape",),
     vjp=lambda F, g, self_shape: F.expand(g, shape=self_shape),
     node="SumBackward1",
@@ -43,14 +44,14 @@ linear(
 )
 linear(
     "sum",
-    kernels.total,
+    total,
     vjp=lambda F, g, self_shape: F.expand(g, shape=self_shape),
     cases=_WHOLE,
     doc="the sum of all elements",
 )
 reduction(
     "sum_dim",
-    lambda self, dim, keepdim: np.add.reduce(self, axis=dim, keepdims=keepdim),
+    sums,
     vjp=lambda F, g, self_shape, dim, keepdim: spread(F, g, self_shape, dim, keepdim),
     node="SumBackward1",
     doc="the sum along dimensions",

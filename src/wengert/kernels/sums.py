@@ -1,0 +1,169 @@
+"""Layer 1 · kernels: sums, to a shape or along dimensions, that keep their digits.
+
+NOTE [long sums]
+NumPy adds in pairs along the dimension that is next in memory, and one after the other along all
+others, where the error grows with their number. Such a dimension is folded here: its parts are
+added to each other as wholes, until few are left, which is quicker, too, for it goes through the
+memory in long runs. What has two bytes is summed in float32 and rounded once.
+
+References
+----------
+N. J. Higham, "The accuracy of floating point summation", SIAM Journal on Scientific Computing 14
+(1993), 783-799.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["column_sums", "dots", "row_sums", "running_sums", "sum_to", "sums", "total"]
+
+Dims = tuple[int, ...]
+
+# NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
+_sum: Any = np.add.reduce
+
+_LITTLE = 16
+_SMALL = 1024
+"""Up to this size an array is summed as it is."""
+_FEW = 64
+"""So many numbers are added one after the other."""
+_BLOCK = 128
+"""Running sums are taken within so many numbers."""
+_PART = 1 << 21
+"""The number of elements that are folded at a time, so that what is made of them stays close by."""
+_ROW = 4096
+"""BLAS adds up rows of this length, and of twice that."""
+
+
+def total(self: Any) -> Any:
+    """The sum of all elements."""
+    return _sum(self, None) if self.size <= _LITTLE else _many(self, None, False)
+
+
+def sums(self: Any, dim: Dims | None, keepdim: bool = False) -> Any:
+    """The sums along dimensions, or of all elements (see NOTE [long sums])."""
+    if self.size <= _LITTLE:
+        return _sum(self, dim, None, None, keepdim)
+    return _many(self, dim, keepdim)
+
+
+def sum_to(self: Any, shape: Dims) -> Any:
+    """The sum over the dimensions along which an array of `shape` would be repeated."""
+    if self.shape == shape:
+        return self
+    lead = self.ndim - len(shape)
+    within = [i + lead for i, n in enumerate(shape) if n == 1 != self.shape[i + lead]]
+    axes = (*range(lead), *within)
+    if self.size <= _LITTLE:
+        return _sum(self, axes, None, None, True).reshape(shape)[()]
+    return _many(self, axes, True).reshape(shape)[()]
+
+
+def _many(self: Any, dim: Dims | None, keepdim: bool) -> Any:
+    dtype = self.dtype
+    if dtype.kind in "biu":
+        return _sum(self, dim, None, None, keepdim)
+    if dtype.itemsize == 2:
+        # infinite where the sum of numbers of two bytes is
+        with np.errstate(over="ignore"):
+            return sums(self.astype(np.float32), dim, keepdim).astype(dtype)
+    if self.size > _SMALL:
+        for axis in _slow(self, range(self.ndim) if dim is None else dim):
+            self = _folded(self, axis)
+    return _sum(self, dim, None, None, keepdim)
+
+
+def _slow(self: Any, dim: Any) -> list[int]:
+    """The dimensions along which NumPy would add many elements one after the other."""
+    steps = self.strides
+    axes = sorted((i for i, n in enumerate(self.shape) if n > 1), key=lambda i: abs(steps[i]))
+    slow, count, run = [], 1, None
+    for i in axes:
+        if i not in dim:
+            run = 0
+        elif run is None or steps[i] == run:
+            # the next in memory, or those that continue it
+            run = steps[i] * self.shape[i]
+            continue
+        else:
+            slow.append(i)
+            count *= self.shape[i]
+    return slow if count > _FEW else []
+
+
+def _folded(self: Any, axis: int) -> Any:
+    """Sums over parts of a dimension, of which few are left."""
+    n = self.shape[axis]
+    lead = (slice(None),) * axis
+    step = max(_FEW, _PART * n // self.size)
+    if n > 2 * step:
+        parts = [_folded(self[(*lead, slice(i, i + step))], axis) for i in range(0, n, step)]
+        self = np.concatenate([_sum(part, axis, None, None, True) for part in parts], axis)
+        return _folded(self, axis)
+    while n > 2 * _FEW:
+        count = max(n // _FEW, _FEW)
+        whole = n - n % count
+        shape = (*self.shape[:axis], whole // count, count, *self.shape[axis + 1 :])
+        folded = _sum(self[(*lead, slice(whole))].reshape(shape), axis)
+        folded[(*lead, slice(n - whole))] += self[(*lead, slice(whole, None))]
+        self, n = folded, count
+    # all of them, for the next dimension to be as small
+    return _sum(self, axis, None, None, True)
+
+
+def column_sums(rows: Any) -> Any:
+    """The sums of the columns of a matrix."""
+    count = rows.shape[0]
+    return sums(rows, (0,)) if count > _ROW else np.ones(count, rows.dtype).dot(rows)
+
+
+def row_sums(rows: Any) -> Any:
+    """The sums of the rows of a matrix."""
+    length = rows.shape[-1]
+    return _sum(rows, -1) if length > 2 * _ROW else rows.dot(np.ones(length, rows.dtype))
+
+
+def dots(rows: Any, others: Any) -> Any:
+    """The scalar products along the last dimension, with the first factor conjugated."""
+    length = rows.shape[-1]
+    if length <= 2 * _ROW:
+        return np.vecdot(rows, others)
+    whole = length - length % _ROW
+    shape = (*rows.shape[:-1], whole // _ROW, _ROW)
+    heads = (array[..., :whole].reshape(shape) for array in (rows, others))
+    total = _sum(np.vecdot(*heads), -1)
+    return total + np.vecdot(rows[..., whole:], others[..., whole:]) if whole < length else total
+
+
+def running_sums(self: Any, dim: int) -> Any:
+    """The sums of all elements along a dimension up to each one.
+
+    Those of single precision are taken within parts, and what comes before a part is summed in
+    double precision.
+    """
+    n, dtype = self.shape[dim], self.dtype
+    if (
+        n <= 2 * _BLOCK
+        or dtype.kind not in "fc"
+        or dtype.itemsize > (4 if dtype.kind == "f" else 8)
+    ):
+        return np.add.accumulate(self, axis=dim)
+    result = np.empty_like(self)
+    parts, lead = n // _BLOCK, (slice(None),) * dim
+    whole = parts * _BLOCK
+    shape = (*self.shape[:dim], parts, _BLOCK, *self.shape[dim + 1 :])
+    inner = result[(*lead, slice(whole))].reshape(shape, copy=False)
+    np.add.accumulate(self[(*lead, slice(whole))].reshape(shape), axis=dim + 1, out=inner)
+    wide = np.promote_types(dtype, np.float64)
+    before = np.zeros((*self.shape[:dim], parts + 1, *self.shape[dim + 1 :]), wide)
+    ends = inner[(*lead, slice(None), -1)]
+    np.add.accumulate(ends, axis=dim, dtype=wide, out=before[(*lead, slice(1, None))])
+    before = before.astype(dtype)
+    inner += np.expand_dims(before[(*lead, slice(-1))], dim + 1)
+    rest = result[(*lead, slice(whole, None))]
+    np.add.accumulate(self[(*lead, slice(whole, None))], axis=dim, out=rest)
+    rest += before[(*lead, slice(-1, None))]
+    return result
