@@ -11,6 +11,7 @@
 #include <Python.h>
 #include <fenv.h>
 #include <float.h>
+#include <math.h>
 #include <numpy/arrayobject.h>
 #include <numpy/arrayscalars.h>
 #include <numpy/npy_math.h>
@@ -46,6 +47,26 @@ static inline int wg_kind(PyObject* value) {
     }
     if (Py_IS_TYPE(value, &PyFloatArrType_Type)) return NPY_FLOAT;
     return Py_IS_TYPE(value, &PyDoubleArrType_Type) ? NPY_DOUBLE : -1;
+}
+
+#define WG_FINITE(T, FABS, MAXIMUM)                                                         \
+    do {                                                                              \
+        const T* x = (const T*)PyArray_DATA((PyArrayObject*)value);                   \
+        int bad = 0;                                                                  \
+        for (npy_intp i = 0; i < n; i++) bad |= !(FABS(x[i]) <= MAXIMUM);             \
+        return !bad;                                                                  \
+    } while (0)
+
+/* Whether all elements are finite; -1 where NumPy must tell. */
+static inline int wg_finite(PyObject* value) {
+    int kind = wg_kind(value);
+    if (kind < 0) return -1;
+    if (!PyArray_CheckExact(value))
+        return isfinite(kind == NPY_FLOAT ? PyArrayScalar_VAL(value, Float) : PyArrayScalar_VAL(value, Double));
+    if (!PyArray_ISCARRAY_RO((PyArrayObject*)value)) return -1;
+    npy_intp n = PyArray_SIZE((PyArrayObject*)value);
+    if (kind == NPY_FLOAT) WG_FINITE(float, fabsf, FLT_MAX);
+    WG_FINITE(double, fabs, DBL_MAX);
 }
 
 /* Whether two values that have a kind have one shape; a scalar has none. */

@@ -22,7 +22,9 @@ ROOT = HERE.parent
 TAPE = ROOT / "src" / "wengert" / "tape"
 INTO = ROOT / "src" / "wengert" / "native"
 WORK = ROOT / "build" / "native"
-MODULES = ("accumulate", "backward", "base", "engine", "masked", "record", "views")
+MODULES = (
+    *("accumulate", "anomaly", "backward", "base", "engine", "masked", "record", "sites", "views"),
+)
 """Compiled as they are; what else is hot is written by generate.py."""
 FLAGS = [] if sys.platform == "win32" else ["-O3", "-g0"]
 # nothing asks the C library for errors, and loops have no branches that could trap

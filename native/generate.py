@@ -20,7 +20,7 @@ from typing import Any
 from wengert.prims.record import Primitive
 from wengert.prims.whole import TABLE
 from wengert.tape.compiled import signature_of
-from wengert.tape.steps import Steps, is_common, number_form, parts, saved_slots
+from wengert.tape.steps import Steps, is_common, number_form, parts, saved_slots, saves_tensors
 
 HEAD = Path(__file__).with_name("recorded.pxi").read_text(encoding="utf-8")
 USED = """
@@ -106,6 +106,7 @@ class _Typed(Steps):
 
     def __init__(self, prim: Primitive, tag: str = "") -> None:
         super().__init__(prim, tag)
+        self.place = "_at", "_code"
         self.called: list[str] = []
         """Declarations of the rules that are called, and not written in line."""
 
@@ -129,6 +130,9 @@ class _Typed(Steps):
 
     def tensor(self, i: int) -> str:
         return f"t{i}"
+
+    def sited(self) -> list[str]:
+        return ["_code = wg_place(LEADS, &_at)"] if saves_tensors(self.prim) else []
 
     def opened(self) -> list[str]:
         args = self.prim.args
@@ -170,7 +174,8 @@ class _Typed(Steps):
     def declared(self) -> list[str]:
         """The types of the variables of a recorder."""
         node = [f"cdef {_node(self.prim)} _node{self.tag}"] if self.traced else []
-        return [*[f"cdef TensorBase t{i}" for i in range(len(self.prim.args))], *node]
+        place = ["cdef long long _at"] if saves_tensors(self.prim) else []
+        return [*[f"cdef TensorBase t{i}" for i in range(len(self.prim.args))], *node, *place]
 
 
 def _node(prim: Primitive) -> str:

@@ -10,7 +10,7 @@ from wengert.tape.views cimport attach_view, attach_views
 
 from wengert.interp.eager import K
 from wengert.prims.table import TABLE
-from wengert.tape import base, masked, modes, node as nodes, rules
+from wengert.tape import base, masked, modes, node as nodes, rules, sites
 
 cnp.import_array()
 
@@ -34,9 +34,60 @@ cdef extern from *:
         if (PyContextVar_Get(variable, Py_None, &value) < 0) return NULL;
         return value;
     }
+    /* Whether the user's frame is outside of one that runs `code`: 1, 0, or -1 with an error. */
+    static CYTHON_INLINE int wg_leads(PyObject* leads, PyCodeObject* code) {
+        PyObject* leading = PyDict_GetItemWithError(leads, code->co_filename);
+        if (leading == NULL && !PyErr_Occurred()) {
+            /* not met before: True and False outlive this */
+            leading = PyObject_GetItem(leads, code->co_filename);
+            Py_XDECREF(leading);
+        }
+        return leading == NULL ? -1 : leading == Py_True;
+    }
+    /* The code of the user's innermost frame, and where it is: see NOTE [sites]. The interpreter
+       need not make a frame object to be asked, where its structures are known. */
+    #if PY_VERSION_HEX < 0x030D0000
+    #ifndef Py_BUILD_CORE
+    #define Py_BUILD_CORE 1
+    #endif
+    #include "internal/pycore_frame.h"
+    static PyObject* wg_place(PyObject* leads, long long* at) {
+        _PyInterpreterFrame* frame = PyThreadState_Get()->cframe->current_frame;
+        *at = 0;
+        for (; frame != NULL; frame = frame->previous) {
+            if (_PyFrame_IsIncomplete(frame)) continue;
+            int leading = wg_leads(leads, frame->f_code);
+            if (leading < 0) return NULL;
+            if (leading) continue;
+            *at = _PyInterpreterFrame_LASTI(frame) * (long long)sizeof(_Py_CODEUNIT);
+            return Py_NewRef((PyObject*)frame->f_code);
+        }
+        Py_RETURN_NONE;
+    }
+    #else
+    static PyObject* wg_place(PyObject* leads, long long* at) {
+        PyFrameObject* frame = PyEval_GetFrame();
+        Py_XINCREF(frame);
+        *at = 0;
+        while (frame != NULL) {
+            PyCodeObject* code = PyFrame_GetCode(frame);
+            int leading = wg_leads(leads, code);
+            if (leading == 0) {
+                *at = PyFrame_GetLasti(frame);
+                Py_DECREF(frame);
+                return (PyObject*)code;
+            }
+            Py_DECREF(code);
+            Py_SETREF(frame, leading < 0 ? NULL : PyFrame_GetBack(frame));
+            if (leading < 0) return NULL;
+        }
+        Py_RETURN_NONE;
+    }
+    #endif
     """
     object wg_new(object base, object cls, object empty)
     object wg_mode(object variable)
+    object wg_place(object leads, long long* at)
 
 # under the names that they have in Python
 cdef object F = K
@@ -55,6 +106,8 @@ cdef object apply_rules = rules.apply_rules
 cdef object mark = masked.mark
 cdef object unmasked = masked.unmasked
 cdef object sum_to = K.sum_to
+cdef object LEADS = sites.LEADS
+cdef object NUMBERS = frozenset({float, int})
 cdef tuple FREED_CELL = (-1, None)
 cdef list INVALID = masked.INVALID
 

@@ -11,7 +11,7 @@ from wengert.base.errors import describe
 from wengert.tape.base import LEAF, TensorBase
 from wengert.tape.node import Unrecorded, edge_of, target_of
 from wengert.tape.paths import Paths, Reach, flat_nodes, node_of, same_edge, trouble
-from wengert.tape.sites import shown
+from wengert.tape.sites import line_of
 
 __all__ = ["Explanation", "explain"]
 
@@ -116,7 +116,7 @@ def _with_path(output: Any, input: Any, reach: Reach, paths: Paths) -> Explanati
         found = _trouble(node) if node in paths.between else None
         if found is not None:
             lines[0] = f"A path leads from {ends}, but no gradient can be computed."
-            site = shown(None if node.ext is None else node.ext.site)
+            site = line_of(node)
             lines += found[1]
             if site:
                 lines.append(f"{node.label} was recorded at {site}")

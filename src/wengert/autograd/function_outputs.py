@@ -14,6 +14,7 @@ from wengert.tape.inplace import bump, write_through_view
 from wengert.tape.modes import current_mode
 from wengert.tape.node import USER_CODE, edge_of, next_sequence
 from wengert.tape.saving import keeps_aside, stand_in
+from wengert.tape.sites import mark
 from wengert.tape.views import (
     MADE_IN_FUNCTION,
     MADE_UNRECORDED,
@@ -91,6 +92,7 @@ def _made_in_forward(tensor: Any) -> bool:
 
 def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]) -> None:
     node.seq = next_sequence()
+    mark(node)
     node._positions = tuple(positions)
     node._inputs_meta = tuple((t.payload.shape, t.payload.dtype) for t in tensors)
     node._inputs_levels = levels_of(*[t.payload for t in tensors]).values()
@@ -129,7 +131,7 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
     USER_CODE.add(node)
     mode = current_mode()
     if mode is not None and mode.anomaly is not None:
-        node.extra().site = mode.anomaly.site()
+        node.site = mode.anomaly.site()
 
 
 def _is_dirty(node: Any, tensor: Any) -> bool:

@@ -14,13 +14,13 @@ from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, OutputEdge, TensorBase
 from wengert.tape.node import Node, edge_of
 from wengert.tape.saving import Guarded, Packed
-from wengert.tape.sites import shown
+from wengert.tape.sites import line_of
 
 __all__ = ["MemoryReport", "memory_report"]
 
 _ROLES = ("parameters", "gradients", "saved", "tensors")
 # of a node itself, or seen as edges and sizes
-_OWN = frozenset({"__weakref__", "__dict__", "edges", "ext", "seq", "shapes", "versions"})
+_OWN = frozenset({"__weakref__", "__dict__", "edges", "ext", "seq", "shapes", "site", "versions"})
 
 
 class _Memory(NamedTuple):
@@ -86,7 +86,7 @@ class MemoryReport:
                 root.label,
                 len(found),
                 sum(memory.array.nbytes for node in found for memory in saved.get(node, ())),
-                shown(None if root.ext is None else root.ext.site),
+                line_of(root),
             )
             for root, found in reached.items()
         )

@@ -68,7 +68,6 @@ def modified_in_place(
         f"  changed by {cell[1] or 'an in-place operation'}"
         f"{f': {written_at}' if written_at else ''}\n"
         "  Use an operation that is not in place, or clone() the tensor before changing it."
-        + ("" if saved_at else " Within autograd.detect_anomaly() both lines are shown.")
     )
 
 

@@ -21,7 +21,6 @@ from wengert.compiler.environment import Environment
 from wengert.compiler.explanation import Explanation
 from wengert.compiler.lifted import LiftedEntry, LiftedEnvironment, capture_lifted, kinds_of
 from wengert.compiler.quick import MISS, quick_call
-from wengert.compiler.trace import prepare_sites
 from wengert.compiler.tree import Missing
 from wengert.tape.modes import NO_GRAD, current_mode
 
@@ -466,6 +465,5 @@ def compile(
         return functools.partial(compile, **settings, disable=disable)
     if disable or backend == "eager":
         return model
-    prepare_sites()
     chosen = Options(_backend(backend), fastmath, fullgraph, **asked, threads=threads, limit=limit)
     return Compiled(model, chosen, settings)

@@ -44,7 +44,7 @@ def is_returned(code: CodeType) -> bool:
     """
     frame: Any = sys._getframe(1)
     asked = ""
-    while frame is not None and frame.f_code.co_filename in OURS:
+    while frame is not None and OURS[frame.f_code.co_filename]:
         asked, frame = frame.f_code.co_name, frame.f_back
     if (
         asked not in _READS
@@ -64,7 +64,7 @@ def is_returned(code: CodeType) -> bool:
 
 def _is_called_by_us(frame: Any) -> bool:
     above = frame.f_back
-    return above is not None and above.f_code.co_filename in OURS
+    return above is not None and OURS[above.f_code.co_filename]
 
 
 def _is_handed_back(instructions: list[Any]) -> bool:

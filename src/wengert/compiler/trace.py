@@ -32,7 +32,7 @@ from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
 from wengert.tape.inplace import YIELD_BOOLS
 from wengert.tape.node import Node, next_sequence
-from wengert.tape.sites import OURS, prepare
+from wengert.tape.sites import OURS
 
 __all__ = ["Trace"]
 
@@ -195,7 +195,7 @@ class Trace:
         """The line of the user's program that is running."""
         frame: Any = sys._getframe(1)
         while frame is not None:
-            if frame.f_code.co_filename not in OURS:
+            if not OURS[frame.f_code.co_filename]:
                 return frame.f_code.co_filename, frame.f_lineno
             frame = frame.f_back
         return None
@@ -464,9 +464,3 @@ class _Bound:
             return run(prim, tuple(self._trace.symbol(arg) for arg in args), params)
 
         return call
-
-
-def prepare_sites() -> None:
-    """Know which files are the library's own."""
-    if not OURS or not any("compiler" in name for name in OURS):
-        prepare()

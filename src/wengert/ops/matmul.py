@@ -12,6 +12,7 @@ from wengert.base.shapes import broadcast
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.out import into
 from wengert.ops.shape import in_shape
+from wengert.tape.base import TensorBase
 from wengert.tape.modes import mixes_dtypes
 from wengert.tape.record import T
 
@@ -314,10 +315,15 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     """
     if out is not None:
         return into(out, matmul(input, other), "matmul")
-    x, y = operand(input, "matmul"), operand(other, "matmul", "other", 2)
-    n, m = x.payload.ndim, y.payload.ndim
+    x = input if isinstance(input, TensorBase) else operand(input, "matmul")
+    y = other if isinstance(other, TensorBase) else operand(other, "matmul", "other", 2)
+    a, b = x.payload, y.payload
+    n, m = a.ndim, b.ndim
     if n == 2 and m == 2:
-        return matrices(x, y)
+        # as `matrices`, written out for speed
+        if a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype.kind == "b":
+            check_matrices(a, b)
+        return T.mm(x, y)
     if n == 2 and m == 1:
         return _mv(x, y)
     if n == 1 and m == 1:

@@ -16,10 +16,17 @@ from wengert.tape.record import T, record
 def _unary(name: str, given: str, result: str) -> Callable[..., Any]:
     prim = TABLE[name]
 
+    compute: Callable[[Any], Any]
+
+    def first(input: Any) -> Any:
+        nonlocal compute
+        compute = getattr(T, name)
+        return compute(input)
+
+    compute = first
+
     def function(input: Any, *, out: Any = None) -> Any:
-        if out is None:
-            return getattr(T, name)(input)
-        return into(out, getattr(T, name)(input), name)
+        return compute(input) if out is None else into(out, compute(input), name)
 
     example = f"wg.{name}(wg.tensor({given}))"
     return _documented(

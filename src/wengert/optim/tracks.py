@@ -18,6 +18,7 @@ import numpy as np
 from wengert.base import errors
 from wengert.optim.blocks import Plan
 from wengert.tape.base import TensorBase
+from wengert.tape.sites import place
 from wengert.tape.views import refresh_views
 
 __all__ = ["Row", "Track", "check_kept"]
@@ -160,16 +161,17 @@ class Track:
                 )
                 numbers.append(c)
         self._plan.run(rule, options, grads, numbers)
-        for place, (key, tensors) in enumerate(zip(self._keys, self._numbers, strict=True)):
-            values = self._values[place] = after[key]
+        where = place()
+        for i, (key, tensors) in enumerate(zip(self._keys, self._numbers, strict=True)):
+            values = self._values[i] = after[key]
             for tensor, value in zip(tensors, values, strict=True):
                 if tensor.payload.__class__ is np.ndarray:
                     tensor.payload[...] = value
                 else:
                     tensor.payload = value
-                _note_write(tensor)
+                _note_write(tensor, where)
         for tensor in self._written:
-            _note_write(tensor)
+            _note_write(tensor, where)
         for param, _, _, _ in self._entries:
             ext = param.ext
             if ext.views is not None or ext.base is not None:
@@ -179,16 +181,14 @@ class Track:
             self._states = None
 
 
-def _note_write(tensor: Any) -> None:
-    """As `wengert.tape.inplace.bump`, where no mode looks on."""
+def _note_write(tensor: Any, where: Any) -> None:
+    """As `wengert.tape.inplace.bump`, at one place for all."""
     vc = tensor.vc
     if vc is None:
-        tensor.vc = [1, "step"]
-        return
-    vc[0] += 1
-    vc[1] = "step"
-    if len(vc) > 2:
-        del vc[2:]
+        tensor.vc = [1, "step", where]
+    else:
+        vc[0] += 1
+        vc[1:] = "step", where
 
 
 def check_kept(param: Any, state: dict[str, Any], names: Sequence[str]) -> None:

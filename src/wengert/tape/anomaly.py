@@ -11,18 +11,28 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, OutputEdge, TensorBase
+from wengert.tape.finite import are_finite
 from wengert.tape.modes import MODE, Mode
-from wengert.tape.node import Node, NodeExtra
+from wengert.tape.node import Node
 from wengert.tape.record import T
 from wengert.tape.saving import Packed
-from wengert.tape.sites import Site, prepare, shown, site_here, traceback_of, warn_at
+from wengert.tape.sites import (
+    Frames,
+    Site,
+    line_of,
+    shown,
+    site_here,
+    site_of,
+    traceback_of,
+    warn_at,
+)
+from wengert.tape.sums import is_finite
 
 __all__ = ["Anomaly", "AnomalyWatch"]
 
@@ -37,8 +47,10 @@ class Anomaly:
     """
 
     def __init__(self, check_nan: bool) -> None:
-        prepare()
         self.check_nan = check_nan
+        self.looking = check_nan
+        """Whether results of the forward pass are looked at: until the first is found."""
+        self.frames = Frames()
         self._first = ""
         self._infinite = ""
         self.running: Node | None = None
@@ -48,22 +60,26 @@ class Anomaly:
         node = self.running
         if node is None:
             return site_here()
-        return site_here((node.name(), _site_of(node)))
+        return site_here((node.name(), site_of(node)))
 
     # -- forward ----------------------------------------------------------------------------------
 
-    def note(self, node: Any) -> None:
-        """Note on a new node where the program is; called by the operation."""
-        if node.ext is None:
-            node.ext = NodeExtra()
-        node.ext.site = self.site() if self.running else site_here(None, 2)
+    def note(
+        self, node: Any, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any], out: Any
+    ) -> None:
+        """Note on a new node where the program is, and look at the result."""
+        if self.running is not None:
+            node.site = self.site()
+            return
+        node.site = self.frames.take(), None
+        if self.looking and not is_finite(out.payload):
+            self._judge_result(prim, args, params, out.payload)
 
     def look(
         self, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any], out: Any
     ) -> None:
-        """Look at the result of an operation of the forward pass, until something is found."""
-        looking = self.check_nan and not self._first and self.running is None
-        if looking and not _finite(out.payload):
+        """Look at a result of the forward pass that has no node, until something is found."""
+        if self.looking and self.running is None and not is_finite(out.payload):
             self._judge_result(prim, args, params, out.payload)
 
     def record(
@@ -79,8 +95,8 @@ class Anomaly:
         edge = outs[0].edge
         if edge is not None and edge is not LEAF:
             node = edge.node if edge.__class__ is OutputEdge else edge
-            if node.ext is None or node.ext.site is None:
-                self.note(node)
+            if site_of(node) is None:
+                node.site = self.site()
         for out in outs:
             self.look(prim, args, params, out)
         return results
@@ -93,13 +109,14 @@ class Anomaly:
         bad = np.isnan(payload)
         if any(_has(np.isnan, value) for value in values) or not bad.any():
             # what is infinite because an argument was is meant
-            if any(not _all_finite(value) for value in values):
+            if any(not are_finite(value) for value in values):
                 return
             bad = ~np.isfinite(payload)
         index = _first_index(bad)
         site = self.site()
         there = ", ".join(_value_at(value, bad.shape, index) for value in values)
         name = prim.name.removesuffix("_scalar")
+        self.looking = False
         self._first = (
             f"the first value of the forward pass that is not finite: {name} gave "
             f"{np.asarray(payload)[index]} at element {index}, from {there or 'its arguments'}\n"
@@ -115,7 +132,7 @@ class Anomaly:
         parts = g if node.several else (g,)
         arrays = [getattr(part, "payload", part) for part in parts if part is not None]
         if not bad.any():
-            if not self._infinite and all(map(_all_finite, arrays)):
+            if not self._infinite and all(map(are_finite, arrays)):
                 self._infinite = (
                     "the first gradient that is infinite: "
                     f"{_where(node, i, payload, arrays, np.isinf(payload))}"
@@ -146,7 +163,7 @@ class Anomaly:
 
     def tell(self, node: Any) -> None:
         """Say where the node was recorded, in PyTorch's words."""
-        site = _site_of(node)
+        site = site_of(node)
         if site is None:
             text = (
                 "No forward pass information available. Enable detect anomaly during forward pass "
@@ -175,47 +192,25 @@ class AnomalyWatch:
         self.met.append(node)
         anomaly = self.anomaly
         anomaly.running = node
+        raw = self.raw
         try:
-            grads = node.step(g, keep, edges, self.raw)
+            if g.__class__ is np.ndarray and raw:
+                grads = node.apply(g, keep, edges)
+            else:
+                grads = node.step(g, keep, edges, raw)
         except Exception:
             anomaly.tell(node)
             raise
         if anomaly.check_nan:
-            for grad in grads:
+            for i, grad in enumerate(grads):
                 if grad is not None:
-                    payload = grad if self.raw else grad.payload
-                    if not _finite(payload):
-                        place = next(i for i, part in enumerate(grads) if part is grad)
-                        anomaly.judge(node, place, payload, g)
+                    payload = grad if raw else grad.payload
+                    if not is_finite(payload):
+                        anomaly.judge(node, i, payload, g)
         return grads
 
     def finished(self, node: Any, pending: dict[Any, Any]) -> None:
         """Nothing has to be done after a node."""
-
-
-def _site_of(node: Any) -> Site | None:
-    return None if node.ext is None else node.ext.site
-
-
-def _finite(payload: Any) -> bool:
-    """Whether all is finite, almost at the price of one multiplication and sum."""
-    if payload.__class__ is np.ndarray:
-        dtype = payload.dtype
-        if dtype is _F32 or dtype is _F64:
-            flat = payload if payload.ndim == 1 else payload.ravel()
-            # a sum, of squares where that is the quicker one; if it overflows we look again
-            total = sum(flat.tolist()) if flat.size < _FEW else flat.dot(flat)
-            return isfinite(total) or _all_finite(payload)
-        return dtype.kind not in "fc" or _all_finite(payload)
-    return not isinstance(payload, np.inexact) or bool(payload - payload == 0)
-
-
-_FEW = 24
-_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
-
-
-def _all_finite(value: Any) -> bool:
-    return not _has(lambda array: ~np.isfinite(array), value)
 
 
 def _has(test: Any, value: Any) -> bool:
@@ -255,5 +250,5 @@ def _where(node: Any, i: int, payload: Any, arrays: list[Any], bad: Any) -> str:
         saved = getattr(saved, "payload", saved)
         if saved is not None and np.shape(saved) == payload.shape:
             known.append(f"{name} {np.asarray(saved)[index]}")
-    line = shown(_site_of(node))
+    line = line_of(node)
     return f"{node.name()}, element {index}: {', '.join(known)}" + (f"\n  {line}" if line else "")

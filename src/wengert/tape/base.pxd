@@ -15,4 +15,5 @@ cdef class NodeBase:
     cdef public object edges
     cdef public object ext
     cdef public object seq
+    cdef public object site
     cdef public object versions

@@ -189,7 +189,7 @@ class TensorBase:
 class NodeBase:
     """What every node holds (see `wengert.tape.node.Node`)."""
 
-    __slots__ = ("__weakref__", "edges", "ext", "seq", "versions")
+    __slots__ = ("__weakref__", "edges", "ext", "seq", "site", "versions")
 
 
 class OutputEdge:

@@ -19,17 +19,13 @@ from typing import Any
 from weakref import ref
 
 from wengert.tape.base import LEAF
-from wengert.tape.sites import Site, shown
+from wengert.tape.sites import OURS, Site, outside, shown
 
 __all__ = ["DETACHING", "SCALARS", "Cut", "note", "note_switch", "recent", "told"]
 
 _MOST = 16
-_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 _MODES = os.path.join(os.path.dirname(__file__), "modes.py")
 """Where the functions are that run those that users decorated."""
-_THEIRS: set[str] = set()
-_OURS: set[str] = set()
-"""The names of files met so far: the user's, and the library's."""
 
 SCALARS = frozenset({".item()", ".tolist()", "float()", "int()", "complex()"})
 """The cuts that make Python numbers: as a rule to print them."""
@@ -72,8 +68,8 @@ def note(kind: str, tensor: Any) -> None:
     except ValueError:  # called by the interpreter itself: there is no line to show
         return
     code = frame.f_code
-    if code.co_filename not in _THEIRS:
-        frame = _outside(frame)
+    if OURS[code.co_filename]:
+        frame = outside(frame)
         code = frame.f_code
     _HERE.add((kind, code, frame.f_lasti, ref(tensor if edge is LEAF else edge)))
 
@@ -91,26 +87,9 @@ def note_switch(kind: str) -> None:
             code = frame.f_code
     except ValueError:  # as above
         return
-    name = code.co_filename
-    if name in _OURS or (name not in _THEIRS and _is_ours(name)):
+    if OURS[code.co_filename]:
         return
     _HERE.add((kind, code, frame.f_lasti, None))
-
-
-def _is_ours(filename: str) -> bool:
-    ours = filename.startswith((_PACKAGE, "<wengert "))
-    (_OURS if ours else _THEIRS).add(filename)
-    return ours
-
-
-def _outside(frame: Any) -> Any:
-    """The innermost frame from `frame` outwards that is the user's."""
-    outer = frame
-    while _is_ours(outer.f_code.co_filename):
-        if outer.f_back is None:
-            return frame
-        outer = outer.f_back
-    return outer
 
 
 class Cut:

@@ -26,6 +26,7 @@ from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.record import T, make_node, save_result
 from wengert.tape.saving import keeps_aside
+from wengert.tape.sites import mark, place
 from wengert.tape.specialise import noter
 from wengert.tape.versions import InferenceCell
 from wengert.tape.views import (
@@ -134,6 +135,8 @@ def write(
         sources = [old if other is tensor else other for other in lifted]
         if mode is None or mode.observed:
             node = noter(form)(*sources, **params)
+            if node is not None:
+                mark(node)
         if node is None:
             node = make_node(form, sources, payloads, params, payload)
         if node.edges[0] is not None:
@@ -152,7 +155,7 @@ def write(
             refresh_views(tensor, None)
     else:
         if mode is not None and mode.anomaly is not None:
-            node.extra().site = mode.anomaly.site()
+            node.site = mode.anomaly.site()
         try:
             set_history(tensor, node, saves_result)
         except BaseException:
@@ -240,12 +243,7 @@ def bump(tensor: Any, name: str) -> None:
     if vc.__class__ is InferenceCell:
         return
     vc[0] += 1
-    vc[1] = name
-    mode = current_mode()
-    if mode is not None and mode.anomaly is not None:
-        vc[2:] = [mode.anomaly.site()]
-    elif len(vc) > 2:
-        del vc[2:]
+    vc[1:] = name, place()
 
 
 def set_history(tensor: Any, node: Any, saves_result: bool) -> None:

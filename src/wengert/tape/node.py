@@ -6,6 +6,7 @@ import itertools
 import weakref
 from collections import namedtuple
 from collections.abc import Callable
+from types import CodeType
 from typing import Any, ClassVar
 
 from wengert.base import errors
@@ -22,7 +23,7 @@ from wengert.tape.base import (
 )
 from wengert.tape.handles import WATCHED, RemovableHandle, register
 from wengert.tape.saving import Guarded, Packed
-from wengert.tape.sites import shown
+from wengert.tape.sites import OFFSETS, Site, line_of, shown
 
 __all__ = [
     "USER_CODE",
@@ -40,8 +41,11 @@ __all__ = [
     "target_of",
 ]
 
-next_sequence: Callable[[], int] = itertools.count(-2, -1).__next__
-"""Sequence numbers, counting down, so that a heap yields the youngest node first."""
+next_sequence: Callable[[], int] = itertools.count(-2 * OFFSETS, -OFFSETS).__next__
+"""Sequence numbers, counting down, so that a heap yields the youngest node first.
+
+The bits below `OFFSETS` are 0; a node may have others there (see NOTE [sites]).
+"""
 
 
 USER_CODE: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -65,8 +69,6 @@ class NodeExtra:
         Hooks of the node itself, by handle id.
     metadata
         A dictionary for users.
-    site
-        Where the user's program recorded the node, if that was noted.
     result_edge
         For a node inside another (see `wengert.tape.inplace.CopySlices`): makes the edge of its
         result, which is no edge to the node itself.
@@ -78,7 +80,6 @@ class NodeExtra:
     prehooks: dict[int, Any] | None = None
     posthooks: dict[int, Any] | None = None
     metadata: dict[Any, Any] | None = None
-    site: Any = None
     result_edge: Callable[[], Any] | None = None
 
 
@@ -95,6 +96,7 @@ class Node(NodeBase):
     edges: tuple[Any, ...]
     ext: NodeExtra | None
     seq: int
+    site: CodeType | Site | None
     versions: tuple[int, ...] | None
     outputs_meta: tuple[Any, ...]
     prim: ClassVar[Primitive]
@@ -236,7 +238,7 @@ class Node(NodeBase):
         return ext
 
     def _sequence_nr(self) -> int:
-        return -self.seq
+        return -(self.seq // OFFSETS)
 
     def __repr__(self) -> str:
         return f"<{self.label} object at {id(self):#x}>"
@@ -265,7 +267,7 @@ class AccumulateGrad(Node):
         self.ext = None
         self.versions = None
         # what its turn in a walk is: as soon as the gradient is complete
-        self.seq = 1 - 2**64
+        self.seq = (1 - 2**64) * OFFSETS
 
     def _watch(self) -> None:
         WATCHED.add(self)
@@ -396,9 +398,8 @@ def check_result(node: Any) -> None:
 
 
 def sites_of(node: Any, cell: Any) -> tuple[str, str]:
-    """Where `node` was recorded and where memory was last written to, if that was noted."""
-    recorded = None if node.ext is None else node.ext.site
-    return shown(recorded), shown(cell[2] if len(cell) > 2 else None)
+    """The lines that recorded `node` and that last wrote to memory, if they were noted."""
+    return line_of(node), shown((list(cell[2]), None)) if len(cell) > 2 else ""
 
 
 def _position(node: Node, name: str) -> int:

@@ -17,8 +17,9 @@ from wengert.tape.lift import cast_for_number, check_dtypes, is_number, lift
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.saving import keeps_aside, stand_in
+from wengert.tape.sites import mark
 from wengert.tape.specialise import lifted_class, node_class, recorder
-from wengert.tape.steps import is_common
+from wengert.tape.steps import is_common, saves_tensors
 from wengert.tape.views import attach_view
 
 __all__ = ["T", "record", "run"]
@@ -183,6 +184,8 @@ def make_node(
                 setattr(node, name, getattr(payloads[prim.args.index(arg)], what))
     if prim.broadcasts:
         node.shapes = tuple(p.shape for p in payloads)
+    if saves_tensors(prim):
+        mark(node)
     return node
 
 

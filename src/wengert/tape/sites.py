@@ -1,26 +1,70 @@
 """Layer 4 · tape: where in the user's program something happened.
 
-A `Site` is cheap to take; lines are looked up when it is shown.
+NOTE [sites]
+What is noted is a code object and the offset of an instruction; lines are looked up when they are
+shown. A node that saves tensors always notes where it was recorded: the code object as its `site`,
+and the offset in the low bits of its sequence number, so that no further object is kept. While
+anomalies are looked for, `site` holds a `Site` instead, with the frames around that one.
 """
 
 from __future__ import annotations
 
 import linecache
 import os
-import sys
 import warnings
 from collections.abc import Iterator
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from itertools import islice
-from types import CodeType
+from sys import _getframe
+from types import CodeType, FunctionType
 from typing import Any
 
-__all__ = ["OURS", "Site", "prepare", "shown", "site_here", "traceback_of", "warn_at"]
+from wengert import base
 
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+__all__ = [
+    "LEADS",
+    "Frames",
+    "OFFSETS",
+    "OURS",
+    "Site",
+    "line_of",
+    "mark",
+    "outside",
+    "place",
+    "shown",
+    "site_here",
+    "site_of",
+    "traceback_of",
+    "warn_at",
+]
+
+# not by the place of this file, which may be compiled
+_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(base.__file__)), "")
+_RULES = os.path.join(_PACKAGE, "prims", "")
+"""Where rules are: what a rule records, a backward pass has recorded."""
 _DEPTH = 8
-OURS: set[str] = set()
-"""The names of the library's files, and of the code that it generates."""
+OFFSETS = 2**32
+"""Sequence numbers are multiples of this, plus the offset of an instruction."""
 
+
+class _Ours(dict[str, bool]):
+    """Whether the file of a name is the library's own, or code that it generates."""
+
+    def __missing__(self, name: str) -> bool:
+        ours = self[name] = name.startswith((_PACKAGE, "<wengert "))
+        return ours
+
+
+class _Leads(dict[str, bool]):
+    """Whether the user's frame is outside of those of a file, the library's own."""
+
+    def __missing__(self, name: str) -> bool:
+        leads = self[name] = OURS[name] and not name.startswith((_RULES, "<wengert "))
+        return leads
+
+
+OURS = _Ours()
+LEADS = _Leads()
 
 Site = tuple[list[Any], Any]
 """The user's innermost frames, and what led there.
@@ -31,27 +75,107 @@ that node's site; None otherwise.
 """
 
 
-def site_here(cause: Any = None, above: int = 1) -> Site:
-    """Where the user's program is; the `above` innermost frames are known not to be the user's."""
+def outside(frame: Any) -> Any:
+    """The innermost frame that is the user's, from `frame` outwards; `frame` if none is."""
+    ours = OURS
+    outer = frame
+    while ours[outer.f_code.co_filename]:
+        outer = outer.f_back
+        if outer is None:
+            return frame
+    return outer
+
+
+def place() -> tuple[CodeType, int]:
+    """The user's innermost frame, as a code object and an offset."""
+    frame = outside(_getframe())
+    return frame.f_code, frame.f_lasti
+
+
+def mark(node: Any) -> None:
+    """Note on a new node, which saves tensors, where the user's program is."""
+    frame = outside(_getframe())
+    node.site = frame.f_code
+    node.seq += frame.f_lasti
+
+
+def site_here(cause: Any = None) -> Site:
+    """Where the user's program is."""
     frames: list[Any] = []
-    frame: Any = sys._getframe(above)
-    left = _DEPTH
+    frame: Any = _getframe()
     ours = OURS
     while frame is not None:
         code = frame.f_code
-        if code.co_filename not in ours:
+        if not ours[code.co_filename]:
             frames += code, frame.f_lasti
-            left -= 1
-            if not left:
+            if len(frames) == 2 * _DEPTH:
                 break
         frame = frame.f_back
     return frames, cause
 
 
-def prepare() -> None:
-    """Learn which files are the library's own, to tell them from the user's at little cost."""
-    for folder, _, names in os.walk(_PACKAGE):
-        OURS.update(os.path.join(folder, name) for name in names)
+_ABOVE = 2 if isinstance(outside, FunctionType) else 0
+"""How many frames lie between the user and `Frames.take`; compiled functions have none."""
+_RESUMED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
+
+
+class Frames:
+    """Takes the frames of the user's program, as a `Site` has them, time and again.
+
+    Those around the innermost one are remembered with the caller's frame: while that stands at one
+    instruction nothing outside of it can change, unless something there is a generator.
+    """
+
+    __slots__ = ("_at", "_caller", "_rest")
+
+    def __init__(self) -> None:
+        self._caller: Any = None
+        self._at = 0
+        self._rest: list[Any] = []
+
+    def take(self) -> list[Any]:
+        """The frames as they are now."""
+        frame: Any = _getframe(_ABOVE)
+        ours = OURS
+        while ours[frame.f_code.co_filename]:
+            frame = frame.f_back
+            if frame is None:
+                return []
+        caller = frame.f_back
+        if caller is not self._caller or (caller is not None and caller.f_lasti != self._at):
+            self._look_around(caller)
+        return [frame.f_code, frame.f_lasti, *self._rest]
+
+    def _look_around(self, caller: Any) -> None:
+        self._caller, self._at = caller, 0 if caller is None else caller.f_lasti
+        rest = self._rest = []
+        frame = caller
+        while frame is not None and len(rest) < 2 * _DEPTH - 2:
+            code = frame.f_code
+            if not OURS[code.co_filename]:
+                rest += code, frame.f_lasti
+            if code.co_flags & _RESUMED:
+                # may be resumed elsewhere
+                self._caller = self
+            frame = frame.f_back
+
+
+def site_of(node: Any) -> Site | None:
+    """Where `node` was recorded, with what led there, if anomalies were looked for."""
+    site = getattr(node, "site", None)
+    return site if site.__class__ is tuple else None
+
+
+def line_of(node: Any) -> str:
+    """The line that recorded `node`, as `shown` gives it; empty if it was not noted."""
+    site = getattr(node, "site", None)
+    if not isinstance(site, CodeType):
+        return shown(site)
+    if site.co_filename.startswith("<wengert "):
+        return ""
+    if OURS[site.co_filename]:
+        return "a backward pass that was recorded itself (create_graph=True)"
+    return shown(([site, node.seq % OFFSETS], None))
 
 
 def _pairs(site: Site) -> Iterator[tuple[CodeType, int]]:

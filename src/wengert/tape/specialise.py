@@ -6,6 +6,7 @@ What they are made of: NOTE [generated code].
 from __future__ import annotations
 
 import linecache
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -26,8 +27,14 @@ from wengert.tape.node import (
     unpack,
 )
 from wengert.tape.rules import apply_rules
-from wengert.tape.sites import OURS
-from wengert.tape.steps import Steps, applies_directly, number_form, saved_slots
+from wengert.tape.sites import LEADS
+from wengert.tape.steps import (
+    Steps,
+    applies_directly,
+    number_form,
+    saved_slots,
+    saves_tensors,
+)
 from wengert.tape.views import attach_view, attach_views
 
 __all__ = ["lifted_class", "node_class", "noter", "operator", "recorder"]
@@ -42,18 +49,18 @@ def _compile(name: str, signature: str, body: list[str], scope: dict[str, Any]) 
     source = "\n    ".join([f"def {name}({signature}):", *body]) + "\n"
     filename = f"<wengert {name}>"
     scope["__name__"] = "wengert.tape.generated"
-    OURS.add(filename)
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     exec(compile(source, filename, "exec"), scope)
     return scope[name]
 
 
-def _release(node: Any) -> None:
-    for name in node.prim.saved_args:
-        if getattr(node, f"s_{name}") is not None:
-            setattr(node, f"s_{name}", FREED)
-    if "result" in node.prim.saved:
-        node.result, node.result_vc = FREED, _FREED_CELL
+def _release_of(prim: Primitive) -> Callable[[Any], None]:
+    """``release(node)``."""
+    if not saves_tensors(prim):
+        return Node.release
+    scope = {"FREED": FREED, "FREED_CELL": _FREED_CELL}
+    made: Callable[[Any], None] = _compile("release", "node", Steps(prim).release(), scope)
+    return made
 
 
 def node_class(prim: Primitive) -> type[Node]:
@@ -71,7 +78,7 @@ def node_class(prim: Primitive) -> type[Node]:
             "blanks": prim.blanks,
             "hidden": tuple(i for i, arg in enumerate(prim.args) if arg in prim.fixed),
             "several": prim.differentiable != 1,
-            "release": _release,
+            "release": _release_of(prim),
             **saved_attributes(prim),
         }
         body["apply"] = _apply_of(prim) if applies_directly(prim) else apply_rules
@@ -156,6 +163,9 @@ def _scope(prim: Primitive, slow: Callable[..., Any] | None, form: Primitive | N
         "F64": np.dtype(np.float64),
         "SAME": (np.dtype(np.float32), np.dtype(np.float64)),
         "next_sequence": next_sequence,
+        "_getframe": sys._getframe,
+        "LEADS": LEADS,
+        "NUMBERS": frozenset({float, int}),
         "version_of": version_of,
         "ndarray": np.ndarray,
         "attach_view": attach_view,
@@ -167,7 +177,6 @@ def _scope(prim: Primitive, slow: Callable[..., Any] | None, form: Primitive | N
             scope[f"_kernel{tag}"] = getattr(K, of.name)
             if of.is_differentiable:
                 scope[f"Node{tag}"] = node_class(of)
-                scope[f"_new_node{tag}"] = node_class(of).__new__
     return scope
 
 

@@ -19,7 +19,15 @@ from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.rules import is_diagonal
 
-__all__ = ["Steps", "applies_directly", "is_common", "number_form", "parts", "saved_slots"]
+__all__ = [
+    "Steps",
+    "applies_directly",
+    "is_common",
+    "number_form",
+    "parts",
+    "saved_slots",
+    "saves_tensors",
+]
 
 
 def parts(prim: Primitive) -> bool:
@@ -29,7 +37,7 @@ def parts(prim: Primitive) -> bool:
 
 def joins(prim: Primitive) -> bool:
     """Whether `prim` takes any number of tensors, and saves none of them."""
-    simple = not prim.saved_args and "result" not in prim.saved and not prim.masks
+    simple = not saves_tensors(prim) and not prim.masks
     return prim.variadic and prim.outputs == 1 and prim.is_differentiable and simple
 
 
@@ -45,6 +53,11 @@ def is_common(prim: Primitive) -> bool:
 def applies_directly(prim: Primitive) -> bool:
     """Whether the rules of `prim` are applied by code that is written out."""
     return (prim.differentiable == 1 and not prim.variadic) or parts(prim) or joins(prim)
+
+
+def saves_tensors(prim: Primitive) -> bool:
+    """Whether nodes of `prim` save tensors, which may be written to, and so note their site."""
+    return bool(prim.saved_args) or "result" in prim.saved
 
 
 def saved_slots(prim: Primitive) -> list[str]:
@@ -99,6 +112,9 @@ class Steps:
             self.packed = f"({', '.join(args)},), {self.named}"
             self.signature = ", ".join([*args, *(["*", *prim.params] if prim.params else [])])
         self.slow = f"return _slow(_prim{tag}, {self.packed})"
+        self.depth = 2
+        """Where the user's frame may be: those of the namespace's callers are the library's."""
+        self.place = "_frame.f_lasti", "_code"
         self.look = f"_m.anomaly.look(_prim{tag}, {self.packed}, _out)"
 
     # -- applying rules ----------------------------------------------------------------------------
@@ -166,9 +182,19 @@ class Steps:
 
     def _released(self) -> list[str]:
         freed = [f"node.s_{name} = FREED" for name in self.prim.saved_args]
-        if "result" in self.prim.saved:
-            freed += ["node.result = FREED", "node.result_vc = FREED_CELL"]
+        freed += self._freed_result()
         return ["if not keep:", *_within(freed)] if freed else []
+
+    def _freed_result(self) -> list[str]:
+        if "result" not in self.prim.saved:
+            return []
+        return ["node.result = FREED", "node.result_vc = FREED_CELL"]
+
+    def release(self) -> list[str]:
+        """The body of ``release(node)``."""
+        names = self.prim.saved_args
+        freed = [f"if node.s_{name} is not None: node.s_{name} = FREED" for name in names]
+        return [*freed, *self._freed_result()]
 
     def _values(self, i: int, recorded: bool = False) -> dict[str, str]:
         """What rule number `i` is called with, by name."""
@@ -214,13 +240,13 @@ class Steps:
         prim, tag = self.prim, self.tag
         if prim.variadic:
             return self._joining()
-        computed = [f"_r = {self.computed()}"]
+        named = "_r = " if "result" in prim.saved else ""
+        computed = [f"_out.payload = {named}{self.computed()}"]
         if prim.broadcasts:
             computed = ["try:", *_within(computed), "except ValueError:", f"    {self.slow}"]
-        lines = [*self.opened(), *computed]
         if parts(prim):
-            return [*lines, *self._parting()]
-        lines += [*self.made(), "_out.payload = _r"]
+            return [*self.opened(), f"_r = {self.computed()}", *self._parting()]
+        lines = [*self.opened(), *self.made(), *computed]
         # without one; `attach_view` may set the edge of a view
         unrecorded = [] if prim.view else self.cut()
         if prim.view:
@@ -237,12 +263,12 @@ class Steps:
             f"if (_m is not None and not _m.grad) or ({nothing}):",
             *_within([*unrecorded, *observe]),
             "    return _out",
-            *self.node(),
+            *self.sited(),
+            *self.node(saves_tensors(prim)),
             f"_out.edge = _node{tag}",
             *self._saving(),
             "if _m is not None:",
-            f"    _m.anomaly.note(_node{tag})",
-            f"    {self.look}",
+            f"    _m.anomaly.note(_node{tag}, _prim{tag}, {self.packed}, _out)",
             "return _out",
         ]
 
@@ -255,19 +281,21 @@ class Steps:
         load = [f"a{i} = {arg}.payload" for i, arg in enumerate(self.prim.args)]
         if self.prim.view:
             load.append(f"if type(a0) is not ndarray: a0 = {self.prim.args[0]}.array()")
-        same = "".join(f" and a{i}.dtype is _dtype" for i in self.typed[1:])
+        load.append(f"_dtype = a{self.typed[0]}.dtype")
+        same = " or ".join(f"a{i}.dtype is not _dtype" for i in self.typed[1:])
         # several outputs are looked at in the general way
-        observed = "" if parts(self.prim) else " or _m.observed"
+        observed = "" if parts(self.prim) else " and not _m.observed"
         return [
             "_m = _mode()",
-            "try:",
-            *_within(load),
-            f"    _dtype = a{self.typed[0]}.dtype",
-            f"    _plain = (_dtype is F32 or _dtype is F64){same}",
-            f"    _plain = _plain and (_m is None or _m is NO_GRAD{observed})",
+            # on the line of the `try`, which is an instruction elsewhere
+            f"try: {'; '.join(load)}" if not same and not self.prim.view else "try:",
+            *([] if not same and not self.prim.view else _within(load)),
+            *([f"    if {same}: _dtype = None"] if same else []),
             "except AttributeError:",
-            "    _plain = False",
-            "if not _plain:",
+            "    _dtype = None",
+            "if (_dtype is not F32 and _dtype is not F64) or (",
+            f"    _m is not None and _m is not NO_GRAD{observed}",
+            "):",
             f"    {self.slow}",
         ]
 
@@ -288,19 +316,37 @@ class Steps:
 
     def created(self) -> list[str]:
         """``_node``, a new node with nothing in it."""
-        return [f"_node{self.tag} = _new_node{self.tag}(Node{self.tag})"]
+        return [f"_node{self.tag} = Node{self.tag}()"]
 
-    def node(self) -> list[str]:
+    def sited(self) -> list[str]:
+        """``_frame``, the user's, if nodes note where the program is (see NOTE [sites])."""
+        if not saves_tensors(self.prim):
+            return []
+        return [
+            "try:",
+            f"    _frame = _getframe({self.depth})",
+            "    while LEADS[(_code := _frame.f_code).co_filename]:",
+            "        _frame = _frame.f_back",
+            "except (AttributeError, ValueError):",
+            "    _frame = _getframe()",
+            "    _code = _frame.f_code",
+        ]
+
+    def node(self, sited: bool = False) -> list[str]:
         """``_node``, new, with its edges."""
         targets = [
             f"{self.tensor(i)} if e{i} is LEAF else e{i}" if i in self.traced else "None"
             for i in range(len(self.prim.args))
         ]
-        return [*self.created(), *self._placed(f"({', '.join(targets)},)")]
+        return [*self.created(), *self._placed(f"({', '.join(targets)},)", sited)]
 
-    def _placed(self, edges: str) -> list[str]:
+    def _placed(self, edges: str, sited: bool = False) -> list[str]:
         node = f"_node{self.tag}"
-        return [f"{node}.edges = {edges}", f"{node}.seq = next_sequence()", f"{node}.ext = None"]
+        lines = [f"{node}.edges = {edges}", f"{node}.ext = None"]
+        if sited:
+            at, code = self.place
+            return [*lines, f"{node}.seq = next_sequence() + {at}", f"{node}.site = {code}"]
+        return [*lines, f"{node}.seq = next_sequence()"]
 
     def _saving(self, result: bool = True) -> Iterator[str]:
         prim = self.prim
@@ -397,13 +443,14 @@ class Steps:
     def operator(self, form: Steps | None) -> list[str]:
         """The body of an operator: a number to the right goes to its `form` for numbers."""
         prim = self.prim
+        self.depth = 1
         if form is not None:
             return [*form.for_number(*prim.args), *self.recorder()]
         if prim.infix is None or prim.is_differentiable or len(prim.args) != 2:
             return self.recorder()
         self_, other = prim.args
         return [
-            f"if type({other}) is float or type({other}) is int:",
+            f"if type({other}) in NUMBERS:",
             "    _m = _mode()",
             f"    a0 = {self_}.payload",
             "    if (_m is None or _m is NO_GRAD) and type(a0) is ndarray and a0.dtype in SAME:",
@@ -422,10 +469,11 @@ class Steps:
 
     def for_number(self, tensor: str, other: str) -> list[str]:
         """The steps of a form for numbers, where the argument `other` is one."""
+        self.depth = 1
         names = ((self.prim.args[0], tensor), (self.prim.params[0], other))
         renamed = [f"{name} = {given}" for name, given in names if name != given]
         return [
-            f"if type({other}) is float or type({other}) is int:",
+            f"if type({other}) in NUMBERS:",
             *_within([*renamed, *self.recorder()]),
         ]
 

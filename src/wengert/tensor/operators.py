@@ -34,6 +34,7 @@ _BINARY = {
 }
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 _UNARY = {"neg": "neg", "abs": "abs"}
+_ARRAYS = (TensorBase, np.ndarray)
 
 
 class TensorOperators:
@@ -88,10 +89,10 @@ class TensorOperators:
         return T.bitwise_not(self)
 
     def __matmul__(self, other: Any) -> Any:
-        return matmul(self, other) if isinstance(other, TensorBase | np.ndarray) else NotImplemented
+        return matmul(self, other) if isinstance(other, _ARRAYS) else NotImplemented
 
     def __rmatmul__(self, other: Any) -> Any:
-        return matmul(other, self) if isinstance(other, TensorBase | np.ndarray) else NotImplemented
+        return matmul(other, self) if isinstance(other, _ARRAYS) else NotImplemented
 
     def __rtruediv__(self, other: Any) -> Any:
         if is_number(other):

@@ -9,7 +9,7 @@ from wengert.prims.record import Primitive
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import MODE, Mode, change_mode, full_mode
 from wengert.tape.record import run
-from wengert.tape.sites import Site, prepare, site_here, traceback_of
+from wengert.tape.sites import Site, site_here, traceback_of
 
 __all__ = ["Dispatch", "OperationLog", "operation_name"]
 
@@ -55,7 +55,6 @@ class OperationLog(Dispatch):
     """Writes down which operations are computed, and where the program asks for them."""
 
     def __init__(self) -> None:
-        prepare()
         self._entries: list[tuple[str, Site]] = []
 
     def __enter__(self) -> Dispatch:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from wengert.autograd.function import FunctionNode
+from wengert.tape.sites import line_of
 from wengert.viz.collapse import Group
 from wengert.viz.collect import Facts, Graph, Key, bytes_held, constants_held
 from wengert.viz.picture import Arrow, Box, Picture
 from wengert.viz.reading import has_hooks, held_values, operation_of
-from wengert.viz.scopes import Scopes, line_of
+from wengert.viz.scopes import Scopes
 from wengert.viz.sweep import Reverse, local_derivative
 from wengert.viz.wording import (
     TIMES,

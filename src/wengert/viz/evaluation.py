@@ -14,12 +14,12 @@ from wengert.base.containers import flatten, paths
 from wengert.base.dtypes import is_differentiable
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import enable_grad
-from wengert.tape.sites import shown, site_here
+from wengert.tape.sites import shown, site_here, site_of
 from wengert.viz.collapse import Group, groups_of
 from wengert.viz.collect import Graph, Key
 from wengert.viz.formulas import atom, constant_text, expression, partial
 from wengert.viz.reading import operation_of
-from wengert.viz.scopes import Scopes, site_of
+from wengert.viz.scopes import Scopes
 from wengert.viz.sweep import is_holomorphic
 from wengert.viz.trace import Call, Trace, numbered, variables_at, within
 from wengert.viz.wording import subscript

@@ -8,19 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.tape.sites import shown
+from wengert.tape.sites import site_of
 
-__all__ = ["Scopes", "line_of", "site_of"]
-
-
-def site_of(node: Any) -> Any:
-    """Where `node` was recorded, or None."""
-    return None if node.ext is None else node.ext.site
-
-
-def line_of(node: Any) -> str:
-    """The line that recorded `node`, as ``fit.py:12  y = x.exp()``; empty if it is not known."""
-    return shown(site_of(node))
+__all__ = ["Scopes"]
 
 
 class Scopes:

@@ -18,7 +18,7 @@ from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, OutputEdge
 from wengert.tape.modes import Mode
 from wengert.tape.node import Node
-from wengert.tape.sites import OURS, Site, prepare, site_here
+from wengert.tape.sites import OURS, Site, site_here
 from wengert.utils.dispatch import Dispatch
 
 __all__ = ["Call", "Trace", "numbered", "variables_at", "within"]
@@ -85,7 +85,6 @@ class Trace(Dispatch):
     """
 
     def __init__(self) -> None:
-        prepare()
         self.calls: dict[Node, Call] = {}
         self.values: dict[tuple[Any, int], Any] = {}
         self._entered: Any = None
@@ -126,7 +125,7 @@ class Trace(Dispatch):
 def _entered() -> Any:
     """The frame of the library's function that the user's program has called."""
     frame: Any = sys._getframe(2)
-    while frame.f_back is not None and frame.f_back.f_code.co_filename in OURS:
+    while frame.f_back is not None and OURS[frame.f_back.f_code.co_filename]:
         frame = frame.f_back
     return frame if frame.f_back is not None else None
 
