@@ -18,7 +18,7 @@ import numpy as np
 from wengert.base.dtypes import is_differentiable
 from wengert.tape.base import TensorBase
 
-__all__ = ["Evaluator", "along", "as_tuple", "columns", "evaluator"]
+__all__ = ["Evaluator", "along", "as_tuple", "columns", "evaluator", "one_sided"]
 
 Evaluator = Callable[[], list[Any]]
 
@@ -93,6 +93,26 @@ def along(evaluate: Evaluator, tensor: Any, direction: Any, eps: float) -> list[
         None if b is None else ((b - a) / (2 * eps)).reshape(-1)
         for a, b in zip(below, above, strict=True)
     ]
+
+
+def one_sided(
+    evaluate: Evaluator,
+    tensor: Any,
+    row: int,
+    index: int,
+    column: int,
+    part: Callable[[Any], Any],
+    step: float,
+) -> tuple[float, float]:
+    """The slopes of one element of an output by one of `tensor`, below and above its value."""
+    original = tensor.payload
+    values = []
+    for move in (-step, 0.0, step):
+        moved = original.copy().reshape(-1)
+        moved[row] += move
+        with _holding(tensor, moved.reshape(original.shape)):
+            values.append(float(part(evaluate()[index].reshape(-1)[column])))
+    return (values[1] - values[0]) / step, (values[2] - values[1]) / step
 
 
 def columns(

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.autograd.numeric import Evaluator, along, as_tuple, columns, evaluator
+from wengert.autograd.numeric import Evaluator, along, as_tuple, columns, evaluator, one_sided
+from wengert.autograd.projected import bisect, differs, signs, times
+from wengert.autograd.undefined import undefined_gradients
 from wengert.base.dtypes import is_differentiable
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
@@ -23,8 +25,11 @@ __all__ = [
     "requires_grad",
 ]
 
-# Jacobians of up to this many entries are compared in full when the quick mode finds a difference
+# Jacobians of up to this many entries are compared in full when a projection differs
 _SMALL = 10_000
+# of inputs and outputs with more elements than this, projections are compared first
+_MANY = 500
+_DOUBLE = ("float64", "complex128")
 
 
 class GradcheckError(RuntimeError):
@@ -90,6 +95,7 @@ class Check:
         self.positions = _checked_inputs(inputs)
         self.watched = [inputs[i] for i in self.positions]
         self.rng = np.random.default_rng(0)
+        self.evaluate = evaluator(func, inputs, eps)
 
     def run(self, fast: bool, undefined: bool) -> None:
         """Check everything, raising at the first thing that is wrong."""
@@ -99,13 +105,13 @@ class Check:
                 "gradcheck expects `func` to return a tensor or a tuple of tensors, but it "
                 f"returned {type(outputs[0]).__name__ if outputs else 'nothing'}"
             )
-        evaluate = evaluator(self.func, self.inputs, self.eps)
+        evaluate = self.evaluate
         parts = parts_of(outputs)
         if not parts:
             self._expect_constant(evaluate, fast)
         elif fast:
             self._compare_projections(evaluate, parts)
-        else:
+        elif not self.is_large(parts) or self._differ_in_projections(evaluate, parts):
             self._compare_jacobians(evaluate, parts)
         self._expect_zero([out for out in outputs if requires_grad(out)])
         if undefined:
@@ -207,6 +213,31 @@ class Check:
 
     # -- projections ------------------------------------------------------------------------------
 
+    def is_large(self, parts: Sequence[_Part]) -> bool:
+        """Whether projections come first (see NOTE [projections before entries])."""
+        tensors = [*self.watched, *[part.tensor for part in parts]]
+        if any(tensor.payload.dtype.name not in _DOUBLE for tensor in tensors):
+            return False
+        return sum(tensor.payload.size for tensor in tensors) > _MANY
+
+    def _differ_in_projections(self, evaluate: Evaluator, parts: Sequence[_Part]) -> bool:
+        for turn in range(times):
+            weights = [signs(self.rng, part.tensor).real for part in parts]
+            pull = self._pull if turn else self._pull_twice
+            pulled = [pull(p, v) for p, v in zip(parts, weights, strict=True)]
+            for k, tensor in enumerate(self.watched):
+                u = signs(self.rng, tensor)
+                pushed = along(evaluate, tensor, u.reshape(tensor.payload.shape), self.eps)
+                for part, v, gradients in zip(parts, weights, pulled, strict=True):
+                    terms = v * part.of(pushed[part.index])
+                    numerical, found = float(terms.sum()), _real_dot(gradients[k], u)
+                    if differs(found, numerical, np.abs(terms).sum(), self.atol):
+                        self._localise(evaluate, part, k, u, v, 0.0, numerical)
+                        return True
+        for part in parts:
+            self._expect_linear(part)
+        return False
+
     def _compare_projections(self, evaluate: Evaluator, parts: Sequence[_Part]) -> None:
         directions = [self._direction(tensor) for tensor in self.watched]
         weights = [self._unit(part.tensor.payload.size) for part in parts]
@@ -252,7 +283,7 @@ class Check:
             pushed = along(evaluate, tensor, some.reshape(tensor.payload.shape), self.eps)
             return _real_dot(gradient, some) - float(v @ part.of(pushed[part.index]))
 
-        row = _bisect(by_input, u.size)
+        row = bisect(by_input, u.size)
         unit = np.zeros_like(u)
         unit[row] = 1
         numerical = self._row(evaluate, part, tensor, unit)
@@ -262,7 +293,7 @@ class Check:
             some[chosen] = v[chosen]
             return float(np.abs(self._pull(part, some)[k][row] - numerical @ some))
 
-        column = _bisect(by_output, size)
+        column = bisect(by_output, size)
         one = np.zeros_like(v)
         one[column] = 1
         found = self._pull(part, one)[k][row]
@@ -270,7 +301,7 @@ class Check:
         loose = self.atol * np.abs(u).sum() * np.abs(v).sum() + self.rtol * abs(number)
         if not abs(found - numerical[column]) <= allowed:
             message = self._mismatch(part, k, row, column, found, numerical[column])
-            raise GradcheckError(f"{message}\n  Found by random projections (fast_mode=True).")
+            raise GradcheckError(f"{message}\n  Found by random projections.")
         if not apart <= loose:
             raise GradcheckError(
                 f"{self._heading(part, k)}\n  a random projection of the Jacobian differs by "
@@ -317,33 +348,13 @@ class Check:
 
     def _expect_undefined_is_zero(self) -> None:
         """An output that got no cotangent must count as one whose cotangent is zero."""
-        outputs = [out for out in as_tuple(self.func(*self.inputs)) if requires_grad(out)]
-        if len(outputs) < 2:
-            return
-        for i, out in enumerate(outputs):
-            seeds = [new_tensor(np.zeros_like(other.payload)) for other in outputs]
-            seeds[i] = new_tensor(np.ones_like(out.payload))
-            defined = run_grad(outputs, self.watched, seeds, True, False)
-            try:
-                alone = run_grad([out], self.watched, [seeds[i]], True, False)
-            except Exception as error:
-                raise GradcheckError(
-                    "Expected backward function to handle undefined output grads: it fails when "
-                    f"only output {i} has one"
-                ) from error
-            for k, (a, b) in enumerate(zip(alone, defined, strict=True)):
-                if not np.allclose(
-                    0 if a is None else a.payload,
-                    0 if b is None else b.payload,
-                    self.rtol,
-                    self.atol,
-                    equal_nan=True,
-                ):
-                    raise GradcheckError(
-                        "Expected undefined output grads to count as zero: the gradient of "
-                        f"output {i} by {self._argument(k)} changes when the other outputs' "
-                        "gradients are zeros"
-                    )
+
+        def outputs() -> list[Any]:
+            return [out for out in as_tuple(self.func(*self.inputs)) if requires_grad(out)]
+
+        wrong = undefined_gradients(outputs, self.watched, self._argument, self.rtol, self.atol)
+        if wrong is not None:
+            raise GradcheckError(wrong[0]) from wrong[1]
 
     # -- messages ---------------------------------------------------------------------------------
 
@@ -359,6 +370,33 @@ class Check:
             f"respect to input {k},"
         )
 
+    def _slopes(self, part: _Part, k: int, row: int, column: int) -> str:
+        """What differences to both sides of an element tell of its derivative."""
+        tensor = self.watched[k]
+        if tensor.payload.dtype.kind == "c":
+            return ""
+
+        def slopes(step: float) -> tuple[float, float]:
+            return one_sided(self.evaluate, tensor, row, part.index, column, part.of, step)
+
+        below, above = slopes(self.eps)
+        apart = abs(above - below)
+        if apart > 10 * (self.atol + self.rtol * max(abs(below), abs(above))):
+            nearer = slopes(self.eps / 4)
+            # where the second derivative is large, a quarter of the step gives a quarter
+            if not 0.1 < abs(nearer[1] - nearer[0]) / apart < 0.5:
+                return (
+                    f"\n  The function is not differentiable there: left slope {below:.6g}, right "
+                    f"slope {above:.6g}. Choose inputs that are further than eps from such places."
+                )
+        wider = sum(slopes(10 * self.eps)) / 2
+        if abs(wider - (below + above) / 2) <= self.atol + self.rtol * abs(wider):
+            return "\n  Ten times the step gives the same numerical value: the rule is wrong here."
+        return (
+            f"\n  Ten times the step gives {wider:.8g}: the numerical value is not to be relied "
+            "on, so check eps, the dtype, or whether the function jumps there."
+        )
+
     def _mismatch(
         self, part: _Part, k: int, row: int, column: int, found: Any, expected: Any
     ) -> str:
@@ -372,7 +410,7 @@ class Check:
             f"    analytical {found:.8g}\n"
             f"    numerical  {expected:.8g}\n"
             f"  difference {apart:.3g} (relative {relative:.3g}; allowed: atol {self.atol:g} + "
-            f"rtol {self.rtol:g} * abs(numerical))"
+            f"rtol {self.rtol:g} * abs(numerical)){self._slopes(part, k, row, column)}"
         )
 
 
@@ -383,7 +421,7 @@ def _checked_inputs(inputs: Sequence[Any]) -> list[int]:
         if not requires_grad(value):
             continue
         payload = value.payload
-        if payload.dtype.name not in ("float64", "complex128"):
+        if payload.dtype.name not in _DOUBLE:
             warnings.warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or "
                 "complex. This check will likely fail if all the inputs are not of double "
@@ -437,21 +475,6 @@ def one_number(pairs: Any, tensor: Any) -> Any:
 def _real_dot(gradient: Any, direction: Any) -> float:
     """The change along `direction` that `gradient` promises."""
     return float(np.vdot(gradient, direction).real)
-
-
-def _bisect(difference: Callable[[Any], float], size: int) -> int:
-    """The index that a difference, a sum over indices, mostly comes from."""
-    low, high = 0, size
-    while high - low > 1:
-        middle = (low + high) // 2
-        left = abs(difference(slice(low, middle)))
-        right = abs(difference(slice(middle, high)))
-        # a comparison with NaN is false: NaN is followed to where it comes from
-        if left != left or left >= right:
-            high = middle
-        else:
-            low = middle
-    return low
 
 
 def _element(name: str, index: int, shape: tuple[int, ...]) -> str:

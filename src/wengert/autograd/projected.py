@@ -1,0 +1,65 @@
+"""Layer 7 · autograd: random projections of Jacobians, for `gradcheck` of large inputs.
+
+NOTE [projections before entries]
+To compare all entries of a Jacobian takes a pass for each element of the inputs and of the outputs.
+A number ``v @ J @ u`` takes two evaluations and one backward pass, and a wrong entry changes it by
+its error times two weights. These are of random sign and between 0.5 and 1.5 in size: no entry can
+hide behind small weights, and errors do not cancel as whole numbers do. So large Jacobians are
+compared by several such numbers first, to what finite differences are good for, which is less than
+the tolerance of a single entry. All entries are compared where one of the numbers differs, so what
+is right within the tolerances passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["bisect", "differs", "signs", "times"]
+
+times = 4
+"""How many projections are compared."""
+_SHARE = 0.1
+"""The part of the absolute tolerance that projections may differ by: less than a weight squared."""
+_ROUNDING = 1e-9
+"""The relative error of central differences of double precision, from above."""
+
+
+def signs(rng: np.random.Generator, tensor: Any) -> Any:
+    """A weight for each element of `tensor`; complex ones for a complex tensor."""
+    size = tensor.payload.size
+    weights = rng.choice((-1.0, 1.0), size) * rng.uniform(0.5, 1.5, size)
+    if tensor.payload.dtype.kind == "c":
+        weights = weights + 1j * rng.choice((-1.0, 1.0), size) * rng.uniform(0.5, 1.5, size)
+    return weights
+
+
+def differs(found: Any, expected: Any, terms: Any, atol: float) -> bool:
+    """Whether sums differ by more than finite differences explain.
+
+    Parameters
+    ----------
+    found, expected
+        Numbers or arrays.
+    terms
+        What was added up to `expected`, without signs.
+    """
+    with np.errstate(invalid="ignore"):
+        return not np.all(np.abs(found - expected) <= _SHARE * atol + _ROUNDING * terms)
+
+
+def bisect(difference: Callable[[Any], float], size: int) -> int:
+    """The index that a difference, a sum over indices, mostly comes from."""
+    low, high = 0, size
+    while high - low > 1:
+        middle = (low + high) // 2
+        left = abs(difference(slice(low, middle)))
+        right = abs(difference(slice(middle, high)))
+        # a comparison with NaN is false: NaN is followed to where it comes from
+        if left != left or left >= right:
+            high = middle
+        else:
+            low = middle
+    return low
