@@ -67,7 +67,7 @@ def each(run: Callable[[list[Any]], list[Any]], tensors: Sequence[Any]) -> list[
     below = tuple(one for one in before.levels if one is not level) if before else ()
     belongs = [level.number in levels_of(tensor.payload) for tensor in tensors]
     whole = [
-        move("unwrap", t, level) if own else t for t, own in zip(tensors, belongs, strict=True)
+        move("unwrap", t, level, True) if own else t for t, own in zip(tensors, belongs, strict=True)
     ]
     MODE.set(changed(before, levels=below))
     try:
@@ -83,7 +83,7 @@ def each(run: Callable[[list[Any]], list[Any]], tensors: Sequence[Any]) -> list[
         columns = [_stacked(column) for column in zip(*rows, strict=True)]
     finally:
         MODE.set(before)
-    return [None if column is None else move("wrap", column, level) for column in columns]
+    return [None if column is None else move("wrap", column, level, True) for column in columns]
 
 
 def _stacked(parts: Sequence[Any]) -> Any:

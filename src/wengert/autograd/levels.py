@@ -52,10 +52,15 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     assert mode is not None
     if level.size is not None:
         return _mapped(level, function, args)
-    primals = [move("primal_of", a, level) if isinstance(a, TensorBase) else a for a in args]
+    # a cotangent reaches what is recorded by way of the level (see NOTE [sides of a level])
+    args = tuple(
+        brought(a, (level,)) if isinstance(a, TensorBase) and a.edge is not None else a
+        for a in args
+    )
+    primals = [move("primal_of", a, level, True) if isinstance(a, TensorBase) else a for a in args]
     # computed with the tape of its own, so that the tangents can ask its node
     tangents = [
-        move("tangent_of", a, level)
+        move("tangent_of", a, level, True)
         if isinstance(a, TensorBase) and level.number in levels_of(a.payload)
         else None
         for a in args
@@ -71,7 +76,7 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
 
 
 def _joined(out: Any, slope: Any, level: Level) -> Any:
-    return T.add(move("constant", out, level), move("infinitesimal", slope, level))
+    return T.add(move("constant", out, level, True), move("infinitesimal", slope, level, True))
 
 
 def _with_tangents(
@@ -207,9 +212,9 @@ def lowered(grads: Any, cotangents: list[Any], levels: Iterable[Level]) -> tuple
         for number in sorted(extra.keys() - known.keys(), reverse=True):
             level = extra[number]
             if level.size is None:
-                grad = move("primal_of", grad, level)
+                grad = move("primal_of", grad, level, True)
             else:
-                grad = T.select(move("unwrap", grad, level), dim=0, index=0)
+                grad = T.select(move("unwrap", grad, level, True), dim=0, index=0)
         made.append(grad)
     return tuple(made)
 
@@ -220,7 +225,7 @@ def _mapped(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     for arg in args:
         batched = isinstance(arg, TensorBase) and level.number in levels_of(arg.payload)
         dims.append(0 if batched else None)
-        whole.append(move("unwrap", arg, level) if batched else arg)
+        whole.append(move("unwrap", arg, level, True) if batched else arg)
     before = current_mode()
     below = tuple(one for one in before.levels if one is not level) if before else ()
     MODE.set(changed(before, levels=below))
@@ -238,7 +243,7 @@ def _mapped(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     places = list(out_dims) if isinstance(out_dims, tuple | list) else [out_dims] * len(leaves)
     return rebuild(
         [
-            out if dim is None else move("wrap", movedim(out, dim, 0) if dim else out, level)
+            out if dim is None else move("wrap", movedim(out, dim, 0) if dim else out, level, True)
             for out, dim in zip(leaves, places, strict=True)
         ]
     )

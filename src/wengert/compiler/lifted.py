@@ -61,11 +61,11 @@ def _lowered(tensor: Any, levels: Sequence[Level], parts: list[Any]) -> Form | N
     level = payload.owner
     place = levels.index(level)
     if isinstance(payload, Batched):
-        return Form(place, (_lowered(move("unwrap", tensor, level), levels, parts),), True)
-    primal = _lowered(move("primal_of", tensor, level), levels, parts)
+        return Form(place, (_lowered(move("unwrap", tensor, level, True), levels, parts),), True)
+    primal = _lowered(move("primal_of", tensor, level, True), levels, parts)
     if payload.tangent is None and tensor.edge is None:
         return Form(place, (primal,), False)
-    tangent = _lowered(move("tangent_of", tensor, level), levels, parts)
+    tangent = _lowered(move("tangent_of", tensor, level, True), levels, parts)
     return Form(place, (primal, tangent), False)
 
 
@@ -76,12 +76,12 @@ def _raised(form: Form | None, parts: Iterator[Any], levels: Sequence[Level]) ->
     level = levels[form.level]
     first = _raised(form.parts[0], parts, levels)
     if form.batch:
-        return move("wrap", first, level)
+        return move("wrap", first, level, True)
     if len(form.parts) == 1:
-        return move("constant", first, level)
+        return move("constant", first, level, True)
     tangent = _raised(form.parts[1], parts, levels)
     if is_recording() and (first.edge is not None or tangent.edge is not None):
-        return T.add(move("constant", first, level), move("infinitesimal", tangent, level))
+        return T.add(move("constant", first, level, True), move("infinitesimal", tangent, level, True))
     return new_tensor(Dual(first.payload, tangent.payload, level), None, first.share_version())
 
 

@@ -130,6 +130,9 @@ class Transforms:
     applied, lowered
         How custom Functions are applied there, and what becomes of their gradients (see
         `wengert.autograd.levels`).
+    seeded, sided, arrived
+        What the cotangents of outputs at levels become, in which mode a walk from there goes, and
+        what those become that arrive (see NOTE [sides of a level] in `wengert.tape.levels`).
     """
 
     levels: Callable[[], Iterable[Level]] = staticmethod(lambda: ())
@@ -138,6 +141,9 @@ class Transforms:
     write: Callable[..., Any]
     applied: Callable[..., Any]
     lowered: Callable[..., tuple[Any, ...]]
+    seeded: Callable[..., Any]
+    sided: Callable[..., Any]
+    arrived: Callable[..., Any]
 
 
 class Lifted:

@@ -138,7 +138,7 @@ def _add(tensor: Any, g: Any) -> None:
         elif cell.__class__ is not InferenceCell:
             cell[0] += 1
             cell[1] = "accumulation of gradients"
-        if payload.__class__ is np.ndarray:
+        if payload.__class__ is np.ndarray and not isinstance(g, Lifted):
             np.add(payload, g, payload)
         else:
             have.payload = payload + g

@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
-from wengert.interp.levels import Lifted
+from wengert.interp.levels import Lifted, Transforms
 from wengert.tape.accumulate import add_gradients, owned, private
 from wengert.tape.base import OutputEdge, TensorBase, new_tensor
 from wengert.tape.cuts import recent, told
@@ -34,7 +34,7 @@ _ONES = {np.dtype(np.float32): np.float32(1), np.dtype(np.float64): np.float64(1
 def _seeds(
     outputs: Sequence[Any], grads: Sequence[Any], create_graph: bool
 ) -> list[tuple[Any, Any]]:
-    """Each output's edge with its cotangent, checked."""
+    """Each output's edge with its cotangent, checked, which has the levels of the output."""
     if len(outputs) != len(grads):
         raise RuntimeError(
             f"got {len(outputs)} tensors and {len(grads)} gradients: they must be as many"
@@ -60,6 +60,8 @@ def _seeds(
                 grad = cast(grad, dtype)
             if not create_graph:
                 grad = grad.payload
+        if not isinstance(output, GradientEdge) and isinstance(output.payload, Lifted):
+            grad = Transforms.seeded(grad, output.payload)
         seeds.append((_edge_of(output), grad))
     return seeds
 
@@ -164,15 +166,23 @@ class _Walk:
     targets: set[Any] | None = None
     through: Container[Any] | None = None
 
-    def __init__(self, seeds: list[tuple[Any, Any]], keep: bool, create_graph: bool) -> None:
+    def __init__(
+        self,
+        seeds: list[tuple[Any, Any]],
+        keep: bool,
+        create_graph: bool,
+        given: Sequence[Any],
+    ) -> None:
         self.seeds = seeds
         self.keep = keep
         self.raw = not create_graph
-        # nodes have quicker rules for arrays
-        self.direct = self.raw
+        self.given = given
+        self.lifted = False
         for _, g in seeds:
-            if isinstance(g, Lifted):
-                self.direct = False
+            if isinstance(g.payload if create_graph else g, Lifted):
+                self.lifted = True
+        # nodes have quicker rules for arrays
+        self.direct = self.raw and not self.lifted
         self.captured: dict[tuple[Any, int], Any] = {}
 
     def run(self, targets: set[Any] | None, accumulate: bool) -> None:
@@ -195,7 +205,11 @@ class _Walk:
             line = tracing.stay()
             tracing.walks([edge for edge, _ in self.seeds])
         try:
-            MODE.set(mode_for_walk(before, not self.raw))
+            mode = mode_for_walk(before, not self.raw)
+            if self.lifted or (before is not None and before.sides is not None):
+                given = [g for g in self.given if g is not None]
+                mode = Transforms.sided(mode, [g for _, g in self.seeds], given, not accumulate)
+            MODE.set(mode)
             with np.errstate(all="ignore", invalid="log", call=REPORT):
                 go = self._watched if watched else self._unwatched
                 if anomaly is None:
@@ -227,6 +241,9 @@ class _Walk:
             _release(look.met)
         elif postponed:
             _release(_reachable(self.seeds) if wanted is None else wanted)
+        sides = None if (mode := current_mode()) is None else mode.sides
+        if sides is not None:
+            pending = {leaf: g if g is None else Transforms.arrived(g) for leaf, g in pending.items()}
         if not accumulate:
             self.captured = {(leaf, 0): g for leaf, g in pending.items()}
             return
@@ -288,7 +305,7 @@ def run_backward(
                 )
             retain_grad(source)
         targets = {_node_of(_edge_of(source)) for source in inputs}
-    _Walk(seeds, keep, create_graph).run(targets, accumulate=True)
+    _Walk(seeds, keep, create_graph, grads).run(targets, accumulate=True)
 
 
 def run_grad(
@@ -311,7 +328,7 @@ def run_grad(
                 f"{errors.describe(source.payload)}"
             )
     edges = [_edge_of(source) for source in inputs]
-    walked = _Walk(seeds, keep, create_graph)
+    walked = _Walk(seeds, keep, create_graph, grads)
     walked.through = through
     walked.run({_node_of(edge) for edge in edges}, accumulate=False)
     captured = walked.captured

@@ -10,12 +10,25 @@ For a tensor that all elements of a batch share this means that its cotangents a
 inner `grad` brings its inputs to all levels under way before anything is recorded, so its results
 are those of each element.
 
-Cotangents of duals: NOTE [cotangents of duals] in `wengert.interp.dual`.
+NOTE [sides of a level]
+A backward pass may work on either side of a level's border, and its cotangents mean different
+things there. *Outside*, it came through the border: it differentiates what left the level, and a
+`Dual` holds the cotangents of a tangent and of its value (NOTE [cotangents of duals] in
+`wengert.interp.dual`). What a tensor of the outside gets is the second of these, and of a batch the
+sum. *Inside*, the pass began at an output of the level: it is a part of what the level transforms.
+A `Dual` is a gradient with its tangent then, a batch holds the gradients of each element, and they
+reach tensors of the outside as they are. A pass is inside of the levels of its outputs, unless it
+is a part of one (a recomputation, or a rule of a custom Function) that hands it cotangents of the
+outside. Gradients that are added to ``.grad`` are those of all elements of a batch, so there a
+batch is always seen from outside.
+
+What crosses a border between operations of one level (`local`: the call of a custom Function, whose
+rules work below the level) takes no side: all of the cotangent goes around.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,8 +37,9 @@ from wengert.interp.batched import Batched
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, Lifted, Transforms, levels_of, namespace_of
 from wengert.tape.base import LEAF, TensorBase, new_tensor
-from wengert.tape.modes import MODE, changed, current_mode, is_recording
+from wengert.tape.modes import MODE, Mode, changed, current_mode, full_mode, is_recording
 from wengert.tape.node import Node, edge_of, next_sequence
+from wengert.tape.record import T
 
 __all__ = ["Move", "brought", "check_levels", "leads_outside", "move", "raised", "within"]
 
@@ -143,29 +157,135 @@ _INTO = frozenset({"wrap", "spread", "constant", "infinitesimal"})
 """What makes values of the level."""
 
 
+class Sides:
+    """On which sides of levels a backward pass works (see NOTE [sides of a level])."""
+
+    __slots__ = ("entered", "inside", "outside")
+
+    def __init__(self, inside: Iterable[int] = (), outside: Iterable[int] = ()) -> None:
+        self.inside = frozenset(inside)
+        self.outside = set(outside)
+        # levels that this very pass has come into from outside
+        self.entered: dict[int, Level] = {}
+
+
 class Move(Node):
     """A tensor's passage into or out of a level."""
 
-    __slots__ = ("level", "way")
+    __slots__ = ("level", "local", "way")
     label: ClassVar[str] = "Move"
     level: Level
+    local: bool
     way: str
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """The cotangent, moved the other way."""
         way = WAYS[self.way][1]
         if way in _INTO:
-            within(self.level)
+            self._enter(g)
+        elif self._is_inside():
+            return (_WITHIN[way](g, self.level),)
+        if isinstance(g, TensorBase):
+            return (move(way, g, self.level, self.local),)
         return (WAYS[way][0](g, self.level),)
 
-    def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """As `apply`, recorded where the cotangent is a tensor."""
-        if not isinstance(g, TensorBase):
-            return self.apply(g, keep, edges)
-        way = WAYS[self.way][1]
-        if way in _INTO:
-            within(self.level)
-        return (move(way, g, self.level),)
+    apply_in = apply
+
+    def _is_inside(self) -> bool:
+        if self.local:
+            return False
+        mode = current_mode()
+        return (
+            mode is not None and mode.sides is not None and self.level.number in mode.sides.inside
+        )
+
+    def _enter(self, g: Any) -> None:
+        level = self.level
+        within(level)
+        if self.local:
+            return
+        mode = full_mode()
+        sides = mode.sides
+        if sides is None:
+            sides = Sides()
+            MODE.set(changed(mode, sides=sides))
+        number = level.number
+        if number in sides.inside or number in levels_of(getattr(g, "payload", g)):
+            raise RuntimeError(
+                "a gradient cannot go both through a dual tensor and through the tangent or the "
+                "primal that unpack_dual() took of it: ask for the two gradients one by one"
+            )
+        if number not in sides.outside:
+            sides.outside.add(number)
+            sides.entered[number] = level
+
+
+def _whole_rows(g: Any, level: Level) -> Any:
+    """The gradient of each element of a batch by the whole batch, from that by the element."""
+    if isinstance(g, TensorBase):
+        rows = move("unwrap", g, level)
+    else:
+        rows = new_tensor(_unwrap(g, level))
+    shape = (level.size, *rows.payload.shape)
+    own = np.eye(level.size or 0, dtype=bool).reshape(level.size, level.size, *(1,) * g.ndim)
+    whole = T.where(new_tensor(own), T.expand(T.unsqueeze(rows, dim=0), shape=shape), 0.0)
+    wrapped = move("wrap", whole, level)
+    return wrapped if isinstance(g, TensorBase) else wrapped.payload
+
+
+_WITHIN: dict[str, Callable[[Any, Level], Any]] = {
+    "tangent_of": lambda g, level: g,
+    "primal_of": lambda g, level: None,
+    "gather": lambda g, level: g,
+    "unwrap": _whole_rows,
+}
+"""What becomes of a cotangent that leaves a level by these ways, in a pass inside of it."""
+
+
+def seeded(g: Any, payload: Any) -> Any:
+    """The cotangent of an output, with all levels of that."""
+    found = levels_of(payload)
+    order = [found[number] for number in sorted(found)]
+    if isinstance(g, TensorBase):
+        return brought(g, order)
+    return brought(new_tensor(g), order).payload
+
+
+def sided(mode: Mode | None, seeds: Iterable[Any], given: Iterable[Any], batches: bool) -> Any:
+    """The mode of a walk that starts from `seeds`.
+
+    Parameters
+    ----------
+    seeds, given
+        The cotangents of the outputs, and those of them that were asked for.
+    batches
+        Whether gradients of elements of a batch are asked for, and not their sums.
+    """
+    above = None if mode is None else mode.sides
+    outside = set() if above is None else set(above.outside)
+    handed = levels_of(*[getattr(g, "payload", g) for g in given]).keys() & outside
+    inside = set()
+    for number, level in levels_of(*[getattr(g, "payload", g) for g in seeds]).items():
+        if number not in handed:
+            (inside if batches or level.size is None else outside).add(number)
+    return changed(mode, sides=Sides(inside, outside - inside))
+
+
+def arrived(g: Any) -> Any:
+    """The gradient that a walk has brought to a tensor.
+
+    A tensor of a level that the walk came into from outside has a gradient of its value alone.
+    """
+    mode = current_mode()
+    sides = None if mode is None else mode.sides
+    if sides is None or not sides.entered:
+        return g
+    recorded = isinstance(g, TensorBase)
+    levels = levels_of(g.payload if recorded else g)
+    for number, level in sides.entered.items():
+        if number in levels and level.size is None:
+            g = move("tangent_of", g, level) if recorded else _tangent_of(g, level)
+    return g
 
 
 def within(level: Level) -> None:
@@ -177,15 +297,18 @@ def within(level: Level) -> None:
         MODE.set(changed(mode, levels=tuple(levels)))
 
 
-def move(way: str, tensor: Any, level: Level) -> Any:
-    """`tensor` moved across the border of `level`, which is recorded."""
+def move(way: str, tensor: Any, level: Level, local: bool = False) -> Any:
+    """`tensor` moved across the border of `level`, which is recorded.
+
+    `local` says that it comes back (see NOTE [sides of a level]).
+    """
     if (
         tensor.edge is not None
         and way not in _INTO
         and level.number not in levels_of(tensor.payload)
     ):
         if way == "unwrap":
-            tensor = move("spread", tensor, level)
+            tensor = move("spread", tensor, level, local)
         elif way == "tangent_of":
             tensor = new_tensor(tensor.payload)
     payload = WAYS[way][0](tensor.payload, level)
@@ -201,6 +324,7 @@ def move(way: str, tensor: Any, level: Level) -> Any:
         edge.ext = None
         edge.versions = None
         edge.level = level
+        edge.local = local
         edge.way = way
     shares = way in ("wrap", "unwrap", "constant", "primal_of")
     return new_tensor(payload, edge, tensor.share_version() if shares else None)
@@ -273,3 +397,6 @@ def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any]) -> bool:
 
 
 Transforms.raised = staticmethod(raised)
+Transforms.seeded = staticmethod(seeded)
+Transforms.sided = staticmethod(sided)
+Transforms.arrived = staticmethod(arrived)

@@ -67,6 +67,9 @@ class Mode:
         others compute (see `wengert.tape.record.run`).
     levels
         The transforms that are under way (see NOTE [levels] in `wengert.interp.levels`).
+    sides
+        On which sides of levels the backward pass under way works, or None (see NOTE [sides of a
+        level] in `wengert.tape.levels`).
     tracing
         What makes a program of all that is computed, or None (see `wengert.compiler.trace`).
     records, observed, special, inner, below
@@ -89,6 +92,7 @@ class Mode:
         "observed",
         "records",
         "refusal",
+        "sides",
         "special",
         "tracing",
     )
@@ -105,6 +109,7 @@ class Mode:
         dispatch: tuple[Any, ...] = (),
         levels: tuple[Level, ...] = (),
         tracing: Any = None,
+        sides: Any = None,
     ) -> None:
         self.grad = grad
         self.inference = inference
@@ -116,6 +121,7 @@ class Mode:
         self.dispatch = dispatch
         self.levels = levels
         self.tracing = tracing
+        self.sides = sides
         self.records = grad and inference is None
         self.special = inference if anomaly is None else anomaly
         self.observed = (
@@ -150,6 +156,7 @@ _FIELDS = (
     "dispatch",
     "levels",
     "tracing",
+    "sides",
 )
 _DEFAULT = Mode()
 _DEFAULT_FIELDS = _DEFAULT.fields()

@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 
 from wengert.base import errors
+from wengert.interp.levels import Transforms
 from wengert.tape.accumulate import add_gradients, add_retained, counted
 from wengert.tape.base import new_tensor
 from wengert.tape.hooks import call_hook, call_leaf_hook, call_node_hook
+from wengert.tape.modes import current_mode
 
 __all__ = ["CURRENT", "Watch"]
 
@@ -29,6 +31,12 @@ CURRENT: ContextVar[Any] = ContextVar("wengert_walk", default=None)
 
 A `Watch` if the walk is watched.
 """
+
+
+def arrived(g: Any) -> Any:
+    """The gradient of a tensor that the walk has come to (see NOTE [sides of a level])."""
+    mode = current_mode()
+    return g if mode is None or mode.sides is None else Transforms.arrived(g)
 
 
 class Watch:
@@ -121,7 +129,7 @@ class Watch:
         if asked:
             for i, part in enumerate(g if node.several else (g,)):
                 if part is not None:
-                    self.captured[node, i] = part
+                    self.captured[node, i] = arrived(part)
         if edges is None:
             return None
         if ext is not None and ext.prehooks:
@@ -168,7 +176,7 @@ class Watch:
             tensor = reference()
             if tensor is not None and parts[index] is not None:
                 self._note(tensor)
-                add_retained(tensor, parts[index], not self.raw)
+                add_retained(tensor, arrived(parts[index]), not self.raw)
         return parts if node.several else parts[0]
 
     def _before(self, node: Any, ext: Any, g: Any) -> Any:
@@ -200,6 +208,8 @@ class Watch:
             del pending[leaf]
             return
         g = pending.pop(leaf)
+        if g is not None:
+            g = arrived(g)
         if g is not None and g.shape != leaf.payload.shape:
             raise errors.gradient_shape(leaf.payload, g)
         ext = leaf.extra()

@@ -170,7 +170,7 @@ class PrimitiveNode(Node):
         """The cotangents for a batch of them, one by one: rules may look at values."""
         batched = [part is not None and level.number in levels_of(part.payload) for part in parts]
         pairs = list(zip(parts, batched, strict=True))
-        whole = [move("unwrap", part, level) if wide else part for part, wide in pairs]
+        whole = [move("unwrap", part, level, True) if wide else part for part, wide in pairs]
         before = current_mode()
         below = tuple(one for one in before.levels if one is not level) if before else ()
         rows = []
@@ -195,7 +195,7 @@ class PrimitiveNode(Node):
             ]
         finally:
             MODE.set(before)
-        return [c if c is None else move("wrap", c, level) for c in columns]
+        return [c if c is None else move("wrap", c, level, True) for c in columns]
 
 
 def _batch_of(payloads: Iterable[Any]) -> Level | None:

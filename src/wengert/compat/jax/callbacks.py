@@ -123,7 +123,7 @@ def _batched(
         if not mapped and method == "expand_dims":
             whole.append(made(asarray(leaf)[None]))
         else:
-            whole.append(made(move("unwrap", leaf, level)))
+            whole.append(made(move("unwrap", leaf, level, True)))
     if any(differs(leaf.payload) for leaf in whole):
         raise NotImplementedError(
             "pure_callback under several vmaps: map once, over arrays with the axes as one"
@@ -138,7 +138,7 @@ def _batched(
     else:
         values, named = structure.unflatten(rows)
         columns = tree_leaves(_results(callback(*values, **named), shapes, (level.size or 0,)))
-    inside = [made(move("wrap", column, level)) for column in columns]
+    inside = [made(move("wrap", column, level, True)) for column in columns]
     return tree_flatten(shapes)[1].unflatten(inside)
 
 

@@ -35,7 +35,7 @@ def _refuse_groups(name: str, groups: Any) -> None:
 
 def _whole(x: Any, level: Level) -> Any:
     """All elements of a batch, along a new first axis, the same for each of them."""
-    return made(move("unwrap", x, level), x.weak_type)
+    return made(move("unwrap", x, level, True), x.weak_type)
 
 
 def _over(name: str, rule: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -78,7 +78,7 @@ def axis_index(axis_name: Any) -> Any:
     """Which element of the `vmap` of an axis name this is."""
     (level,) = _levels(axis_name)
     line = asarray(np.arange(level.size or 0))
-    return made(move("wrap", line, level))
+    return made(move("wrap", line, level, True))
 
 
 def axis_size(axis_name: Any) -> int:
@@ -96,7 +96,7 @@ def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
         sent = jnp.zeros_like(whole)
         for source, target in perm:
             sent = sent.at[target].set(whole[source])
-        return made(move("wrap", sent, level), whole.weak_type)
+        return made(move("wrap", sent, level, True), whole.weak_type)
 
     return tree_map(leaf, x)
 
