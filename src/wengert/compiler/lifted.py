@@ -92,19 +92,19 @@ def _cotangents(
 
     A tensor of the levels `have` has a cotangent of these.
     """
-    cotangent = brought(cotangent, have)
+    cotangent = brought(cotangent, have, True)
     if form is None:
         parts.append(cotangent)
         return
     level = levels[form.level]
     below = [one for one in have if one is not level]
     if form.batch:
-        _cotangents(move("unwrap", cotangent, level), form.parts[0], levels, below, parts)
+        _cotangents(move("unwrap", cotangent, level, True), form.parts[0], levels, below, parts)
         return
     # see NOTE [cotangents of duals]
-    _cotangents(move("tangent_of", cotangent, level), form.parts[0], levels, below, parts)
+    _cotangents(move("tangent_of", cotangent, level, True), form.parts[0], levels, below, parts)
     if len(form.parts) == 2:
-        _cotangents(move("primal_of", cotangent, level), form.parts[1], levels, below, parts)
+        _cotangents(move("primal_of", cotangent, level, True), form.parts[1], levels, below, parts)
 
 
 def _split(cotangent: Any, tensor: Any, levels: Sequence[Level]) -> list[Any]:

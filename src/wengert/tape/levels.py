@@ -339,12 +339,12 @@ def _completed(payload: Any, whole: Any, left: Level) -> Any:
     return payload
 
 
-def brought(tensor: Any, levels: Sequence[Level]) -> Any:
+def brought(tensor: Any, levels: Sequence[Level], local: bool = False) -> Any:
     """`tensor` as a value of all of `levels`, whatever it has to do with them."""
     have = levels_of(tensor.payload)
     for level in levels:
         if level.number not in have:
-            tensor = move("constant" if level.size is None else "spread", tensor, level)
+            tensor = move("constant" if level.size is None else "spread", tensor, level, local)
     return tensor
 
 
