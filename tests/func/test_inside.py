@@ -323,7 +323,7 @@ def test_a_wrong_result_of_a_rule_is_refused():
         def vmap(info, in_dims, x):
             return x
 
-    with pytest.raises(RuntimeError, match=r"Wrong\.jvp returned a tangent of shape \[\]"):
+    with pytest.raises(RuntimeError, match="Trying to set a forward gradient that has a dif"):
         func.jvp(Wrong.apply, (X,), (X,))
     with pytest.raises(RuntimeError, match=r"Wrong\.vmap must return a pair"):
         func.vmap(Wrong.apply)(X)

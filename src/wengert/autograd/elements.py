@@ -67,7 +67,8 @@ def each(run: Callable[[list[Any]], list[Any]], tensors: Sequence[Any]) -> list[
     below = tuple(one for one in before.levels if one is not level) if before else ()
     belongs = [level.number in levels_of(tensor.payload) for tensor in tensors]
     whole = [
-        move("unwrap", t, level, True) if own else t for t, own in zip(tensors, belongs, strict=True)
+        move("unwrap", t, level, True) if own else t
+        for t, own in zip(tensors, belongs, strict=True)
     ]
     MODE.set(changed(before, levels=below))
     try:

@@ -6,6 +6,7 @@ import inspect
 import warnings
 from typing import Any, ClassVar
 
+from wengert.autograd.closures import names_recorded
 from wengert.autograd.context import FunctionCtx as FunctionCtx
 from wengert.autograd.function_node import FunctionNode as FunctionNode
 from wengert.autograd.function_outputs import finish
@@ -138,6 +139,14 @@ class Function:
             if made is not NotImplemented:
                 return made
         return cls._applied(args)[0]
+
+    @classmethod
+    def closes_over(cls) -> bool:
+        """Whether `backward` names tensors that require a gradient and are no arguments of it.
+
+        Such are those of a function that the class is defined in, and global ones.
+        """
+        return names_recorded(cls.backward)
 
     @classmethod
     def _applied(cls, args: tuple[Any, ...]) -> tuple[Any, FunctionNode]:

@@ -107,6 +107,11 @@ class FunctionNode(Node, FunctionCtx):
         for tensor in tensors if self._recorded else ():
             check_dirty(tensor)
 
+    def closes_over(self) -> bool:
+        """Whether `backward` uses tensors that require a gradient and are no arguments."""
+        found: bool = self.function.closes_over()
+        return found
+
     # -- backward ---------------------------------------------------------------------------------
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -14,15 +14,19 @@ from collections import namedtuple
 from collections.abc import Iterable
 from typing import Any
 
+from wengert.autograd.function_outputs import finish
 from wengert.base.containers import flatten
+from wengert.base.dtypes import is_differentiable
 from wengert.interp.levels import Level, Transforms, levels_of
 from wengert.ops.like import zeros_like
 from wengert.ops.permute import movedim
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.levels import brought, leads_outside, move
-from wengert.tape.modes import MODE, changed, current_mode, enable_grad
+from wengert.tape.modes import MODE, changed, current_mode, enable_grad, is_recording, no_grad
+from wengert.tape.node import edge_of
 from wengert.tape.record import T
+from wengert.tape.views import move_edge
 
 __all__ = ["applied_at", "level_of", "lowered"]
 
@@ -48,24 +52,57 @@ def _has_own(function: Any, name: str) -> bool:
 
 def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     """The result of a Function whose arguments belong to `level`."""
-    mode = current_mode()
-    assert mode is not None
     if level.size is not None:
         return _mapped(level, function, args)
-    # a cotangent reaches what is recorded by way of the level (see NOTE [sides of a level])
-    args = tuple(
-        brought(a, (level,)) if isinstance(a, TensorBase) and a.edge is not None else a
-        for a in args
+    found = levels_of(*[a.payload for a in args if isinstance(a, TensorBase)])
+    order = [found[number] for number in sorted(found)]
+    needs = tuple(isinstance(a, TensorBase) and a.edge is not None for a in args)
+    recorded = is_recording() and any(needs)
+    raised = tuple(
+        brought(arg, order) if recorded and need else arg
+        for arg, need in zip(args, needs, strict=True)
     )
+    if not recorded or not _has_backward(function):
+        return _around(level, function, raised)
+    with no_grad():
+        parts = [move("primal_of", a, level) if isinstance(a, TensorBase) else a for a in raised]
+        tangents = _tangents(level, raised, False)
+        with enable_grad():
+            primals = [
+                part if t is None else T.alias(new_tensor(part.payload, LEAF, part.share_version()))
+                for part, t in zip(parts, tangents, strict=True)
+            ]
+            made, node = function._applied(tuple(primals))
+        output, slopes = _with_tangents(level, function, primals, tangents, (made, node))
+        several = isinstance(output, tuple)
+        ends = output if several else (output,)
+        outs = tuple(
+            _joined(new_tensor(end.payload), slope, level)
+            if isinstance(end, TensorBase) and is_differentiable(end.payload.dtype)
+            else new_tensor(end.payload, None, end.share_version())
+            if isinstance(end, TensorBase)
+            else end
+            for end, slope in zip(ends, slopes, strict=True)
+        )
+    known = _Known((*primals, *(made if several else (made,))), (*raised, *outs))
+    final = function._node_class(needs)
+    final.__dict__.update(node.__dict__)
+    final.needs_input_grad = needs
+    final.edges = tuple([edge_of(a) for a in raised if isinstance(a, TensorBase)])
+    final._to_save = tuple(None if t is None else known.of(t) for t in node.saved_tensors)
+    final._saved_for_forward = ()
+    final._constants = tuple(map(known.of, node._constants))
+    final._dirty = ()
+    result = finish(final, raised, outs if several else outs[0], True)
+    for dirty in node._dirty:
+        _overwrite(args[next(i for i, p in enumerate(primals) if p is dirty)], known.of(dirty))
+    return result
+
+
+def _around(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
+    """The result of a Function by way of values below `level`, from which cotangents come back."""
     primals = [move("primal_of", a, level, True) if isinstance(a, TensorBase) else a for a in args]
-    # computed with the tape of its own, so that the tangents can ask its node
-    tangents = [
-        move("tangent_of", a, level, True)
-        if isinstance(a, TensorBase) and level.number in levels_of(a.payload)
-        else None
-        for a in args
-    ]
-    output, slopes = _with_tangents(level, function, primals, tangents)
+    output, slopes = _with_tangents(level, function, primals, _tangents(level, args, True), None)
     several = isinstance(output, tuple)
     outputs = output if several else (output,)
     made = tuple(
@@ -75,46 +112,111 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     return made if several else made[0]
 
 
+def _tangents(level: Level, args: tuple[Any, ...], local: bool) -> list[Any]:
+    return [
+        move("tangent_of", a, level, local)
+        if isinstance(a, TensorBase) and level.number in levels_of(a.payload)
+        else None
+        for a in args
+    ]
+
+
+def _has_backward(function: Any) -> bool:
+    """Whether a Function has a reverse rule that can be computed with values of transforms."""
+    rule = next(
+        (c.__dict__["backward"] for c in function.__mro__ if "backward" in c.__dict__), None
+    )
+    return _has_own(function, "backward") and not getattr(
+        getattr(rule, "__func__", rule), "once", False
+    )
+
+
 def _joined(out: Any, slope: Any, level: Level) -> Any:
-    return T.add(move("constant", out, level, True), move("infinitesimal", slope, level, True))
+    if level.number not in levels_of(out.payload):
+        out = move("constant", out, level, True)
+    if slope is None:
+        return out
+    if level.number in levels_of(slope.payload):
+        # the rule itself uses a tensor with a tangent
+        slope = move("primal_of", slope, level, True)
+    return T.add(out, move("infinitesimal", slope, level, True))
+
+
+def _overwrite(tensor: Any, result: Any) -> None:
+    """Let a tensor that `forward` wrote to be the result that stands for it."""
+    if tensor.ext is not None and (tensor.ext.base is not None or tensor.ext.views):
+        raise NotImplementedError(
+            "a Function that writes to a view, or to a tensor with views, that carries a tangent: "
+            "let it write to a clone()"
+        )
+    tensor.payload = result.payload
+    move_edge(tensor, result.edge)
 
 
 def _with_tangents(
-    level: Level, function: Any, primals: list[Any], tangents: list[Any]
+    level: Level, function: Any, primals: list[Any], tangents: list[Any], applied: Any
 ) -> tuple[Any, Any]:
+    """The outputs of a Function, and their tangents.
+
+    `applied` may be what `forward` gave and its node, if it has run.
+    """
     if not _has_own(function, "jvp"):
-        return _transposed(level, function, primals, tangents)
-    output, node = function._applied(tuple(primals))
+        return _transposed(level, function, primals, tangents, applied)
+    output, node = applied or function._applied(tuple(primals))
     made = outputs = output if isinstance(output, tuple) else (output,)
     if level_of(function, tuple(primals)) is not None:
         # that was for what forward saves: at the levels below the rules count as well
         output = _applied(function, tuple(primals))
         outputs = output if isinstance(output, tuple) else (output,)
-    known = zip((*primals, *made), (*primals, *outputs), strict=True)
+    known = _Known((*primals, *made), (*primals, *outputs))
     slopes = function.jvp(_Context(node, known), *tangents)
     if not isinstance(slopes, tuple):
         slopes = (slopes,)
     if len(slopes) != len(outputs):
         raise RuntimeError(
-            f"{function.__name__}.jvp must return one tangent for each output of forward: "
-            f"{len(outputs)}, not {len(slopes)}"
+            "Function's jvp returned an invalid number of forward gradients (expected "
+            f"{len(outputs)} but got {len(slopes)}): {function.__name__}.jvp must return one "
+            "tangent for each output of forward"
         )
-    for out, slope in zip(outputs, slopes, strict=True):
-        if slope is not None and tuple(slope.payload.shape) != tuple(out.payload.shape):
+    for i, (out, slope) in enumerate(zip(outputs, slopes, strict=True)):
+        if slope is None:
+            continue
+        if not isinstance(slope, TensorBase):
             raise RuntimeError(
-                f"{function.__name__}.jvp returned a tangent of shape "
-                f"{list(slope.payload.shape)} for an output of shape {list(out.payload.shape)}"
+                f"expected Variable or None (got {type(slope).__name__}) for grad output {i}: "
+                f"{function.__name__}.jvp must return tensors"
+            )
+        if tuple(slope.payload.shape) != tuple(out.payload.shape):
+            raise RuntimeError(
+                "Trying to set a forward gradient that has a different size than that of the "
+                "original Tensor, this is not supported. Tensor is of size "
+                f"{list(out.payload.shape)} while the given forward gradient is of size "
+                f"{list(slope.payload.shape)}: it is what {function.__name__}.jvp returned."
             )
     return output, slopes
+
+
+class _Known:
+    """What tensors of `forward` stand for: its arguments and its outputs."""
+
+    def __init__(self, ones: Iterable[Any], others: Iterable[Any]) -> None:
+        pairs = zip(ones, others, strict=True)
+        self._pairs = [(one, other) for one, other in pairs if isinstance(one, TensorBase)]
+
+    def of(self, tensor: Any) -> Any:
+        """What `tensor` stands for, itself if that is not known."""
+        for one, other in self._pairs:
+            if one is tensor or one.payload is tensor.payload:
+                return other
+        return tensor
 
 
 class _Context:
     """What `jvp` gets for ctx: the node's attributes, and its saved tensors tied to the graph."""
 
-    def __init__(self, node: Any, known: Iterable[tuple[Any, Any]]) -> None:
+    def __init__(self, node: Any, known: _Known) -> None:
         self._node = node
-        # arguments and outputs of forward, with what they stand for
-        self._known = [(one, other) for one, other in known if isinstance(one, TensorBase)]
+        self._known = known
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
@@ -123,15 +225,7 @@ class _Context:
         saved = node._saved_for_forward
         if not saved:
             saved = node.saved_tensors if node._recorded else node._to_save
-        return tuple(self._tied(tensor) for tensor in saved)
-
-    def _tied(self, tensor: Any) -> Any:
-        if tensor is None:
-            return None
-        for one, other in self._known:
-            if one.payload is tensor.payload:
-                return other
-        return tensor
+        return tuple(None if tensor is None else self._known.of(tensor) for tensor in saved)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._node, name)
@@ -144,7 +238,7 @@ class _Context:
 
 
 def _transposed(
-    level: Level, function: Any, primals: list[Any], tangents: list[Any]
+    level: Level, function: Any, primals: list[Any], tangents: list[Any], applied: Any
 ) -> tuple[Any, Any]:
     """The outputs, and their tangents by the transpose of `backward`, transposed."""
     mode = current_mode()
@@ -153,13 +247,13 @@ def _transposed(
             new_tensor(p.payload, LEAF, p.share_version())
             if t is not None and p.edge is None
             else T.alias(p)
-            if t is not None
+            if t is not None and applied is None
             else p
             for p, t in zip(primals, tangents, strict=True)
         ]
         output = _applied(function, tuple(inside))
         if output is NotImplemented:
-            output, _ = function._applied(tuple(inside))
+            output, _ = applied or function._applied(tuple(inside))
         ends = output if isinstance(output, tuple) else (output,)
         smooth = [i for i, end in enumerate(ends) if getattr(end, "edge", None) is not None]
         # with all levels of the call, since what is recorded must not mix elements of a batch
@@ -169,7 +263,7 @@ def _transposed(
         unknown = [new_tensor(zero.payload, LEAF) for zero in zeros]
         slopes: list[Any] = [None] * len(ends)
         wanted = [i for i, t in enumerate(tangents) if t is not None]
-        if not any(isinstance(p, TensorBase) and p.edge is not None for p in primals):
+        if applied or not any(isinstance(p, TensorBase) and p.edge is not None for p in primals):
             # recorded for the tangents only
             ends = tuple(
                 new_tensor(e.payload, None, e.share_version()) if i in smooth else e

@@ -72,5 +72,5 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
             guarded.append(out)
         return guarded[0] if single else tuple(guarded)
 
-    wrapped.once = True  # type: ignore[attr-defined]  # for `wengert.autograd.kept`
+    wrapped.once = True  # type: ignore[attr-defined]  # a mark, for `kept` and `levels`
     return wrapped

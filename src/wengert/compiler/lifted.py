@@ -81,7 +81,9 @@ def _raised(form: Form | None, parts: Iterator[Any], levels: Sequence[Level]) ->
         return move("constant", first, level, True)
     tangent = _raised(form.parts[1], parts, levels)
     if is_recording() and (first.edge is not None or tangent.edge is not None):
-        return T.add(move("constant", first, level, True), move("infinitesimal", tangent, level, True))
+        return T.add(
+            move("constant", first, level, True), move("infinitesimal", tangent, level, True)
+        )
     return new_tensor(Dual(first.payload, tangent.payload, level), None, first.share_version())
 
 

@@ -9,9 +9,10 @@ from typing import Any
 from wengert.autograd.function import Function
 from wengert.base.containers import flatten
 from wengert.func.reverse import vjp
+from wengert.interp.levels import levels_of
 from wengert.ops.like import zeros_like
-from wengert.tape.base import TensorBase
-from wengert.tape.modes import is_recording
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.modes import enable_grad, is_recording
 
 __all__ = ["custom_jvp", "custom_vjp"]
 
@@ -27,6 +28,8 @@ class _Call:
         self.leaves = leaves
         self.places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, TensorBase)]
         self.tensors = [leaves[i] for i in self.places]
+        # whether what the function closes over may be differentiated by
+        self.recorded = is_recording()
         self.structure: Callable[[list[Any]], Any] = tuple
         self.kept: Any = None
 
@@ -68,7 +71,19 @@ class _Reverse(Function):
     @staticmethod
     def forward(owner: Any, call: Any, *tensors: Any) -> Any:
         """Compute the outputs, and what the rule needs."""
-        leaves, call.structure = flatten(owner.compute(call, call.arguments(tensors)))
+        if not call.recorded:
+            leaves, call.structure = flatten(owner.compute(call, call.arguments(tensors)))
+            return tuple(leaves)
+        apart = tuple(new_tensor(t.payload, None, t.share_version()) for t in tensors)
+        with enable_grad():
+            leaves, call.structure = flatten(owner.compute(call, call.arguments(apart)))
+        if any(isinstance(leaf, TensorBase) and leaf.edge is not None for leaf in leaves):
+            raise RuntimeError(
+                f"Detected differentiation of {owner.name}, a function with a rule of its own, "
+                "with respect to a closed-over value: the rule says how to differentiate by the "
+                "arguments only. Pass the value to the function as an argument, and let the rule "
+                "give its derivative, or detach() it"
+            )
         return tuple(leaves)
 
     @staticmethod
@@ -81,12 +96,17 @@ class _Reverse(Function):
     def backward(ctx: Any, *cotangents: Any) -> Any:
         """The user's rule."""
         call = ctx.call
-        if is_recording():
+        if is_recording() or levels_of(*[tensor.payload for tensor in ctx.saved_tensors]):
             # once more, since derivatives go through what the rule needs, too
             call = _Call(call.arguments(ctx.saved_tensors), call.fixed)
             ctx.owner.compute(call, call.args)
         grads = ctx.owner.pulled(call, ctx.call.structure(list(cotangents)))
         return (None, None, *ctx.call.flat(grads, f"the reverse rule of {ctx.owner.name}"))
+
+    @staticmethod
+    def closes_over() -> bool:
+        """Whether the rule may use tensors of the outside that require a gradient: who knows."""
+        return True
 
 
 class _Forward(_Reverse):

@@ -47,15 +47,16 @@ def _value_and_grad(
             )
         flat = [tensor for own in inputs for tensor in own]
         keep = outside and leads_outside([output], flat)
+        graph = keep or (outside and leads_outside([output], flat, True))
         found: list[Any] = [None] * len(flat)
         if output.edge is not None:
-            found = run_grad([output], flat, [None], keep, keep)
+            found = run_grad([output], flat, [None], graph, graph)
     keeps_aux = keep or (outside and _leads(aux, flat))
-    if keeps_aux:
+    if keeps_aux or graph:
         _end(flat)
     filled = [zeros_like(t) if g is None else g for t, g in zip(flat, found, strict=True)]
     # what the output depends on, its gradient need not
-    grads = iter(shown(filled, keep and leads_outside(filled, ())))
+    grads = iter(shown(filled, graph and leads_outside(filled, ())))
     made = [
         rebuild([next(grads) for _ in own]) for own, (_, rebuild) in zip(inputs, parts, strict=True)
     ]
@@ -234,6 +235,7 @@ def pullback(
             )
     flat = [tensor for own in inputs for tensor in own]
     keep = outside and leads_outside(outputs, flat)
+    rules = keep or (outside and leads_outside(outputs, flat, True))
     _end(flat)
 
     def pulled(*cotangents: Any, retain_graph: bool = True, create_graph: Any = None) -> Any:
@@ -249,7 +251,7 @@ def pullback(
             )
         graph = create_graph
         if graph is None:
-            graph = is_recording() and (keep or any(g.edge is not None for g in grads))
+            graph = is_recording() and (rules or any(g.edge is not None for g in grads))
         pairs = [
             (out, grad) for out, grad in zip(outputs, grads, strict=True) if out.edge is not None
         ]

@@ -243,7 +243,9 @@ class _Walk:
             _release(_reachable(self.seeds) if wanted is None else wanted)
         sides = None if (mode := current_mode()) is None else mode.sides
         if sides is not None:
-            pending = {leaf: g if g is None else Transforms.arrived(g) for leaf, g in pending.items()}
+            pending = {
+                leaf: g if g is None else Transforms.arrived(g) for leaf, g in pending.items()
+            }
         if not accumulate:
             self.captured = {(leaf, 0): g for leaf, g in pending.items()}
             return

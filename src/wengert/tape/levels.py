@@ -222,15 +222,14 @@ class Move(Node):
 
 def _whole_rows(g: Any, level: Level) -> Any:
     """The gradient of each element of a batch by the whole batch, from that by the element."""
-    if isinstance(g, TensorBase):
-        rows = move("unwrap", g, level)
-    else:
-        rows = new_tensor(_unwrap(g, level))
-    shape = (level.size, *rows.payload.shape)
-    own = np.eye(level.size or 0, dtype=bool).reshape(level.size, level.size, *(1,) * g.ndim)
+    recorded = isinstance(g, TensorBase)
+    rows = move("unwrap", g, level) if recorded else new_tensor(_unwrap(g, level))
+    size = level.size or 0
+    shape = (size, *rows.payload.shape)
+    own = np.eye(size, dtype=bool).reshape((size, size, *(1,) * (len(shape) - 2)))
     whole = T.where(new_tensor(own), T.expand(T.unsqueeze(rows, dim=0), shape=shape), 0.0)
     wrapped = move("wrap", whole, level)
-    return wrapped if isinstance(g, TensorBase) else wrapped.payload
+    return wrapped if recorded else wrapped.payload
 
 
 _WITHIN: dict[str, Callable[[Any, Level], Any]] = {
@@ -264,7 +263,7 @@ def sided(mode: Mode | None, seeds: Iterable[Any], given: Iterable[Any], batches
     above = None if mode is None else mode.sides
     outside = set() if above is None else set(above.outside)
     handed = levels_of(*[getattr(g, "payload", g) for g in given]).keys() & outside
-    inside = set()
+    inside: set[int] = set()
     for number, level in levels_of(*[getattr(g, "payload", g) for g in seeds]).items():
         if number not in handed:
             (inside if batches or level.size is None else outside).add(number)
@@ -371,11 +370,11 @@ def raised(tensors: list[Any], params: dict[str, Any]) -> list[Any]:
     return [brought(t, order) if t.edge is not None else t for t in tensors]
 
 
-def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any]) -> bool:
+def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any], rules: bool = False) -> bool:
     """Whether the history of `outputs` goes anywhere but to the inputs of a transform.
 
     An input that has a history itself leads outside, too. The inputs of transforms that have ended
-    lead nowhere.
+    lead nowhere. With `rules` those count, too, that may use tensors of the outside when they run.
     """
     if any(tensor.edge is not LEAF for tensor in inputs):
         return True
@@ -391,6 +390,8 @@ def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any]) -> bool:
             if id(node) not in own and (node.ext is None or not node.ext.ended):
                 return True
             continue
+        if rules and node.closes_over():
+            return True
         seen.add(id(node))
         stack += [following for following in node.edges if following is not None]
     return False

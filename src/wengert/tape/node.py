@@ -138,6 +138,10 @@ class Node(NodeBase):
             raw = not any(isinstance(part, Lifted) for part in parts)
         return self.apply(g, keep, edges) if raw else self.apply_in(g, keep, edges)
 
+    def closes_over(self) -> bool:
+        """Whether its rule uses tensors that require a gradient and that no edge leads to."""
+        return False
+
     def release(self) -> None:
         """Let go of what was saved."""
 
