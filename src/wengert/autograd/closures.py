@@ -48,9 +48,9 @@ def _named(value: Any) -> Iterator[Any]:
         for name in function.__code__.co_names:
             found = function.__globals__.get(name)
             # modules and classes are left alone, and so are functions of a library
-            if isinstance(found, TensorBase | list | tuple | dict):
-                yield found
-            elif isinstance(found, types.FunctionType) and found.__module__ == function.__module__:
+            if isinstance(found, TensorBase | list | tuple | dict) or (
+                isinstance(found, types.FunctionType) and found.__module__ == function.__module__
+            ):
                 yield found
     elif isinstance(value, list | tuple | set | frozenset):
         yield from value

@@ -23,7 +23,15 @@ from wengert.ops.permute import movedim
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.levels import brought, leads_outside, move
-from wengert.tape.modes import MODE, changed, current_mode, enable_grad, is_recording, no_grad
+from wengert.tape.modes import (
+    MODE,
+    changed,
+    current_mode,
+    enable_grad,
+    is_recording,
+    no_grad,
+    set_grad_enabled,
+)
 from wengert.tape.node import edge_of
 from wengert.tape.record import T
 from wengert.tape.views import move_edge
@@ -64,6 +72,7 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     )
     if not recorded or not _has_backward(function):
         return _around(level, function, raised)
+    closing = function.closes_over()
     with no_grad():
         parts = [move("primal_of", a, level) if isinstance(a, TensorBase) else a for a in raised]
         tangents = _tangents(level, raised, False)
@@ -73,9 +82,18 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
                 for part, t in zip(parts, tangents, strict=True)
             ]
             made, node = function._applied(tuple(primals))
-        output, slopes = _with_tangents(level, function, primals, tangents, (made, node))
+        with set_grad_enabled(closing):
+            output, slopes = _with_tangents(level, function, primals, tangents, (made, node))
         several = isinstance(output, tuple)
         ends = output if several else (output,)
+        if closing and _lead_outside(slopes, node):
+            # cotangents reach what the rules close over by way of their values below the level
+            if level.number in levels_of(*[v.payload for v in (*ends, *slopes) if v is not None]):
+                raise NotImplementedError(
+                    f"the rules of {function.__name__} close over a tensor with a tangent and over "
+                    "one that requires a gradient: pass them as arguments"
+                )
+            return _around(level, function, raised)
         outs = tuple(
             _joined(new_tensor(end.payload), slope, level)
             if isinstance(end, TensorBase) and is_differentiable(end.payload.dtype)
@@ -97,6 +115,21 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     for dirty in node._dirty:
         _overwrite(args[next(i for i, p in enumerate(primals) if p is dirty)], known.of(dirty))
     return result
+
+
+def _lead_outside(slopes: Iterable[Any], node: Any) -> bool:
+    """Whether tangents can be differentiated by more than the arguments of a Function."""
+    own = [edge for edge in node.edges if edge is not None]
+    leaves = []
+    while own:
+        edge = own.pop()
+        if edge.seq > 0:
+            leaves.append(edge)
+        else:
+            own += [e for e in (edge.node if edge.seq == 0 else edge).edges if e is not None]
+    for leaf in leaves:
+        leaf.extra().ended = True
+    return leads_outside([slope for slope in slopes if slope is not None], ())
 
 
 def _around(level: Level, function: Any, args: tuple[Any, ...]) -> Any:

@@ -17,6 +17,11 @@ from wengert.tape.modes import enable_grad, is_recording
 __all__ = ["custom_jvp", "custom_vjp"]
 
 
+def _detached(tensor: Any) -> Any:
+    """Another tensor over the same memory, without history."""
+    return new_tensor(tensor.payload, None, tensor.share_version())
+
+
 class _Call:
     """One call of a function with a rule: its arguments taken apart, and what its rule left."""
 
@@ -28,8 +33,9 @@ class _Call:
         self.leaves = leaves
         self.places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, TensorBase)]
         self.tensors = [leaves[i] for i in self.places]
-        # whether what the function closes over may be differentiated by
+        # whether what the function closes over may be differentiated by, and the outputs that can
         self.recorded = is_recording()
+        self.closed: list[Any] = []
         self.structure: Callable[[list[Any]], Any] = tuple
         self.kept: Any = None
 
@@ -40,6 +46,25 @@ class _Call:
             leaves[place] = tensor
         moving = iter(self.rebuild_moving(leaves))
         return tuple(arg if i in self.fixed else next(moving) for i, arg in enumerate(self.args))
+
+    def close(self, leaves: list[Any]) -> None:
+        """Note the outputs as they follow from what the function closes over.
+
+        Of several runs, at fewer and fewer levels, the last counts: the rule has the others.
+        """
+        closed = [leaf if getattr(leaf, "edge", None) is not None else None for leaf in leaves]
+        count = len(levels_of(*[leaf.payload for leaf in leaves if isinstance(leaf, TensorBase)]))
+        if not self.closed or count <= self._count:
+            self.closed, self._count = closed, count
+
+    def given(self, made: tuple[Any, ...]) -> Any:
+        """The outputs in their structure, tied to what the function closes over."""
+        return self.structure(
+            [
+                out if closed is None else _Tied.apply(out, closed)
+                for out, closed in zip(made, self.closed or [None] * len(made), strict=True)
+            ]
+        )
 
     def flat(self, value: Any, what: str) -> list[Any]:
         """Gradients or tangents, of the structure of the moving arguments, as those of tensors."""
@@ -63,6 +88,25 @@ class _Call:
         return [found[i] for i in self.places]
 
 
+class _Tied(Function):
+    """A value with a second history: that by which it follows from something else."""
+
+    @staticmethod
+    def forward(ctx: Any, value: Any, other: Any) -> Any:
+        """Give the value."""
+        return _detached(value)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Give both histories the cotangent."""
+        return g, g
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Any, _: Any) -> Any:
+        """Give the tangent of the value, which has that of the other in it."""
+        return tangent
+
+
 class _Reverse(Function):
     """What `custom_vjp` records."""
 
@@ -74,17 +118,11 @@ class _Reverse(Function):
         if not call.recorded:
             leaves, call.structure = flatten(owner.compute(call, call.arguments(tensors)))
             return tuple(leaves)
-        apart = tuple(new_tensor(t.payload, None, t.share_version()) for t in tensors)
+        apart = tuple(map(_detached, tensors))
         with enable_grad():
             leaves, call.structure = flatten(owner.compute(call, call.arguments(apart)))
-        if any(isinstance(leaf, TensorBase) and leaf.edge is not None for leaf in leaves):
-            raise RuntimeError(
-                f"Detected differentiation of {owner.name}, a function with a rule of its own, "
-                "with respect to a closed-over value: the rule says how to differentiate by the "
-                "arguments only. Pass the value to the function as an argument, and let the rule "
-                "give its derivative, or detach() it"
-            )
-        return tuple(leaves)
+        call.close(leaves)
+        return tuple(_detached(leaf) if isinstance(leaf, TensorBase) else leaf for leaf in leaves)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -204,7 +242,7 @@ class custom_vjp:
             )
         call = _Call(args, self.fixed)
         made = _Reverse.apply(self, call, *call.tensors)
-        return call.structure(list(made))
+        return call.given(made)
 
 
 class custom_jvp:
@@ -275,4 +313,4 @@ class custom_jvp:
             )
         call = _Call(args, self.fixed)
         made = _Forward.apply(self, call, *call.tensors)
-        return call.structure(list(made))
+        return call.given(made)
