@@ -65,8 +65,8 @@ def _lowered(tensor: Any, levels: Sequence[Level], parts: list[Any]) -> Form | N
     primal = _lowered(move("primal_of", tensor, level, True), levels, parts)
     if payload.tangent is None and tensor.edge is None:
         return Form(place, (primal,), False)
-    tangent = _lowered(move("tangent_of", tensor, level, True), levels, parts)
-    return Form(place, (primal, tangent), False)
+    slope = move("tangent_of", tensor, level, True)
+    return Form(place, (primal, _lowered(slope, levels, parts)), False)
 
 
 def _raised(form: Form | None, parts: Iterator[Any], levels: Sequence[Level]) -> Any:
@@ -81,19 +81,15 @@ def _raised(form: Form | None, parts: Iterator[Any], levels: Sequence[Level]) ->
         return move("constant", first, level, True)
     tangent = _raised(form.parts[1], parts, levels)
     if is_recording() and (first.edge is not None or tangent.edge is not None):
-        return T.add(
-            move("constant", first, level, True), move("infinitesimal", tangent, level, True)
-        )
+        slope = move("infinitesimal", tangent, level, True)
+        return T.add(move("constant", first, level, True), slope)
     return new_tensor(Dual(first.payload, tangent.payload, level), None, first.share_version())
 
 
 def _cotangents(
     cotangent: Any, form: Form | None, levels: Sequence[Level], have: list[Level], parts: list[Any]
 ) -> None:
-    """Add to `parts` the cotangents of what `_lowered` makes of a tensor, from that of the tensor.
-
-    A tensor of the levels `have` has a cotangent of these.
-    """
+    """Add to `parts` the cotangents of what `_lowered` makes of a tensor of the levels `have`."""
     cotangent = brought(cotangent, have, True)
     if form is None:
         parts.append(cotangent)

@@ -36,6 +36,7 @@ class _Call:
         # whether what the function closes over may be differentiated by, and the outputs that can
         self.recorded = is_recording()
         self.closed: list[Any] = []
+        self._count = 0
         self.structure: Callable[[list[Any]], Any] = tuple
         self.kept: Any = None
 
