@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from wengert.autograd.closures import names_recorded
@@ -141,12 +142,14 @@ class Function:
         return cls._applied(args)[0]
 
     @classmethod
-    def closes_over(cls) -> bool:
+    def closes_over(cls, owner: Any, edges: Sequence[Any]) -> bool:
         """Whether `backward` names tensors that require a gradient and are no arguments of it.
 
-        Such are those of a function that the class is defined in, and global ones.
+        Such are those of a function that the class is defined in, and global ones. `owner` is what
+        a node of the library's own Functions with rules from elsewhere has these from, and `edges`
+        are those of the arguments.
         """
-        return names_recorded(cls.backward)
+        return names_recorded(cls.backward, edges)
 
     @classmethod
     def _applied(cls, args: tuple[Any, ...]) -> tuple[Any, FunctionNode]:

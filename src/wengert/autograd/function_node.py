@@ -109,7 +109,7 @@ class FunctionNode(Node, FunctionCtx):
 
     def closes_over(self) -> bool:
         """Whether `backward` uses tensors that require a gradient and are no arguments."""
-        found: bool = self.function.closes_over()
+        found: bool = self.function.closes_over(vars(self).get("owner"), self.edges)
         return found
 
     # -- backward ---------------------------------------------------------------------------------
@@ -146,11 +146,13 @@ class FunctionNode(Node, FunctionCtx):
         ]
 
     def _backward(self, cotangents: list[Any], edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        mode = current_mode()
+        if self._kept is not None and any(level.size is None for level in self._inputs_levels):
+            self._kept.refuse(self)
         grads = self.function.backward(self, *cotangents)
         if not isinstance(grads, tuple):
             grads = (grads,)
         self._check_count(grads)
-        mode = current_mode()
         if mode is not None and mode.levels:
             grads = Transforms.lowered(grads, cotangents, self._inputs_levels)
         wanted = zip(self._positions, self.edges, self._inputs_meta, strict=True)

@@ -121,6 +121,13 @@ class Kept:
             for grad in grads
         )
 
+    def refuse(self, node: Any) -> None:
+        """Refuse a `backward` of values with tangents: what was kept would have to have some."""
+        if self._found is None:
+            self._found = _search(node, self._arguments, self._needs)
+        if self._found:
+            raise RuntimeError(_message(node, self._found.names()))
+
 
 def _literals(function: Any) -> Iterator[Any]:
     for method in (function.forward, function.setup_context):
@@ -181,6 +188,11 @@ class _Found:
             self.attributes.add(root)
         else:
             self.always.add(root)
+
+    def names(self) -> list[str]:
+        """What messages call them."""
+        saved = {f"ctx.saved_tensors[{i}]" for i in self.saved}
+        return sorted({name for _, name in self.tensors} | saved | self.attributes | self.always)
 
     @contextmanager
     def refused(self, node: Any) -> Iterator[set[str]]:

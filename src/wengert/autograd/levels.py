@@ -72,7 +72,8 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     )
     if not recorded or not _has_backward(function):
         return _around(level, function, raised)
-    closing = function.closes_over()
+    edges = [edge_of(a) for a, need in zip(args, needs, strict=True) if need]
+    closing = function.closes_over(args[0], edges)
     with no_grad():
         parts = [move("primal_of", a, level) if isinstance(a, TensorBase) else a for a in raised]
         tangents = _tangents(level, raised, False)

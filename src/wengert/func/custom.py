@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from wengert.autograd.closures import names_recorded
 from wengert.autograd.function import Function
 from wengert.base.containers import flatten
 from wengert.func.reverse import vjp
@@ -142,10 +143,10 @@ class _Reverse(Function):
         grads = ctx.owner.pulled(call, ctx.call.structure(list(cotangents)))
         return (None, None, *ctx.call.flat(grads, f"the reverse rule of {ctx.owner.name}"))
 
-    @staticmethod
-    def closes_over() -> bool:
-        """Whether the rule may use tensors of the outside that require a gradient: who knows."""
-        return True
+    @classmethod
+    def closes_over(cls, owner: Any, edges: Sequence[Any]) -> bool:
+        """Whether the rule uses tensors of the outside that require a gradient."""
+        return names_recorded(owner.rules(), edges)
 
 
 class _Forward(_Reverse):
@@ -217,6 +218,10 @@ class custom_vjp:
         """
         self.fwd, self.bwd = fwd, bwd
 
+    def rules(self) -> tuple[Any, ...]:
+        """The functions that derivatives come from."""
+        return self.fwd, self.bwd
+
     def compute(self, call: Any, args: tuple[Any, ...]) -> Any:
         """The output; what the rule needs is left in `call`."""
         assert self.fwd is not None
@@ -283,6 +288,10 @@ class custom_jvp:
         """Give the rule: ``rule(*nondiff, primals, tangents)`` returns ``(output, tangent)``."""
         self.rule = rule
         return rule
+
+    def rules(self) -> tuple[Any, ...]:
+        """The functions that derivatives come from."""
+        return (self.rule,)
 
     def compute(self, call: Any, args: tuple[Any, ...]) -> Any:
         """The output."""
