@@ -94,7 +94,8 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
                     f"the rules of {function.__name__} close over a tensor with a tangent and over "
                     "one that requires a gradient: pass them as arguments"
                 )
-            return _around(level, function, raised)
+            with enable_grad():
+                return _around(level, function, raised)
         outs = tuple(
             _joined(new_tensor(end.payload), slope, level)
             if isinstance(end, TensorBase) and is_differentiable(end.payload.dtype)
