@@ -26,7 +26,7 @@ def test_kernels_take_the_dtypes_that_are_tested(dtype):
             prim.kernel(*sample.arrays, **sample.params)
 
 
-def test_a_kernel_that_no_longer_takes_a_dtype_fails_its_checks(monkeypatch):
+def test_a_kernel_that_no_longer_takes_a_dtype_is_noticed(monkeypatch):
     prim = TABLE["tanh"]
 
     def kernel(self):
@@ -37,4 +37,4 @@ def test_a_kernel_that_no_longer_takes_a_dtype_fails_its_checks(monkeypatch):
     monkeypatch.setattr(prim, "kernel", kernel)
     assert supports(prim, np.complex128)
     with pytest.raises(TypeError, match="not supported for the input types"):
-        CHECKS["complex_first_order"](prim)
+        test_kernels_take_the_dtypes_that_are_tested("complex128")
