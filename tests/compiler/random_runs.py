@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import linecache
+import sys
+import threading
+import types
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -67,8 +70,10 @@ def nudged(array: Any) -> Any:
 
 def space() -> dict[str, Any]:
     """What the source of programs finds there."""
-    made = {"wg": wg, "nn": nn, "F": F, "np": np, "Maker": Maker, "Pair": Pair}
-    made["__name__"] = "random_program"
+    # dataclasses look for the module of a class
+    module = sys.modules["random_program"] = types.ModuleType("random_program")
+    made = module.__dict__
+    made |= {"wg": wg, "nn": nn, "F": F, "np": np, "Maker": Maker, "Pair": Pair}
     exec(HELPERS, made)
     return made
 
@@ -171,22 +176,78 @@ def _story(made: dict[str, Any], backend: str | None) -> tuple[list[Any], Any]:
     used = function
     if backend is not None:
         used = wg.compile(function, backend=backend, options={"measure": False, "forgiving": False})
+    looks = [entry for entry in state if isinstance(entry, types.FunctionType)]
     found: list[Any] = []
     for args in calls():
         known = [*tensors_in(args), *tensors_in(state)]
+        facts: list[Any] = []
+        result: Any = None
         try:
+            if made.get("THREADS") and not found:
+                facts += in_threads(used, args, made["THREADS"], known)
             result = used(*args)
-            facts = [seen(leaf, known) for leaf in flatten(result)[0]]
+            facts += [seen(leaf, known) for leaf in flatten(result)[0]]
             facts.append(differentiated(result, known, made["OUTSIDE"]))
         except Exception as error:
-            # what had been written before the error is not written by compiled code
             found.append(f"{type(error).__name__}: {error}")
-            return found, used
+            if "AFTER" not in made:
+                # what had been written before the error is not written by compiled code
+                return found, used
         facts += [seen(t, known) for t in known]
         facts += [t._version for t in known if t.requires_grad or t.is_leaf]
+        facts += [told(look) for look in looks]
+        if result is not None and made.get("AFTER", "none") != "none":
+            # whoever shares memory with a result sees what is written to it
+            written_to(result, made["AFTER"])
+            facts += [array_of(t) for t in known] + [told(look) for look in looks]
+            facts += [array_of(t) for t in flatten(result)[0] if isinstance(t, wg.Tensor)]
         found.append(facts)
     found.append(wg.rand(2).numpy())
     return found, used
+
+
+def told(look: Callable[[], Any]) -> Any:
+    """What is said of a state, unless it cannot be."""
+    try:
+        return look()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def in_threads(function: Any, args: Any, count: int, known: list[Any]) -> list[Any]:
+    """What several threads see of one function that they call at once."""
+    found: list[Any] = [None] * count
+    barrier = threading.Barrier(count)
+
+    def call(n: int) -> None:
+        barrier.wait()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found[n] = [seen(leaf, known) for leaf in flatten(function(*args))[0]]
+        except Exception as error:
+            found[n] = f"{type(error).__name__}: {error}"
+
+    threads = [threading.Thread(target=call, args=(n,)) for n in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def written_to(result: Any, how: str) -> None:
+    """Write to the tensors of a result."""
+    for leaf in flatten(result)[0]:
+        if isinstance(leaf, wg.Tensor) and leaf.is_floating_point():
+            try:
+                if how == "data":
+                    leaf.data.mul_(1.5)
+                else:
+                    with wg.no_grad():
+                        leaf.add_(0.25)
+            except RuntimeError:  # one place of memory that is shown several times
+                pass
 
 
 # -- comparing -------------------------------------------------------------------------------------
