@@ -41,6 +41,14 @@ PLACES = {
     "default": ("{name} = [{make}]", "{name}d[0]"),
     "of a module of ours": ("{name} = nn.Module()\n{name}.c = {make}", "{name}.c"),
 }
+OTHERS = [
+    *("W.detach()", "wg.ones(3)", "W.data[:2]", "wg.ones(2, 3)", "wg.from_numpy(A)"),
+    *("wg.arange(12.0).reshape(3, 4).T[1]", "W.detach().view(3, 1)"),
+]
+BETWEEN = [
+    *("W.data.mul_(0.9)", "A[0] = turn", "A[:] += 0.5", "V[:1] = turn", "W.grad = None"),
+    *("W.data = W.data + 1", "A[:] = turn"),
+]
 USES = [
     "out = a * {r}",
     "out = a + {r}",
@@ -91,9 +99,7 @@ class _Drawer:
 
     def text(self) -> str:
         setup = ["W = wg.tensor([0.5, -1.0, 2.0], requires_grad=True)"]
-        setup.append(self.pick(["V = W.detach()", "V = wg.ones(3)", "V = W.data[:2]",
-                                "V = wg.ones(2, 3)", "V = wg.from_numpy(A)",
-                                "V = wg.arange(12.0).reshape(3, 4).T[1]", "V = W.detach().view(3, 1)"]))  # fmt: skip
+        setup.append(f"V = {self.pick(OTHERS)}")
         setup.insert(0, "A = np.array([1.0, 2.0, 0.5])")
         if self.chance(0.2):
             setup[1] = "W = wg.tensor([0.5, -1.0, 2.0])"
@@ -145,8 +151,8 @@ class _Drawer:
         shared = [self.pick(SHARED) for _ in range(int(self.rng.integers(1, 4)))]
         if self.chance(0.3):
             shared = [SHARED[0]]
-        for line in self.between():
-            changes.append(line)
+        if self.chance(0.2):
+            changes.append(self.pick(BETWEEN))
         after = self.pick(["none", "none", "write", "data"])
         threads = self.chance(0.15) and not self.writes
         lines = [f"# world {self.seed}", f"DTYPE, OUTSIDE = wg.float64, {outside!r}"]
@@ -169,27 +175,13 @@ class _Drawer:
 
     writes = False
 
-    def between(self) -> Iterator[str]:
-        if self.chance(0.2):
-            yield self.pick(
-                [
-                    "W.data.mul_(0.9)",
-                    "A[0] = turn",
-                    "A[:] += 0.5",
-                    "V[:1] = turn",
-                    "W.grad = None",
-                    "W.data = W.data + 1",
-                    "A[:] = turn",
-                ]  # fmt: skip
-            )
-
     def step(self, out: str, names: list[str], held: list[Any], kept: list[str]) -> str:
         a = self.pick(names)
         kind = self.rng.random()
         if held and kind < 0.45:
             thing, path = self.pick(held)
             read = self.pick(thing.reads).format(s=path)
-            if thing.writes and self.chance(0.55):
+            if thing.writes and self.chance(0.35):
                 self.writes = True
                 write = self.pick(thing.writes).format(s=path)
                 form = self.rng.random()
@@ -241,7 +233,7 @@ def smaller_text(text: str, fails: Callable[[str], bool]) -> str:
     skipped, changed = 0, False
     while True:
         for n, other in enumerate(_fewer(text)):
-            if n < skipped:
+            if n < skipped or other == text:
                 continue
             try:
                 with warnings.catch_warnings():
@@ -291,13 +283,6 @@ def _fewer(text: str) -> Iterator[str]:
         other = re.sub(before, after, text)
         if other != text:
             yield other
-    # the helpers that are not needed
-    for i in reversed(range(3, start)):
-        if lines[i].startswith(("class ", "def ", "@")):
-            end = i + 1
-            while end < start and not re.match(r"[@\w]", lines[end]):
-                end += 1
-            yield "\n".join([*lines[:i], *lines[end:], ""])
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import pickle
 import threading
@@ -106,6 +107,20 @@ def test_the_default_dtype_is_a_condition() -> None:
                 assert [r.dtype for r in function(1.0)] == [kind] * 3
     finally:
         wg.set_default_dtype(before)
+
+
+def test_copies_of_tensors_and_their_pickles_end_a_trace() -> None:
+    W = wg.tensor([0.5, -1.0], requires_grad=True)
+
+    def function(x: Any) -> Any:
+        before = copy.deepcopy(W.detach())
+        W.data.mul_(2)
+        return x * before
+
+    compiled = wg.compile(function, **NUMPY)
+    with pytest.warns(UserWarning, match="is not compiled"):
+        found = [compiled(wg.ones(2)).tolist() for _ in range(3)]
+    assert found == [[0.5, -1.0], [1.0, -2.0], [2.0, -4.0]]
 
 
 def test_outcomes_of_decisions_grow_a_tree_and_too_many_end_it() -> None:

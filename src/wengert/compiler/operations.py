@@ -76,6 +76,10 @@ def _run(
             trace.where = trace.here()
         try:
             made = rule(S, *symbols, **params)
+        except Exception:
+            # the parts do not know what the whole is called: its own error is what is to be seen
+            prim.kernel(*map(real, symbols), **{n: real(p) for n, p in params.items()})
+            raise
         finally:
             trace.where = outside
         if made is not NotImplemented:

@@ -153,7 +153,8 @@ def deep_copy(tensor: Any, memo: dict[int, Any], keep_grad: bool = True) -> Any:
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
             "protocol at the moment. Use .detach().clone(), or .clone() to stay in the graph."
         )
-    array = _copied_together(tensor.array(), memo)
+    # what is no array yet, as under a trace, says itself what it can be
+    array = _copied_together(np.asarray(tensor.array()), memo)
     twin = make(type(tensor), array, tensor.edge, _cell(copy.deepcopy, tensor, memo))
     memo[id(tensor)] = twin
     if keep_grad and tensor.ext is not None and tensor.ext.grad is not None:
@@ -169,7 +170,7 @@ def reduced(tensor: Any) -> tuple[Any, ...]:
             "a tensor that is part of a graph cannot be pickled: pickle .detach() of it"
         )
     warn_of_hooks(tensor)
-    array = tensor.array()
+    array = np.asarray(tensor.array())
     memory = Memory.of(owner_of(array))
     if memory is None:
         array = array.copy(order="C")
