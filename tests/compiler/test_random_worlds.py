@@ -26,6 +26,7 @@ CHUNKS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("backend", "first"), CHUNKS)
 def test_random_worlds_are_as_uncompiled(backend: str, first: int) -> None:
     count = CHUNK if COUNT or backend == "numpy" else CHUNK // 5
