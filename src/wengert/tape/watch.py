@@ -223,6 +223,8 @@ class Watch:
             g = self._hooked(node_ext.prehooks, lambda hook, g: call_node_hook(hook, (g,))[0], g)
         posthooks = None if node_ext is None else node_ext.posthooks
         shown = self._wrap(g) if posthooks else None
+        # what nobody else holds becomes .grad without a copy
+        self._held.clear()
         self._note(leaf)
         # a prehook may have taken the gradient away
         leaves = [] if g is None else [(leaf, g)]
