@@ -115,7 +115,7 @@ class _Typed(Steps):
             f"o_{name} = node.s_{name}",
             f"if o_{name} is not None:",
             f"    if not isinstance(o_{name}, TensorBase):",
-            f"        check_saved(node, {name!r}, o_{name})",
+            f"        o_{name} = check_saved(node, {name!r}, o_{name})",
             f"    s_{name} = <TensorBase>o_{name}",
             *[f"    {line}" for line in self.checked(name, i)],
         ]

@@ -10,7 +10,7 @@ from wengert.tape.views cimport attach_view, attach_views
 
 from wengert.interp.eager import K
 from wengert.prims.table import TABLE
-from wengert.tape import base, masked, modes, node as nodes, rules, sites
+from wengert.tape import base, masked, modes, node as nodes, rules, saved, sites
 
 cnp.import_array()
 
@@ -100,8 +100,8 @@ cdef object F64 = np.dtype(np.float64)
 cdef tuple SAME = (F32, F64)
 cdef object ndarray = np.ndarray
 cdef object next_sequence = nodes.next_sequence
-cdef object check_result = nodes.check_result
-cdef object check_saved = nodes.check_saved
+cdef object check_result = saved.check_result
+cdef object check_saved = saved.check_saved
 cdef object apply_rules = rules.apply_rules
 cdef object mark = masked.mark
 cdef object unmasked = masked.unmasked

@@ -329,6 +329,7 @@ newaxis = None
 
 _LATER = frozenset(
     {
+        "_C",
         "accelerator",
         "amp",
         "backends",

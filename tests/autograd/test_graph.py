@@ -254,7 +254,7 @@ def test_materialized_gradients_of_a_hand_made_edge_need_its_shape():
     x = leaf([1.0, 2.0])
     y, z = x * 2, x * 3
     edge = GradientEdge(z.grad_fn, 0)
-    with pytest.raises(RuntimeError, match="make it with get_gradient_edge"):
+    with pytest.raises(RuntimeError, match="Make it with get_gradient_edge"):
         wg.autograd.grad(y.sum(), edge, materialize_grads=True)
 
 

@@ -22,6 +22,7 @@ _LAZY = {
     "Explanation": "reasons",
     "anomaly_mode": "anomaly_mode",
     "detect_anomaly": "anomaly_mode",
+    "_unsafe_preserve_version_counter": "grad_mode",
     "explain": "explanation",
     "forward_ad": "forward_ad",
     "functional": "functional",

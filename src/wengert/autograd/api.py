@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.base import errors
@@ -12,6 +12,7 @@ from wengert.tape.backward import run_backward, run_grad
 from wengert.tape.base import SURFACE, TensorBase, new_tensor
 from wengert.tape.cuts import note
 from wengert.tape.node import GradientEdge
+from wengert.tape.watch import CURRENT
 from wengert.tensor.tensor import Tensor
 
 __all__ = ["Variable", "backward", "grad"]
@@ -88,7 +89,7 @@ def backward(
     if inputs is not None:
         targets = _sources(inputs, "inputs")
         if not targets:
-            raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     keep = create_graph if retain_graph is None else retain_graph
     grads = _gradients(grad_tensors, len(outputs), "grad_tensors")
     run_backward(outputs, grads, keep, create_graph, targets)
@@ -198,8 +199,9 @@ def _used(
         )
         if shape is None:
             raise RuntimeError(
-                f"materialize_grads needs the shape of inputs[{index}], a GradientEdge made by "
-                "hand: make it with get_gradient_edge(tensor)"
+                "materialize_grads cannot be used when the given input is a GradientEdge made by "
+                f"hand, whose shape is not known: inputs[{index}]. Make it with "
+                "get_gradient_edge(tensor)."
             )
         count = next((v.shape[:1] for v in vectors if v is not None), ())
         return SURFACE.namespace.zeros(shape=(*count, *shape), dtype=dtype)
@@ -212,6 +214,25 @@ def _used(
             "input) says why.)"
         )
     return None
+
+
+class ExecutionEngine:
+    """The engine, under the name by which programs that hook into it know it."""
+
+    def queue_callback(self, callback: Callable[[], Any]) -> None:
+        """Call `callback` when the backward pass that is under way has ended.
+
+        Raises
+        ------
+        RuntimeError
+            If none is: it is for hooks, and for the `backward` of custom Functions.
+        """
+        walk = CURRENT.get()
+        if walk is None:
+            raise RuntimeError(
+                "Final callbacks can only be installed during backward pass: queue them in a hook"
+            )
+        walk.callbacks.append(callback)
 
 
 class _VariableMeta(type):
@@ -228,6 +249,8 @@ class Variable(metaclass=_VariableMeta):
     >>> wg.autograd.Variable(wg.ones(2), requires_grad=True)
     tensor([1., 1.], requires_grad=True)
     """
+
+    _execution_engine = ExecutionEngine()
 
     def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
         """A tensor that shares the memory of `data`, outside its graph."""

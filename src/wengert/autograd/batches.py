@@ -38,6 +38,16 @@ def gradients_of_batch(
             f"{[list(v.payload.shape) for v in vectors if v is not None]}"
         )
     ((size,),) = sizes
+    for i, (output, vector) in enumerate(zip(outputs, vectors, strict=False)):
+        shape = getattr(output, "payload", output).shape
+        if vector is not None and shape is not None and vector.payload.shape[1:] != shape:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output "
+                "as the batch dimension. The sizes of the remaining dimensions are expected to "
+                f"match the shape of corresponding output, but a mismatch was detected: "
+                f"grad_output[{i}] has a shape of torch.Size({list(vector.payload.shape)}) and "
+                f"output[{i}] has a shape of torch.Size({list(shape)})."
+            )
     with Entered(size) as level:
         seeds = [v if v is None else move("wrap", v, level) for v in vectors]
         grads = run_grad(outputs, inputs, seeds, keep, create_graph)

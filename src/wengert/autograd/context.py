@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from wengert.tape.base import TensorBase
@@ -59,6 +60,14 @@ class FunctionCtx:
     def set_materialize_grads(self, value: bool) -> None:
         """Whether `backward` gets zeros (the default) or None for outputs that nobody used."""
         self._materialize = bool(value)
+
+    @property
+    def saved_variables(self) -> tuple[Any, ...]:
+        """The old name of `saved_tensors`."""
+        warnings.warn(
+            "'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2
+        )
+        return self.saved_tensors
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.autograd.function import FunctionNode
-from wengert.autograd.once import DelayedError
+from wengert.autograd.once import Error
 from wengert.autograd.reasons import CURES, Explanation, listed, without_graph, without_path
 from wengert.base.errors import describe
 from wengert.tape.base import LEAF, TensorBase
@@ -154,7 +154,7 @@ def _with_path(output: Any, input: Any, reach: Reach, paths: Paths) -> Explanati
 
 def _trouble(node: Any) -> tuple[str, list[str]] | None:
     """Why a node cannot be run backwards, if it cannot: the cause, and what to say and do."""
-    if isinstance(node, DelayedError):
+    if isinstance(node, Error):
         return "once_differentiable", [f"{node.message}."]
     if isinstance(node, FunctionNode) and node._saved is None:
         found: tuple[str, str] | None = ("freed", "")

@@ -20,6 +20,14 @@ from wengert.tape.spoiled import Spoiled
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
+_OF_NODES = frozenset(
+    {
+        *("_input_metadata", "_raw_saved_tensors", "_register_hook_dict", "_sequence_nr"),
+        *("_set_sequence_nr", "name", "next_functions", "register_hook", "register_prehook"),
+        *("saved_tensors", "saved_variables"),
+    }
+)
+
 
 class Function:
     """An operation with its own derivative, to be subclassed.
@@ -56,15 +64,38 @@ class Function:
     """
 
     _node_class: ClassVar[type[FunctionNode]]
+    _backward_cls: ClassVar[type[FunctionNode]]
+    """The class of nodes, under PyTorch's name for it."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
-            f"{type(self).__name__} should not be instantiated. Methods on autograd functions are "
+            f"{type(self)} should not be instantiated. Methods on autograd functions are "
             "all static, so you should invoke them on the class itself: "
             f"{type(self).__name__}.apply(...)",
             DeprecationWarning,
             stacklevel=2,
         )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Refused: `apply` calls a Function."""
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use "
+            "new-style autograd function with static forward method: call "
+            f"{type(self).__name__}.apply(...)"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_NODES:
+            raise RuntimeError(
+                f"Attribute '{name}' is invalid for this instance of {type(self).__name__}: it is "
+                "one of the node that apply() records, which is the grad_fn of the result"
+            )
+        if name == "metadata":
+            raise RuntimeError(
+                "You attempted to access the anomaly metadata of a custom autograd function but "
+                "the underlying PyNode has already been deallocated: it is that of a grad_fn"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -73,6 +104,7 @@ class Function:
         name = f"{cls.__name__}Backward"
         body = {"__slots__": (), "function": cls, "label": name, "__module__": cls.__module__}
         cls._node_class = type(name, (FunctionNode,), body)
+        cls._backward_cls = cls._node_class
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:

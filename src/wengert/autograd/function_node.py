@@ -11,11 +11,12 @@ from wengert.autograd.context import FunctionCtx
 from wengert.autograd.kept import Kept
 from wengert.base import errors
 from wengert.interp.levels import Transforms
-from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.base import FREED, LEAF, OutputEdge, TensorBase, new_tensor, version_of
 from wengert.tape.modes import current_mode
-from wengert.tape.node import Node, sites_of
+from wengert.tape.node import Node, edge_of
 from wengert.tape.record import T
-from wengert.tape.saving import unpacked
+from wengert.tape.saved import SavedTensor, sites_of
+from wengert.tape.saving import RUNNING, Packed, unpacked
 from wengert.tape.write_checks import check_writable
 
 __all__ = ["FunctionNode", "check_dirty"]
@@ -69,6 +70,33 @@ class FunctionNode(Node, FunctionCtx):
             raise errors.backward_twice(self.label)
         return tuple(self._unpack(i, entry) for i, entry in enumerate(self._saved))
 
+    @property
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
+        if self._saved is None:
+            raise errors.backward_twice(self.label)
+        return tuple(SavedTensor.of(self, "tensors", i) for i in range(len(self._saved)))
+
+    def kept(self, name: str) -> Any:
+        """What was saved: an entry of `_unpack`, None, or what stands for a tensor."""
+        if self._saved is None:
+            return FREED
+        return tuple(e[0] if e is not None and len(e) == 3 else e for e in self._saved)
+
+    def keep(self, name: str, value: Any) -> None:
+        """Keep the stand-ins in `value` in place of what was saved."""
+        assert self._saved is not None
+        entries = list(self._saved)
+        for i, (held, entry) in enumerate(zip(value, entries, strict=True)):
+            if isinstance(held, Packed) and len(entry) != 3:
+                source, index = entry[:2]
+                own = (index, None) if source is None else (None, edge_of(source))
+                entries[i] = (held, *own)
+        self._saved = tuple(entries)
+
+    def __call__(self, *grads: Any) -> Any:
+        """Refused, as by PyTorch."""
+        raise TypeError(f"'{self.label}' object is not callable")
+
     def _unpack(self, position: int, entry: Any) -> Any:
         if entry is None:
             return None
@@ -77,7 +105,7 @@ class FunctionNode(Node, FunctionCtx):
             saved, own, edge = entry
             if refusal is not None:
                 own, edge = None, refusal
-            return unpacked(saved, edge if own is None else self._edge(own))
+            return unpacked(self, saved, edge if own is None else self._edge(own))
         source, index, payload, cell, version = entry
         have = version_of(source) if source is not None else cell[0]
         if have != version:
@@ -149,7 +177,11 @@ class FunctionNode(Node, FunctionCtx):
         mode = current_mode()
         if self._kept is not None and any(level.size is None for level in self._inputs_levels):
             self._kept.refuse(self)
-        grads = self.function.backward(self, *cotangents)
+        token = RUNNING.set(self)
+        try:
+            grads = self.function.backward(self, *cotangents)
+        finally:
+            RUNNING.reset(token)
         if not isinstance(grads, tuple):
             grads = (grads,)
         self._check_count(grads)

@@ -11,17 +11,35 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import is_grad_enabled, no_grad
 from wengert.tape.node import Node, edge_of, next_sequence
 
-__all__ = ["once_differentiable"]
+__all__ = ["Error", "once_differentiable"]
 
 
-class DelayedError(Node):
+class Error(Node):
     """Stands where a derivative that must not be taken would begin."""
 
-    __slots__ = ("message",)
-    label: ClassVar[str] = "DelayedError"
+    __slots__ = ("message", "shown")
+    label: ClassVar[str] = "Error"
     message: str
+    shown: int
+
+    @classmethod
+    def before(cls, edges: tuple[Any, ...], message: str, shown: int | None = None) -> Error:
+        """A node that refuses to be walked to `edges`, of which it shows the first ones."""
+        node = cls.__new__(cls)
+        node.edges = edges
+        node.seq = next_sequence()
+        node.ext = node.versions = None
+        node.message = message
+        node.shown = len(edges) if shown is None else shown
+        return node
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """The nodes behind it, as `Node.next_functions`."""
+        return super().next_functions[: self.shown]
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Refuse."""
         raise RuntimeError(self.message)
 
     apply_in = apply
@@ -57,17 +75,19 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         if not is_grad_enabled():
             return outputs
         single = not isinstance(outputs, tuple)
+        given = (outputs,) if single else outputs
+        edges = dict(zip(ctx._positions, ctx.edges, strict=True))
+        # one for each argument, as PyTorch shows them
+        places = [edges.get(i) for i in range(len(given))]
         guarded = []
-        for out in (outputs,) if single else outputs:
+        for out in given:
             if isinstance(out, TensorBase) and is_differentiable(out.payload.dtype):
-                node: Any = DelayedError.__new__(DelayedError)
-                node.edges = (*ctx.edges, *[edge_of(g) for g in grads if g is not None])
-                node.seq = next_sequence()
-                node.ext = None
-                node.message = (
+                behind = [edge_of(g) for g in grads if g is not None]
+                message = (
                     "trying to differentiate twice a function that was marked with "
                     f"@once_differentiable ({ctx.label})"
                 )
+                node = Error.before((*places, *behind), message, len(places))
                 out = new_tensor(out.payload, node)
             guarded.append(out)
         return guarded[0] if single else tuple(guarded)

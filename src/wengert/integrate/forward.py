@@ -21,7 +21,7 @@ import numpy as np
 from wengert.autograd.elements import each, followed
 from wengert.autograd.function import Function
 from wengert.autograd.local import leaf, products, rows
-from wengert.autograd.once import DelayedError
+from wengert.autograd.once import Error
 from wengert.implicit.vectors import Layout
 from wengert.integrate.field import Field
 from wengert.ops.create import as_tensor, zeros
@@ -29,7 +29,7 @@ from wengert.ops.join import cat
 from wengert.ops.like import zeros_like
 from wengert.tape.base import new_tensor
 from wengert.tape.modes import enable_grad, is_grad_enabled
-from wengert.tape.node import edge_of, next_sequence
+from wengert.tape.node import edge_of
 
 __all__ = ["ForwardSolution", "Variations"]
 
@@ -174,9 +174,4 @@ class ForwardSolution(Function):
 
 def _final(tensor: Any, edges: tuple[Any, ...]) -> Any:
     """A derivative that raises when it is differentiated."""
-    node: Any = DelayedError.__new__(DelayedError)
-    node.edges = edges
-    node.seq = next_sequence()
-    node.ext = node.versions = None
-    node.message = _TWICE
-    return new_tensor(tensor.payload, node)
+    return new_tensor(tensor.payload, Error.before(edges, _TWICE))

@@ -171,7 +171,19 @@ class Anomaly:
             )
         else:
             text = f"Traceback of forward call that caused the error:\n{traceback_of(site)}"
-        warn_at(site_here(), f"Error detected in {node.name()}. {text}")
+        here = site_here()
+        warn_at(here, f"Error detected in {node.name()}. {text}")
+        cause = None if site is None else site[1]
+        while cause is not None:
+            name, site = cause
+            text = (
+                "No forward pass information available."
+                if site is None
+                else "Traceback of forward call that induced the previous calculation:\n"
+                + traceback_of(site)
+            )
+            warn_at(here, f"\n\nPrevious calculation was induced by {name}. {text}")
+            cause = None if site is None else site[1]
 
 
 class AnomalyWatch:

@@ -6,7 +6,7 @@ anything raises, no gradient has changed.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,9 @@ from wengert.tape.hooks import retain_grad
 from wengert.tape.lift import cast
 from wengert.tape.masked import REPORT, begin_search, end_search
 from wengert.tape.modes import MODE, current_mode, is_recording, mode_for_walk
+from wengert.tape.nested import elsewhere, is_deep
 from wengert.tape.node import USER_CODE, AccumulateGrad, GradientEdge, Unrecorded, edge_of
+from wengert.tape.ordering import REORDERED, in_order
 from wengert.tape.watch import CURRENT, Watch
 
 __all__ = ["run_backward", "run_grad"]
@@ -165,6 +167,7 @@ class _Walk:
 
     targets: set[Any] | None = None
     through: Container[Any] | None = None
+    accumulate = False
 
     def __init__(
         self,
@@ -184,9 +187,40 @@ class _Walk:
         # nodes have quicker rules for arrays
         self.direct = self.raw and not self.lifted
         self.captured: dict[tuple[Any, int], Any] = {}
+        self.callbacks: list[Callable[[], Any]] = []
 
     def run(self, targets: set[Any] | None, accumulate: bool) -> None:
         """Walk to all leaves, or to `targets` only, and add to ``.grad`` or capture gradients."""
+        self.targets, self.accumulate = targets, accumulate
+        if CURRENT.get() is not None and is_deep():
+            elsewhere(self.run, targets, accumulate)
+            return
+        if REORDERED:
+            with in_order(_reachable(self.seeds)):
+                self._run(targets, accumulate)
+        else:
+            self._run(targets, accumulate)
+        if self.callbacks:
+            self._finish()
+
+    def _finish(self) -> None:
+        """Call what hooks queued for the end, which may queue more."""
+        above = CURRENT.get()
+        CURRENT.set(self)
+        try:
+            for callback in self.callbacks:
+                callback()
+        finally:
+            CURRENT.set(above)
+
+    def executes(self, target: Any) -> bool:
+        """Whether the walk may come to a node, or to a leaf."""
+        met = _reachable(self.seeds, None, self.through)
+        if target.seq < 0:
+            return target in met
+        return any(target is edge for node in met for edge in node.edges)
+
+    def _run(self, targets: set[Any] | None, accumulate: bool) -> None:
         before = current_mode()
         anomaly = None if before is None else before.anomaly
         watched = bool(WATCHED)
@@ -231,7 +265,6 @@ class _Walk:
         above = CURRENT.get() if seen else None
         try:
             if seen:
-                self.targets = targets
                 CURRENT.set(self)
             pending = walk(self.seeds, self.keep or postponed, self.direct, wanted, look)
         finally:
@@ -264,7 +297,7 @@ class _Walk:
         nodes = {node: node.edges for node in reachable} if wanted is None else wanted
         arriving = reachable if targets is None else reachable & targets
         alone = len(self.seeds) == 1
-        watch = Watch(self.raw, nodes, arriving, targets, accumulate, look, alone)
+        watch = Watch(self.raw, nodes, arriving, targets, accumulate, look, alone, self.callbacks)
         above = CURRENT.get()
         try:
             CURRENT.set(watch)

@@ -9,21 +9,17 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any, ClassVar
 
-from wengert.base import errors
 from wengert.interp.levels import Lifted
 from wengert.prims.record import Primitive
 from wengert.tape.base import (
-    FREED,
     LEAF,
     NodeBase,
     OutputEdge,
     TensorBase,
-    new_tensor,
-    version_of,
 )
 from wengert.tape.handles import WATCHED, RemovableHandle, register
-from wengert.tape.saving import Guarded, Packed
-from wengert.tape.sites import OFFSETS, Site, line_of, shown
+from wengert.tape.ordering import number_of, set_number
+from wengert.tape.sites import OFFSETS, Site
 
 __all__ = [
     "USER_CODE",
@@ -31,13 +27,11 @@ __all__ = [
     "GradientEdge",
     "Node",
     "NodeExtra",
-    "Saved",
     "Unrecorded",
     "accumulator_of",
     "edge_of",
     "is_leaf_edge",
     "next_sequence",
-    "saved_attributes",
     "target_of",
 ]
 
@@ -69,6 +63,8 @@ class NodeExtra:
         Hooks of the node itself, by handle id.
     metadata
         A dictionary for users.
+    number
+        The sequence number that a program has set (see `wengert.tape.ordering`).
     result_edge
         For a node inside another (see `wengert.tape.inplace.CopySlices`): makes the edge of its
         result, which is no edge to the node itself.
@@ -80,6 +76,7 @@ class NodeExtra:
     prehooks: dict[int, Any] | None = None
     posthooks: dict[int, Any] | None = None
     metadata: dict[Any, Any] | None = None
+    number: int | None = None
     result_edge: Callable[[], Any] | None = None
 
 
@@ -242,7 +239,46 @@ class Node(NodeBase):
         return ext
 
     def _sequence_nr(self) -> int:
-        return -(self.seq // OFFSETS)
+        return number_of(self)
+
+    def _set_sequence_nr(self, sequence_nr: int) -> None:
+        set_number(self, sequence_nr)
+
+    def __call__(self, *grads: Any) -> Any:
+        """The gradients of the arguments from those of the outputs, which are recorded.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> y = wg.tensor(3.0, requires_grad=True) ** 2
+        >>> y.grad_fn(wg.tensor(1.0))
+        tensor(6., grad_fn=<MulBackward0>)
+        """
+        count = self.width() if self.several else 1
+        if len(grads) != count:
+            raise TypeError(f"expected {count} arguments, got {len(grads)} instead")
+        given = list(grads) if self.several else grads[0]
+        results = self.step(given, True, self.edges, False)
+        shown = tuple(g for i, g in enumerate(results) if i not in self.hidden)
+        shown += (None,) * self.blanks
+        return shown[0] if len(shown) == 1 else shown
+
+    # -- what was saved ---------------------------------------------------------------------------
+
+    def kept(self, name: str) -> Any:
+        """What is kept under `name` of an argument or of the result: tensors or stand-ins."""
+        return getattr(self, name if name == "result" else f"s_{name}")
+
+    def keep(self, name: str, value: Any) -> None:
+        """Keep `value`, a stand-in or a tuple with some, in place of what was saved."""
+        if name == "result":
+            setattr(self, name, value)
+            # no version of any memory, nor of what was freed, so that rules have it unpacked
+            name = "result_at"
+            value = -2
+        else:
+            name = f"s_{name}"
+        setattr(self, name, value)
 
     def __repr__(self) -> str:
         return f"<{self.label} object at {id(self):#x}>"
@@ -251,7 +287,8 @@ class Node(NodeBase):
         prim = getattr(type(self), "prim", None)
         saved = () if prim is None else prim.saved
         shown = [f"_saved_{n}" for n in saved if not n.endswith(("_shape", "_dtype"))]
-        return [*(n for n in super().__dir__() if not n.startswith("_saved_")), *shown]
+        names = (n for n in super().__dir__() if not n.startswith("_saved_"))
+        return [*names, *shown]
 
 
 class AccumulateGrad(Node):
@@ -341,8 +378,13 @@ class Unrecorded(Node):
 
 
 def is_leaf_edge(edge: Any) -> bool:
-    """Whether the edge is that of a tensor that no operation recorded."""
-    return edge is None or edge is LEAF or edge.__class__ is Unrecorded
+    """Whether the edge is that of a tensor that no operation recorded.
+
+    It leads to a leaf itself from what was packed of that leaf (see `wengert.tape.saving`).
+    """
+    return (
+        edge is None or edge is LEAF or edge.__class__ is Unrecorded or isinstance(edge, TensorBase)
+    )
 
 
 def target_of(edge: Any) -> tuple[Any, int]:
@@ -360,127 +402,3 @@ def edge_of(tensor: TensorBase) -> Any:
     """Where the gradient of `tensor` goes: None, a leaf, a node or one of its outputs."""
     edge = tensor.edge
     return tensor if edge is LEAF else edge
-
-
-# -- saved values --------------------------------------------------------------------------------
-
-
-def check_saved(node: Node, name: str, saved: Any, at: int | None = None) -> None:
-    """Refuse a saved argument that is gone or that was written to since.
-
-    Where `name` stands for any number of arguments, `at` says which of them it is.
-    """
-    if saved is FREED:
-        raise errors.backward_twice(node.label)
-    position = _position(node, name) if at is None else at
-    expected = 0 if node.versions is None else node.versions[position]
-    if version_of(saved) != expected:
-        raise errors.modified_in_place(
-            saved.payload,
-            _origin(node, node.prim.args.index(name) if at is None else at),
-            saved.vc,
-            expected,
-            node.label,
-            name,
-            *sites_of(node, saved.vc),
-        )
-
-
-def check_result(node: Any) -> None:
-    """Refuse a saved output that is gone or that was written to since."""
-    if node.result is FREED:
-        raise errors.backward_twice(node.label)
-    raise errors.modified_in_place(
-        node.result,
-        f"output 0 of {node.label}",
-        node.result_vc,
-        node.result_at,
-        node.label,
-        "result",
-        *sites_of(node, node.result_vc),
-    )
-
-
-def sites_of(node: Any, cell: Any) -> tuple[str, str]:
-    """The lines that recorded `node` and that last wrote to memory, if they were noted."""
-    return line_of(node), shown((list(cell[2]), None)) if len(cell) > 2 else ""
-
-
-def _position(node: Node, name: str) -> int:
-    return node.prim.saved_args.index(name)
-
-
-def _origin(node: Node, at: int) -> str:
-    source, index = target_of(node.edges[at])
-    return "" if source is None else f"output {index} of {source.name().split('::')[-1]}"
-
-
-def unpack(node: Any, name: str, raw: bool) -> Any:
-    """What a rule gets for `name`: a payload, or with ``raw=False`` a tensor tied to the graph."""
-    prim = node.prim
-    if name in prim.args:
-        saved = getattr(node, f"s_{name}")
-        if isinstance(saved, tuple):
-            return tuple(
-                _unpack_argument(node, name, s, raw, node.edges[i], i) for i, s in enumerate(saved)
-            )
-        if saved is None:
-            return None
-        return _unpack_argument(node, name, saved, raw, node.edges[prim.args.index(name)])
-    if name == "result":
-        result = node.result
-        if result is FREED or node.result_vc[0] != node.result_at:
-            check_result(node)
-        if isinstance(result, Packed | Guarded):
-            result = result.payload
-        if raw:
-            return result
-        ext = node.ext
-        if ext is not None and ext.result_edge is not None:
-            edge = ext.result_edge()
-        else:
-            edge = OutputEdge(node, 0) if node.several else node
-        # the payload of a packed one is nobody else's
-        return new_tensor(result, edge, None if result is not node.result else node.result_vc)
-    if name in prim.params:
-        return getattr(node, f"p_{name}")
-    return getattr(node, name)
-
-
-def _unpack_argument(
-    node: Any, name: str, saved: Any, raw: bool, edge: Any, at: int | None = None
-) -> Any:
-    if saved is FREED or saved.vc is not None:
-        check_saved(node, name, saved, at)
-    if raw:
-        return saved.payload
-    # the tensor may have left the graph since (detach_, requires_grad_): the edge tells what it was
-    if edge_of(saved) is edge:
-        return saved
-    return new_tensor(saved.payload, edge, saved.vc)
-
-
-class Saved:
-    """The attribute ``_saved_<name>`` of a node: what its operation kept, or None.
-
-    Not by ``__getattr__``, which would make every attribute of every node slower to read.
-    """
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __get__(self, node: Any, owner: Any = None) -> Any:
-        if node is None:
-            return self
-        name = self.name
-        return unpack(node, name, raw=False) if name in node.prim.saved else None
-
-
-def saved_attributes(prim: Primitive) -> dict[str, Saved]:
-    """The attributes in which nodes of `prim` show what they saved, or that they did not."""
-    names = {*prim.args, *prim.params, "result", *prim.saved}
-    return {
-        f"_saved_{name}": Saved(name) for name in names if not name.endswith(("_shape", "_dtype"))
-    }

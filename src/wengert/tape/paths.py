@@ -11,7 +11,7 @@ from wengert.base import errors
 from wengert.prims.families import zero
 from wengert.tape.base import FREED
 from wengert.tape.inplace import CopySlices
-from wengert.tape.node import check_result, check_saved
+from wengert.tape.saved import check_result, check_saved
 from wengert.tape.spoiled import Spoiled
 
 __all__ = ["Paths", "Reach", "flat_nodes", "leads_to", "node_of", "same_edge", "trouble"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -168,7 +169,11 @@ def make_node(
         node.versions = tuple(
             version_of(by_name[name]) if name in wanted else 0 for name in prim.saved_args
         )
-        for name in prim.saved_args:
+        order: Sequence[str] = prim.saved_args
+        if aside:
+            # hooks see them in PyTorch's order: by name
+            order = sorted(prim.saved_args)
+        for name in order:
             tensor = by_name[name] if name in wanted else None
             if aside and tensor is not None:
                 tensor = stand_in(mode, tensor)

@@ -10,7 +10,8 @@ from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
 from wengert.tape.base import SURFACE, TensorBase
 from wengert.tape.masked import INVALID, mark, unmasked
-from wengert.tape.node import Node, unpack
+from wengert.tape.node import Node
+from wengert.tape.saved import unpack
 
 __all__ = ["apply_rules", "is_diagonal"]
 

@@ -9,6 +9,7 @@ the payload to the node's own edge.
 from __future__ import annotations
 
 import weakref
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,20 @@ from wengert.base import errors
 from wengert.tape.base import TensorBase, new_tensor, version_of
 from wengert.tape.modes import Mode, no_grad
 
-__all__ = ["Guarded", "Mutation", "Packed", "keeps_aside", "stand_in", "unpacked"]
+__all__ = [
+    "Guarded",
+    "Mutation",
+    "Packed",
+    "RUNNING",
+    "keeps_aside",
+    "stand_in",
+    "stood_in",
+    "unpacked",
+]
+
+
+RUNNING: ContextVar[Any] = ContextVar("wengert_node", default=None)
+"""The node whose turn it is, where a user's code may ask."""
 
 
 class Packed:
@@ -130,6 +144,15 @@ def stand_in(mode: Any, tensor: Any) -> Packed | Guarded:
     return guarded
 
 
-def unpacked(saved: Packed | Guarded, edge: Any) -> Any:
-    """The saved tensor, tied to the graph by `edge`."""
-    return new_tensor(saved.payload, edge)
+def unpacked(node: Any, saved: Packed | Guarded, edge: Any) -> Any:
+    """The saved tensor of `node`, tied to the graph by `edge`."""
+    token = RUNNING.set(node)
+    try:
+        return new_tensor(saved.payload, edge)
+    finally:
+        RUNNING.reset(token)
+
+
+def stood_in(node: Any, saved: Packed | Guarded) -> Any:
+    """A tensor with the values of what stands in `node` for a saved one."""
+    return unpacked(node, saved, saved.edge)

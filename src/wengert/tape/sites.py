@@ -209,7 +209,7 @@ def warn_at(site: Site, message: str) -> None:
 
 
 def traceback_of(site: Site) -> str:
-    """All frames of a site, outermost first, as tracebacks show them."""
+    """All frames of a site, outermost first, as tracebacks show them; not what led there."""
     lines = []
     for code, offset in reversed(list(_pairs(site))):
         line = _line(code, offset)
@@ -217,11 +217,4 @@ def traceback_of(site: Site) -> str:
         source = linecache.getline(code.co_filename, line).strip()
         if source:
             lines.append(f"    {source}\n")
-    if site[1] is not None:
-        name, above = site[1]
-        lines.append(f"Previous calculation was induced by {name}.")
-        if above is None:
-            lines.append(" No forward pass information is available for it.\n")
-        else:
-            lines.append(f" Traceback of forward call that induced it:\n{traceback_of(above)}")
     return "".join(lines)

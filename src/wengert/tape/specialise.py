@@ -18,15 +18,9 @@ from wengert.tape.base import FREED, LEAF, SURFACE, TensorBase, new_tensor, vers
 from wengert.tape.compiled import compiled_maker, compiled_node
 from wengert.tape.masked import INVALID, mark, unmasked
 from wengert.tape.modes import NO_GRAD, current_mode
-from wengert.tape.node import (
-    Node,
-    check_result,
-    check_saved,
-    next_sequence,
-    saved_attributes,
-    unpack,
-)
+from wengert.tape.node import Node, next_sequence
 from wengert.tape.rules import apply_rules
+from wengert.tape.saved import check_result, check_saved, saved_attributes, unpack
 from wengert.tape.sites import LEADS
 from wengert.tape.steps import (
     Steps,

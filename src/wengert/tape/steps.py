@@ -135,7 +135,7 @@ class Steps:
             lines += self.loaded(name, i)
         if "result" in prim.saved:
             lines += ["result = node.result", "if node.result_vc[0] != node.result_at:"]
-            lines += ["    check_result(node)"]
+            lines += ["    result = check_result(node)"]
         return [*lines, *self._released(), *self._results()]
 
     def apply_recorded(self) -> list[str]:
@@ -177,7 +177,7 @@ class Steps:
         return [
             f"if {saved}s_{name}.vc is not None and s_{name}.vc[0] != "
             f"(0 if node.versions is None else node.versions[{i}]):",
-            f"    check_saved(node, {name!r}, s_{name})",
+            f"    s_{name} = check_saved(node, {name!r}, s_{name})",
         ]
 
     def _released(self) -> list[str]:

@@ -8,11 +8,13 @@ of other operations.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any, SupportsIndex
 
 from wengert.tape.base import TensorBase
 
-__all__ = ["InferenceCell", "is_inference", "refuse_inference_write"]
+__all__ = ["InferenceCell", "is_inference", "preserve_version", "refuse_inference_write"]
 
 
 class InferenceCell(list[Any]):
@@ -49,3 +51,25 @@ def refuse_inference_write() -> RuntimeError:
         "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a "
         "clone to get a normal tensor before doing inplace update."
     )
+
+
+@contextlib.contextmanager
+def preserve_version(tensors: TensorBase | tuple[TensorBase, ...]) -> Iterator[None]:
+    """Leave the versions of `tensors` as they are, whatever is written to them: the caller knows.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> x = wg.ones(2)
+    >>> with wg.autograd._unsafe_preserve_version_counter(x):
+    ...     _ = x.add_(1)
+    >>> x._version
+    0
+    """
+    kept = (tensors,) if isinstance(tensors, TensorBase) else tensors
+    before = [tensor.share_version()[0] for tensor in kept]
+    try:
+        yield
+    finally:
+        for tensor, count in zip(kept, before, strict=True):
+            tensor.share_version()[0] = count

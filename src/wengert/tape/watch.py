@@ -23,13 +23,14 @@ from wengert.tape.accumulate import add_gradients, add_retained, counted
 from wengert.tape.base import new_tensor
 from wengert.tape.hooks import call_hook, call_leaf_hook, call_node_hook
 from wengert.tape.modes import current_mode
+from wengert.tape.saving import RUNNING
 
 __all__ = ["CURRENT", "Watch"]
 
 CURRENT: ContextVar[Any] = ContextVar("wengert_walk", default=None)
-"""The walk that is under way, where a user's code may ask: an object of its own with `targets`.
+"""The walk that is under way, where a user's code may ask: an object of its own with `targets`,
 
-A `Watch` if the walk is watched.
+`accumulate`, `callbacks` and `executes`. A `Watch` if the walk is watched.
 """
 
 
@@ -58,6 +59,8 @@ class Watch:
         What watches for anomalies (`wengert.tape.anomaly.AnomalyWatch`), or None.
     alone
         Whether the walk starts from one output.
+    callbacks
+        What is called when the walk has ended (see `queue_callback`).
     """
 
     def __init__(
@@ -69,6 +72,7 @@ class Watch:
         accumulate: bool,
         anomaly: Any,
         alone: bool,
+        callbacks: list[Callable[[], Any]],
     ) -> None:
         self.raw = raw
         self.nodes = nodes
@@ -77,6 +81,7 @@ class Watch:
         self.accumulate = accumulate
         self.anomaly = anomaly
         self.alone = alone
+        self.callbacks = callbacks
         self.captured: dict[tuple[Any, int], Any] = {}
         # what hooks have seen of a cotangent that goes on as it is, as long as somebody holds it
         self._shown: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
@@ -107,6 +112,13 @@ class Watch:
             return target in self._leaves and (self.targets is None or target in self.targets)
         return target in self.nodes or target in self.arriving
 
+    def order(self) -> list[Any]:
+        """The nodes and leaves that the walk will come to, in their order."""
+        found = []
+        for node in sorted(self.nodes, key=lambda node: node.seq):
+            found += [node, *self._last.get(node, ())]
+        return found
+
     # -- what the engine calls --------------------------------------------------------------------
 
     def begin(self, pending: dict[Any, Any]) -> None:
@@ -134,10 +146,14 @@ class Watch:
             return None
         if ext is not None and ext.prehooks:
             g = self._before(node, ext, g)
-        if self.anomaly is not None:
-            grads = self.anomaly.step(node, g, keep, edges)
-        else:
-            grads = node.step(g, keep, edges, self.raw)
+        token = RUNNING.set(node)
+        try:
+            if self.anomaly is not None:
+                grads = self.anomaly.step(node, g, keep, edges)
+            else:
+                grads = node.step(g, keep, edges, self.raw)
+        finally:
+            RUNNING.reset(token)
         if ext is not None and ext.posthooks:
             grads = self._after(node, ext, g, edges, grads)
         return grads

@@ -164,11 +164,7 @@ def deep_copy(tensor: Any, memo: dict[int, Any], keep_grad: bool = True) -> Any:
 
 
 def reduced(tensor: Any) -> tuple[Any, ...]:
-    """What a pickle holds of a tensor (see `Tensor.__reduce_ex__`)."""
-    if not is_leaf(tensor):
-        raise RuntimeError(
-            "a tensor that is part of a graph cannot be pickled: pickle .detach() of it"
-        )
+    """What a pickle holds of a tensor (see `Tensor.__reduce_ex__`): of a graph, that it had one."""
     warn_of_hooks(tensor)
     array = np.asarray(tensor.array())
     memory = Memory.of(owner_of(array))

@@ -215,6 +215,8 @@ class Tensor(
     def grad(self) -> None:
         self.grad = None
 
+    _grad = grad
+
     def retain_grad(self) -> None:
         """Keep the gradient of a non-leaf in `grad` too; of a leaf it is kept anyway.
 
@@ -313,7 +315,7 @@ class Tensor(
             single = isinstance(inputs, TensorBase | GradientEdge)
             inputs = [inputs] if single else list(inputs)
             if not inputs:
-                raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
+                raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
         if gradient is not None and is_number(gradient) and self.payload.ndim == 0:
             raise TypeError(
                 "gradients can be either Tensors or None, but got a number: pass "
@@ -368,7 +370,8 @@ class Tensor(
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.edge is not None and not is_differentiable(value.payload.dtype):
             raise RuntimeError(
-                "data set to a tensor that requires gradients must be floating point"
+                "data set to a tensor that requires gradients must be floating point "
+                "or complex dtype"
             )
         self.payload = value.array()
 

@@ -64,7 +64,7 @@ class _Input:
         """The tensor as it was, or an error if it was written to since."""
         saved = self.saved
         if self.version is None:
-            return unpacked(saved, self.edge)
+            return unpacked(None, saved, self.edge)
         if version_of(saved) != self.version:
             raise errors.modified_in_place(
                 saved.payload, "", saved.vc, self.version, f"checkpoint({function})", self.name

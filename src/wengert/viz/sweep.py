@@ -20,8 +20,8 @@ from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.engine import walk
 from wengert.tape.masked import REPORT, begin_search, end_search
 from wengert.tape.modes import MODE, changed, current_mode
-from wengert.tape.node import unpack
 from wengert.tape.record import T
+from wengert.tape.saved import unpack
 from wengert.tape.watch import CURRENT
 from wengert.viz.collect import Graph, Key, outputs_meta, works_by_element
 

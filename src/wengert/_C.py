@@ -1,0 +1,176 @@
+"""Layer 8 · _C: what programs and tests reach for under PyTorch's private names.
+
+There is no compiled core by that name here. These are the functions and classes of the tape that
+have no public name in PyTorch.
+"""
+
+from __future__ import annotations
+
+import itertools
+import types
+import weakref
+from collections.abc import Iterable
+from typing import Any
+
+from wengert.autograd.once import Error
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.modes import is_multithreading_enabled as _is_multithreading_enabled
+from wengert.tape.node import AccumulateGrad, Node, accumulator_of, edge_of, next_sequence
+from wengert.tape.saved import SavedTensor
+from wengert.tape.saving import RUNNING
+from wengert.tape.watch import CURRENT
+
+__all__ = [
+    "_autograd",
+    "_current_autograd_node",
+    "_current_graph_task_execution_order",
+    "_current_graph_task_id",
+    "_functions",
+    "_is_multithreading_enabled",
+    "_WeakTensorRef",
+    "_will_engine_execute_node",
+]
+
+
+def _current_autograd_node() -> Node | None:
+    """The node that the backward pass is at, in a hook or a custom Function; else None."""
+    node: Node | None = RUNNING.get()
+    return node
+
+
+def _will_engine_execute_node(node: Any) -> bool:
+    """Whether the backward pass that is under way comes to `node`; for hooks.
+
+    Raises
+    ------
+    RuntimeError
+        Outside of a backward pass, for anything but a node, and for a leaf where `grad` captures
+        gradients and adds to no ``.grad``.
+    """
+    if not isinstance(node, Node):
+        raise RuntimeError(
+            f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}"
+        )
+    walk = CURRENT.get()
+    if walk is None:
+        raise RuntimeError(
+            "_get_should_execute_nodes should only be called during the backward pass"
+        )
+    if not isinstance(node, AccumulateGrad):
+        return bool(walk.executes(node))
+    if not walk.accumulate:
+        raise RuntimeError(
+            "A leaf node was passed to _will_engine_execute_node but we are currently running "
+            "autograd.grad(). This is currently not supported."
+        )
+    return bool(walk.executes(node.variable))
+
+
+_ids = itertools.count()
+_id_of: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+
+
+def _current_graph_task_id() -> int:
+    """A number of the backward pass that is under way; -1 if there is none."""
+    walk = CURRENT.get()
+    if walk is None:
+        return -1
+    if walk not in _id_of:
+        _id_of[walk] = next(_ids)
+    return _id_of[walk]
+
+
+def _current_graph_task_execution_order() -> list[Node]:
+    """The nodes that the backward pass comes to, in their order; for hooks.
+
+    Raises
+    ------
+    RuntimeError
+        Outside of a backward pass, and unless `set_multithreading_enabled` says False.
+    """
+    walk = CURRENT.get()
+    if walk is None:
+        raise RuntimeError(
+            "_current_graph_task_execution_order should only be called during the backward pass"
+        )
+    if _is_multithreading_enabled():
+        raise RuntimeError(
+            "_current_graph_task_execution_order expects the current backward to be executed with "
+            "multithreading disabled, e.g. by running under autograd.set_multithreading_enabled("
+            "False)"
+        )
+    return [accumulator_of(at) if at.seq > 0 else at for at in walk.order()]
+
+
+class _WeakTensorRef:
+    """A weak reference to a tensor, which tells whether that is gone."""
+
+    __slots__ = ("_tensor",)
+
+    def __init__(self, tensor: TensorBase) -> None:
+        self._tensor = weakref.ref(tensor)
+
+    def expired(self) -> bool:
+        """Whether the tensor is gone."""
+        return self._tensor() is None
+
+
+class DelayedError:
+    """A function that hands its arguments on, and raises where a gradient would go through it."""
+
+    def __init__(self, message: str, num_inputs: int) -> None:
+        self.message = message
+        self.num_inputs = num_inputs
+
+    def __call__(self, *tensors: Any) -> Any:
+        """The tensors, behind a node that refuses to be walked."""
+        made = tuple(
+            new_tensor(t.array(), Error.before((edge_of(t),), self.message), t.share_version())
+            for t in tensors
+        )
+        return made[0] if len(made) == 1 else made
+
+
+class _Undefined(Node):
+    """Gives no gradient."""
+
+    __slots__ = ()
+    label = "UndefinedGradBackward"
+
+    def __init__(self, tensor: TensorBase) -> None:
+        self.edges = (edge_of(tensor),)
+        self.ext = self.versions = None
+        self.seq = next_sequence()
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """None for each argument."""
+        return (None,)
+
+    apply_in = apply
+
+
+class UndefinedGrad:
+    """A function that hands its argument on, and no gradient back."""
+
+    def __call__(self, tensor: Any) -> Any:
+        """The tensor, with a history through which no gradient comes."""
+        return new_tensor(tensor.array(), _Undefined(tensor), tensor.share_version())
+
+
+def _unsafe_set_version_counter(tensors: Iterable[TensorBase], versions: Iterable[int]) -> None:
+    """Set how often the memory of each of `tensors` is said to have been written to."""
+    for tensor, version in zip(tensors, versions, strict=True):
+        if version < 0:
+            raise RuntimeError(f"Cannot set a version_counter to a value below 0: {version}")
+        tensor.share_version()[0] = version
+
+
+_functions = types.SimpleNamespace(
+    AccumulateGrad=AccumulateGrad,
+    DelayedError=DelayedError,
+    Error=Error,
+    UndefinedGrad=UndefinedGrad,
+)
+_autograd = types.SimpleNamespace(
+    SavedTensor=SavedTensor, _unsafe_set_version_counter=_unsafe_set_version_counter
+)

@@ -1,0 +1,249 @@
+"""Layer 4 · tape: what nodes saved: its checks, and how users see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.base import errors
+from wengert.prims.record import Primitive
+from wengert.tape.base import FREED, OutputEdge, new_tensor, version_of
+from wengert.tape.node import Node, edge_of, target_of
+from wengert.tape.saving import Guarded, Packed, stood_in
+from wengert.tape.sites import line_of, shown
+
+__all__ = [
+    "RawSaved",
+    "Saved",
+    "SavedTensor",
+    "check_result",
+    "check_saved",
+    "saved_attributes",
+    "sites_of",
+    "unpack",
+]
+
+
+def check_saved(node: Node, name: str, saved: Any, at: int | None = None) -> Any:
+    """A saved argument as a tensor; refused if it is gone or was written to since.
+
+    Where `name` stands for any number of arguments, `at` says which of them it is.
+    """
+    if saved is FREED:
+        raise errors.backward_twice(node.label)
+    if isinstance(saved, Packed | Guarded):
+        return stood_in(node, saved)
+    position = _position(node, name) if at is None else at
+    expected = 0 if node.versions is None else node.versions[position]
+    if version_of(saved) != expected:
+        raise errors.modified_in_place(
+            saved.payload,
+            _origin(node, node.prim.args.index(name) if at is None else at),
+            saved.vc,
+            expected,
+            node.label,
+            name,
+            *sites_of(node, saved.vc),
+        )
+    return saved
+
+
+def check_result(node: Any) -> Any:
+    """The values of a saved output; refused if it is gone or was written to since."""
+    if node.result is FREED:
+        raise errors.backward_twice(node.label)
+    if isinstance(node.result, Packed | Guarded):
+        return stood_in(node, node.result).payload
+    raise errors.modified_in_place(
+        node.result,
+        f"output 0 of {node.label}",
+        node.result_vc,
+        node.result_at,
+        node.label,
+        "result",
+        *sites_of(node, node.result_vc),
+    )
+
+
+def sites_of(node: Any, cell: Any) -> tuple[str, str]:
+    """The lines that recorded `node` and that last wrote to memory, if they were noted."""
+    return line_of(node), shown((list(cell[2]), None)) if len(cell) > 2 else ""
+
+
+def _position(node: Node, name: str) -> int:
+    return node.prim.saved_args.index(name)
+
+
+def _origin(node: Node, at: int) -> str:
+    source, index = target_of(node.edges[at])
+    return "" if source is None else f"output {index} of {source.name().split('::')[-1]}"
+
+
+def unpack(node: Any, name: str, raw: bool) -> Any:
+    """What a rule gets for `name`: a payload, or with ``raw=False`` a tensor tied to the graph."""
+    prim = node.prim
+    if name in prim.args:
+        saved = getattr(node, f"s_{name}")
+        if isinstance(saved, tuple):
+            return tuple(
+                _unpack_argument(node, name, s, raw, node.edges[i], i) for i, s in enumerate(saved)
+            )
+        if saved is None:
+            return None
+        return _unpack_argument(node, name, saved, raw, node.edges[prim.args.index(name)])
+    if name == "result":
+        result = node.result
+        if isinstance(result, Packed | Guarded):
+            result = stood_in(node, result).payload
+        elif result is FREED or node.result_vc[0] != node.result_at:
+            check_result(node)
+        if raw:
+            return result
+        ext = node.ext
+        if ext is not None and ext.result_edge is not None:
+            edge = ext.result_edge()
+        else:
+            edge = OutputEdge(node, 0) if node.several else node
+        # the payload of a packed one is nobody else's
+        return new_tensor(result, edge, None if result is not node.result else node.result_vc)
+    if name in prim.params:
+        return getattr(node, f"p_{name}")
+    return getattr(node, name)
+
+
+def _unpack_argument(
+    node: Any, name: str, saved: Any, raw: bool, edge: Any, at: int | None = None
+) -> Any:
+    if saved is FREED or saved.vc is not None or isinstance(saved, Packed | Guarded):
+        saved = check_saved(node, name, saved, at)
+    if raw:
+        return saved.payload
+    # the tensor may have left the graph since (detach_, requires_grad_): the edge tells what it was
+    if edge_of(saved) is edge:
+        return saved
+    return new_tensor(saved.payload, edge, saved.vc)
+
+
+class SavedTensor:
+    """A tensor that a node keeps for the backward pass: ``grad_fn._raw_saved_self``."""
+
+    __slots__ = ("_at", "_name", "_node")
+    _at: int | None
+    _name: str
+    _node: Any
+
+    def __init__(self) -> None:
+        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
+
+    @classmethod
+    def of(cls, node: Any, name: str, at: int | None = None) -> SavedTensor:
+        """What `node` saved under `name`; of several tensors number `at`."""
+        saved = cls.__new__(cls)
+        saved._node, saved._name, saved._at = node, name, at
+        return saved
+
+    @property
+    def data(self) -> Any:
+        """The saved tensor, as ``grad_fn._saved_self`` gives it."""
+        value = getattr(self._node, f"_saved_{self._name}")
+        return value if self._at is None else value[self._at]
+
+    def unpack(self) -> Any:
+        """The saved tensor; as `data`."""
+        return self.data
+
+    def register_hooks(
+        self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]
+    ) -> None:
+        """Keep what ``pack_hook(tensor)`` returns, and have `unpack_hook` make the tensor of it.
+
+        Raises
+        ------
+        RuntimeError
+            If hooks are set already, if the tensor has been freed, if there is none, or if
+            `pack_hook` writes to its argument.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> x = wg.tensor([1.0, 2.0], requires_grad=True)
+        >>> y = x.exp()
+        >>> y.grad_fn._raw_saved_result.register_hooks(lambda t: t.half(), lambda p: p.float())
+        >>> y.sum().backward()
+        >>> x.grad
+        tensor([2.7188, 7.3906])
+        """
+        for hook in (pack_hook, unpack_hook):
+            if not callable(hook):
+                raise TypeError(
+                    "register_hooks(): incompatible function arguments: both hooks must be "
+                    f"callable, but one is of type {type(hook).__name__}"
+                )
+        node, name, at = self._node, self._name, self._at
+        held = node.kept(name)
+        value = held if at is None or held is FREED else held[at]
+        if value is FREED:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved "
+                "intermediate values of the graph are freed when you call .backward() or "
+                "autograd.grad(). Specify retain_graph=True if you need to backward through the "
+                "graph a second time or if you need to access saved variables after calling "
+                "backward."
+            )
+        if value is None:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor with value None is forbidden."
+            )
+        if isinstance(value, Packed):
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
+                "only one pair of hooks is allowed at a time."
+            )
+        packed = Packed(self.data, pack_hook, unpack_hook)
+        node.keep(name, packed if at is None else (*held[:at], packed, *held[at + 1 :]))
+
+
+class RawSaved:
+    """The attribute ``_raw_saved_<name>`` of a node: a `SavedTensor`, or a tuple of them."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, node: Any, owner: Any = None) -> Any:
+        if node is None:
+            return self
+        name = self.name
+        held = node.kept(name) if name in node.prim.saved else None
+        if isinstance(held, tuple):
+            return tuple(SavedTensor.of(node, name, i) for i in range(len(held)))
+        return SavedTensor.of(node, name)
+
+
+class Saved:
+    """The attribute ``_saved_<name>`` of a node: what its operation kept, or None.
+
+    Not by ``__getattr__``, which would make every attribute of every node slower to read.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, node: Any, owner: Any = None) -> Any:
+        if node is None:
+            return self
+        name = self.name
+        return unpack(node, name, raw=False) if name in node.prim.saved else None
+
+
+def saved_attributes(prim: Primitive) -> dict[str, Any]:
+    """The attributes in which nodes of `prim` show what they saved, or that they did not."""
+    names = {*prim.args, *prim.params, "result", *prim.saved}
+    shown: dict[str, Any] = {
+        f"_saved_{name}": Saved(name) for name in names if not name.endswith(("_shape", "_dtype"))
+    }
+    tensors = [name for name in (*prim.args, "result") if name in prim.saved]
+    return {**shown, **{f"_raw_saved_{name}": RawSaved(name) for name in tensors}}
