@@ -69,6 +69,7 @@ class Compiled:
         self.entries: list[tuple[Any, Entry]] = []
         self.seconds = 0.0
         self._passed = 0
+        self._writes = False
         self._quick: list[tuple[Any, Callable[..., Any]]] = []
         self.under_transforms: dict[tuple[str, ...], _Beneath] = {}
         self._options = options
@@ -122,6 +123,8 @@ class Compiled:
                 continue
             found = entry.match(args, kwargs)
             if found is not None and entry.verified:
+                if not entry.fits(*found):
+                    continue
                 try:
                     if entry.trial is not None:
                         return self._tried(entry, found, args, kwargs)
@@ -198,6 +201,7 @@ class Compiled:
             self.entries, self._quick, self.under_transforms = [], [], {}
             self.reason = None
             self._passed = 0
+            self._writes = False
             self.seconds = 0.0
             self.__class__ = Compiled
 
@@ -209,8 +213,10 @@ class Compiled:
     def _entry(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry | None:
         """The traces that hold for a call, whether they have been verified or not."""
         for entry_key, entry in self.entries:
-            if entry_key == key and entry.match(args, kwargs) is not None:
-                return entry
+            if entry_key == key:
+                found = entry.match(args, kwargs)
+                if found is not None and entry.fits(*found):
+                    return entry
         return None
 
     def _environment(self, args: Any, kwargs: Any, gradients: bool = True) -> Environment:
@@ -252,6 +258,7 @@ class Compiled:
 
     def _kept(self, key: Any, entry: Entry | None, captured: Captured, given: Any) -> Any:
         """Add a trace to those that are there; gives the result of this call."""
+        self._writes = self._writes or captured.writes
         if entry is None:
             name = getattr(self.function, "__name__", "f")
             kind = self._entry_class
@@ -260,6 +267,9 @@ class Compiled:
                 # what a backward pass gains would have to be counted
                 entry.trial = None
             self.entries.insert(0, (key, entry))
+        if self._writes:
+            entry.lay_out(captured)
+        entry.strides.update(captured.strides)
         added = entry.note_foreign(captured)
         if not added:
             self._stop(Reason("arrays come from outside that are not the same in each call", None))

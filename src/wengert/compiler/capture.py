@@ -12,11 +12,13 @@ from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
 from wengert.compiler.decisions import Draw, Guard
 from wengert.compiler.environment import Environment
-from wengert.compiler.exit import Effect, Exit, Leaf, View
+from wengert.compiler.exit import Exit, Leaf
 from wengert.compiler.graph import comes_back, derived
 from wengert.compiler.ir import Value
+from wengert.compiler.memory import layout_of
 from wengert.compiler.node import Backward
-from wengert.compiler.payloads import is_of_transform, real_payload
+from wengert.compiler.outcome import effects_of, leaves_of, writes_to
+from wengert.compiler.payloads import real_payload
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.sym import Sym
 from wengert.compiler.trace import Trace
@@ -30,7 +32,6 @@ __all__ = ["Captured", "capture"]
 
 # what is traced may call any operation
 REQUIRES = (levels, lifted_writes, whole)
-_IMMUTABLE = (int, float, complex, bool, str, bytes, type(None), np.generic, np.dtype)
 
 
 class Captured:
@@ -43,7 +44,13 @@ class Captured:
     trace
         The trace.
     inputs
-        The values of the environment's tensors and arrays.
+        The values of the environment's tensors and arrays, and of memory that several share.
+    layout
+        How these lay in memory (see `wengert.compiler.memory`).
+    strides
+        Those of the inputs of which the function saw how their elements lie, by place.
+    writes
+        Whether the function wrote to the memory of any.
     exit
         What the run left behind, or None if the trace is broken.
     """
@@ -52,6 +59,9 @@ class Captured:
         self.environment = environment
         self.trace = trace
         self.inputs = inputs
+        self.layout: Any = None
+        self.strides: dict[int, Any] = {}
+        self.writes = False
         self.result: Any = None
         self.exit: Exit | None = None
 
@@ -78,20 +88,26 @@ def capture(
         trace.given = inputs
         trace.reached = tensors
         trace.surroundings = environment.surroundings()
-        captured = Captured(environment, trace, [symbol.value for symbol in inputs])
+        values = [symbol.value for symbol in inputs]
+        captured = Captured(environment, trace, [*values, *trace.wholes])
+        memory = [symbol.array for symbol in inputs]
+        captured.layout = layout_of(memory, [tensor.vc for tensor in tensors])
         before = current_mode()
         grads = [None if t.ext is None else t.ext.grad for t in tensors]
         edges = [t.edge for t in tensors]
-        versions = [0 if t.vc is None else t.vc[0] for t in tensors]
+        versions = [writes_to(tensor) for tensor in tensors]
         MODE.set(changed(before, tracing=trace))
         try:
             result = function(*args, **kwargs)
             walked_back = trace.walked_back
-            leaves, rebuild = flatten(result)
-            effects, origins = _effects(trace, tensors, inputs, grads, versions)
-            made = _leaves(trace, leaves, environment, inputs)
-            computed = [leaf.kind == "tensor" for leaf in made]
+            own, rebuild = flatten(result)
+            leaves, count = own, len(own)
+            effects, origins = effects_of(trace, tensors, inputs, grads, versions)
+            leaves, made, effects, roots = leaves_of(trace, leaves, effects, environment)
+            computed = [leaf.kind in ("tensor", "shared") for leaf in made]
             backward, outputs = _differentiated(trace, leaves, computed, environment)
+            if outputs and any(e.leaf >= 0 and _is_shown(e.leaf, count, made) for e in effects):
+                trace.give_up("a result that requires a gradient is left behind elsewhere, too")
             derivatives = None
             if trace.broken is None and not walked_back and comes_back(trace.items, by_blocks):
                 spent = backward is not None and backward.spent
@@ -108,16 +124,26 @@ def capture(
         finally:
             MODE.set(before)
             trace.finish()
+        captured.strides = {
+            i: symbol.array.strides
+            for i, symbol in enumerate(inputs)
+            if symbol.storage in trace.looked
+        }
+        captured.writes = any(symbol.storage.writes for symbol in inputs)
         for item in trace.items:
             if isinstance(item, Guard) and item.state is not None:
                 # the tensors of this call, with their history
                 item.state.tensors.clear()
                 item.state.edges.clear()
-        captured.result = rebuild([_shown(leaf) for leaf in leaves])
+        captured.result = rebuild([_shown(trace, leaf) for leaf in leaves[:count]])
         # which `rebuild` holds
-        leaves[:] = [None] * len(leaves)
+        own[:] = [None] * len(own)
+        del leaves
         if trace.broken is None and not trace.passing:
-            captured.exit = Exit(made, rebuild, effects, backward, outputs, origins)
+            known = frozenset(captured.inputs)
+            captured.exit = Exit(
+                made, rebuild, effects, backward, outputs, origins, count, roots, known
+            )
             captured.exit.derivatives = derivatives
         else:
             captured.exit = None
@@ -125,10 +151,17 @@ def capture(
     return captured
 
 
-def _shown(leaf: Any) -> Any:
+def _is_shown(place: int, count: int, made: Sequence[Leaf]) -> bool:
+    """Whether a leaf that is left behind shares memory with one that is returned."""
+    return place < count or made[place].root is not None or made[place].kind == "part"
+
+
+def _shown(trace: Trace, leaf: Any) -> Any:
     """A leaf of the result with its real array."""
     if isinstance(leaf, TensorBase):
         leaf.payload = real_payload(leaf.payload)
+    elif isinstance(leaf, np.ndarray) and id(leaf) in trace.returned:
+        return trace.returned[id(leaf)][1].array
     return leaf.number if type(leaf) is Scalar else leaf
 
 
@@ -137,8 +170,7 @@ def _symbols(trace: Trace, environment: Environment) -> Iterator[list[Sym]]:
     """Let the tensors of the environment hold symbols, and afterwards their memory again."""
     tensors = environment.tensors
     arrays = [tensor.array() for tensor in tensors]
-    inputs = [trace.input(array) for array in arrays]
-    inputs += [trace.input(array) for array in environment.arrays]
+    inputs = trace.inputs([*arrays, *environment.arrays])
     try:
         for tensor, symbol in zip(tensors, inputs, strict=False):
             tensor.payload = symbol
@@ -218,78 +250,3 @@ def _settle(trace: Trace, environment: Environment, inputs: list[Sym]) -> None:
     why = environment.settle(trace.taken)
     if why is not None:
         trace.give_up(why)
-
-
-def _effects(
-    trace: Trace, tensors: list[Any], symbols: Sequence[Any], grads: list[Any], versions: list[int]
-) -> tuple[list[Effect], list[tuple[Value, Value]]]:
-    """What the function did to the tensors of its environment."""
-    effects: list[Effect] = []
-    origins: list[tuple[Value, Value]] = []
-    own = {id(grad) for grad in grads}
-    for i, (tensor, symbol) in enumerate(zip(tensors, symbols, strict=False)):
-        if tensor.payload is not symbol and id(tensor) in own:
-            # gradients are added to in place, in the memory that is there
-            trace.write(symbol, tensor.payload)
-            tensor.payload = symbol
-        if is_of_transform(tensor.payload):
-            trace.give_up("it writes values of a transform to a tensor of the outside")
-            continue
-        if tensor.payload is not symbol:
-            value = trace.symbol(tensor.payload).value
-            effects.append(Effect("data", i, value))
-        elif symbol.storage.writes:
-            origin = symbol.storage.origin
-            # writes by way of `.data` are not counted
-            cell = tensor.vc or [versions[i], "an operation in place"]
-            count = cell[0] - versions[i]
-            effects.append(Effect("write", i, symbol.value, cell[1], count))
-            if origin is not None:
-                origins.append((symbol.value, origin))
-        grad = None if tensor.ext is None else tensor.ext.grad
-        if grad is grads[i]:
-            continue
-        if grad is None:
-            effects.append(Effect("no grad", i))
-        elif is_of_transform(grad.payload):
-            trace.give_up("a gradient belongs to a transform that is under way")
-        else:
-            if grad.edge is not None:
-                trace.give_up("a gradient that is left behind has a history")
-            effects.append(Effect("grad", i, trace.symbol(grad.payload).value))
-    return effects, origins
-
-
-def _leaves(
-    trace: Trace, leaves: list[Any], environment: Environment, inputs: list[Sym]
-) -> list[Leaf]:
-    """How each leaf of the result is made in later runs."""
-    given = [*environment.tensors, *environment.arrays]
-    places = {id(v): i for i, v in enumerate(given)}
-    owners = {symbol.storage: i for i, symbol in enumerate(inputs)}
-    made: list[Leaf] = []
-    for leaf in leaves:
-        place = places.get(id(leaf))
-        if place is not None:
-            made.append(Leaf("given", place))
-        elif isinstance(leaf, TensorBase):
-            payload = trace.symbol(leaf.payload)
-            owner = owners.get(payload.storage)
-            if owner is not None:
-                recorded = leaf.edge is not None and leaf.edge is not LEAF
-                made.append(Leaf("view", View(owner, payload.chain, recorded)))
-            else:
-                made.append(Leaf("tensor", payload.value, type(leaf), leaf.edge is LEAF))
-        elif id(leaf) in trace.returned:
-            symbol = trace.returned[id(leaf)][1]
-            made.append(Leaf("number" if type(leaf) is float else "array", symbol.value))
-        elif type(leaf) is Scalar:
-            made.append(Leaf("number", leaf.symbol.value))
-        elif isinstance(leaf, np.ndarray):
-            made.append(Leaf("array", trace.symbol(leaf).value))
-        else:
-            known = any(leaf is kept for kept in environment.kept)
-            if not isinstance(leaf, _IMMUTABLE) and not known:
-                trace.give_up(f"a result is a new object ({type(leaf).__name__})")
-            made.append(Leaf("constant", leaf))
-    return made

@@ -17,6 +17,7 @@ from wengert.compiler.environment import Environment, Matcher
 from wengert.compiler.exit import Exit
 from wengert.compiler.graph import Graph, Visit
 from wengert.compiler.ir import Program
+from wengert.compiler.memory import Shared, layout_of
 from wengert.compiler.node import attach
 from wengert.compiler.passes import roll, simplify, vectorise
 from wengert.compiler.pulled import Pulled
@@ -243,6 +244,10 @@ class Entry:
         The traces.
     verified
         Whether arrays of unknown origin, if there are any, were the same in a second run.
+    layout
+        How inputs lie in memory, if some trace writes to any (see `wengert.compiler.memory`).
+    strides
+        The strides of those of which some trace sees how their elements lie, by place.
     trial, gain, counted
         The measurements under way, how much quicker compiled runs turned out to be, and whether
         that is what they are at least, going by the number of operations.
@@ -262,6 +267,9 @@ class Entry:
         self.counted = False
         self.foreign: list[Any] = []
         self.verified = True
+        self.layout: Any = None
+        self.strides: dict[int, Any] = {}
+        self._windows: list[Shared] = []
 
     @property
     def match(self) -> Matcher:
@@ -275,10 +283,40 @@ class Entry:
         """Whether the traces are a graph."""
         return isinstance(self.tree, Graph)
 
+    def fits(self, tensors: list[Any], arrays: list[Any]) -> bool:
+        """Whether the inputs lie in memory as they did, if that matters."""
+        if self.layout is None and not self.strides:
+            return True
+        memory, cells = self.memory(tensors, arrays)
+        for place, strides in self.strides.items():
+            if memory[place].strides != strides:
+                return False
+        return self.layout is None or bool(self.layout == layout_of(memory, cells))
+
+    def memory(self, tensors: list[Any], arrays: list[Any]) -> tuple[list[Any], list[Any]]:
+        """The memory of the inputs, and the version cells of the tensors among them."""
+        held = [tensor.array() for tensor in tensors]
+        return [*held, *arrays], [tensor.vc for tensor in tensors]
+
+    def lay_out(self, captured: Captured) -> None:
+        """Let the traces hold only for inputs that share memory as those of a trace do."""
+        if self.layout is not None:
+            return
+        self.layout = captured.layout
+        self._windows = [shared for shared in captured.trace.shared if shared.base is None]
+        self.tree.inputs += tuple(captured.trace.wholes)
+
+    def wholes(self, memory: Sequence[Any]) -> list[Any]:
+        """The memory that several inputs show parts of, where none shows all of it."""
+        return [shared.window(memory) for shared in self._windows]
+
     def add(self, captured: Captured) -> bool:
         """Add a trace; False if it contradicts those that are there."""
         assert captured.exit is not None
         inputs, items, exit = captured.inputs, captured.trace.items, captured.exit
+        if self.layout is None:
+            # it writes nothing, and each input is read from its own memory
+            inputs = inputs[: len(inputs) - len(captured.trace.wholes)]
         if exit.derivatives is not None and not isinstance(self.tree, Graph):
             graph = Graph(inputs, self.options)
             if graph.add(inputs, items, exit.by_blocks()):
@@ -313,8 +351,10 @@ class Entry:
         self, tensors: list[Any], arrays: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """What the function returns, with its effects."""
-        given = [contiguous(tensor.array()) for tensor in tensors]
-        given += [contiguous(array) for array in arrays]
+        memory = [*[tensor.array() for tensor in tensors], *arrays]
+        given = [contiguous(array) for array in memory]
+        if self._windows:
+            given += self.wholes(memory)
         if isinstance(self.tree, Graph):
             return self._gone_through(given, tensors, arrays, (args, kwargs))
         exit, known = self.tree.run(given)
@@ -347,7 +387,7 @@ class Entry:
                 visits,
                 given,
             )
-        return exit.rebuild(leaves)
+        return exit.complete(leaves, tensors)
 
     @property
     def places(self) -> list[int]:
@@ -376,7 +416,7 @@ class Entry:
                 saved,
                 given,
             )
-        return exit.rebuild(leaves)
+        return exit.complete(leaves, tensors)
 
     def call_of(self, exit: Exit) -> Call:
         """What the nodes of a trace have in common."""
@@ -403,7 +443,7 @@ class Entry:
             return self.finished(found.without_effects(), known, list(tensors), list(arrays), given)
         own = type(self).__new__(type(self))
         own.environment, own.options, own.name = self.environment, self.options, self.name
-        own.function, own._match = self.function, self._match
+        own.function, own._match, own.layout = self.function, self._match, self.layout
         own.tree = Tree(captured.inputs, self.options.finish)
         own.tree.add(captured.inputs, trace.items, exit)
         found, known = own.tree.run(inputs, known)

@@ -11,10 +11,11 @@ import numpy as np
 from wengert.compiler.ir import Value
 from wengert.compiler.node import Backward
 from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
 
-__all__ = ["Effect", "Exit", "Leaf"]
+__all__ = ["Effect", "Exit", "Leaf", "Part", "View"]
 
 
 class View(NamedTuple):
@@ -27,24 +28,45 @@ class View(NamedTuple):
     chain
         The views, as (primitive, parameters), that lead to it.
     recorded
-        Whether its history is theirs; otherwise it has none.
+        Whether it was recorded, or would have been: its history is theirs.
+    no_write
+        Why it refuses to be written to, if it does.
+    cell
+        The place whose version cell it shares, if it shares one without being known as a view.
     """
 
     place: int
     chain: tuple[tuple[Any, dict[str, Any]], ...]
-    recorded: bool
+    recorded: bool = False
+    no_write: str | None = None
+    cell: int | None = None
 
-    def made(self, given: Any) -> Any:
-        """The view of what is there in a run."""
-        if self.recorded:
+    def made(self, source: Any) -> Any:
+        """The view of a tensor, which is known as its view."""
+        before = current_mode()
+        MODE.set(changed(before, grad=self.recorded))
+        try:
+            made = source
             for prim, params in self.chain:
-                given = getattr(T, prim.name)(given, **params)
-            return given if self.chain else T.alias(given)
-        tensor = given if isinstance(given, TensorBase) else new_tensor(given)
-        array = tensor.array()
+                made = getattr(T, prim.name)(made, **params)
+            if not self.chain:
+                made = T.alias(made)
+        finally:
+            MODE.set(before)
+        if made.ext is not None:
+            made.ext.no_write = self.no_write
+        return made
+
+    def shown(self, source: Any) -> Any:
+        """The array that it shows of a tensor or array."""
+        array = source.array() if isinstance(source, TensorBase) else source
         for prim, params in self.chain:
             array = prim.kernel(array, **params)
-        return new_tensor(array, None, tensor.share_version())
+        return array
+
+
+Part = View
+"""The same of a tensor among the results: `place` is its place among the leaves."""
 
 
 class Leaf(NamedTuple):
@@ -53,38 +75,53 @@ class Leaf(NamedTuple):
     Attributes
     ----------
     kind
-        ``"constant"``, ``"given"`` (a tensor or array of the environment), ``"view"`` (of one),
-        ``"tensor"``, ``"number"`` or ``"array"``.
+        ``"constant"``; ``"given"``: a tensor or array of the environment; ``"view"``: of one;
+        ``"shared"``: a tensor over its memory, known as no view; ``"window"``: an array over it;
+        ``"again"``: an earlier leaf; ``"part"``: a view of another leaf; ``"tensor"``,
+        ``"number"`` or ``"array"``: computed.
     what
-        The object, its place in the environment, or its value.
+        The object, its place in the environment or among the leaves, or its value.
     cls
         The class of a tensor.
     leaf
         Whether a tensor is a leaf that requires a gradient.
+    root, chain
+        The memory that it shares with other leaves, among `Exit.roots`, and the views that lead
+        from there to it; None where it has memory of its own.
+    version
+        Of a tensor that was written to: how often, by which operation, and the first leaf that
+        shares its version cell. Without a count it was made in inference mode.
     """
 
     kind: str
     what: Any
     cls: Any = None
     leaf: bool = False
+    root: int | None = None
+    chain: tuple[tuple[Any, dict[str, Any]], ...] = ()
+    version: tuple[int | None, Any, int] | None = None
 
 
 class Effect(NamedTuple):
-    """Something that a run does to a tensor of the environment.
+    """Something that a run does to a tensor or array of the environment.
 
     Attributes
     ----------
     kind
-        ``"write"`` to its memory, ``"data"``: it gets other memory, ``"grad"``: it gets another
-        gradient, ``"no grad"``: it loses it.
+        ``"write"`` to its memory; ``"version"``: writes to it are counted; ``"data"``: it gets
+        other memory; ``"grad"``: it gets another gradient; ``"no grad"``: it loses it.
     place
-        Which tensor.
+        Which tensor or array.
     value
-        What is written, or the new gradient.
+        What is written.
     name
         The name of the operation that wrote last.
     writes
         How many writes there were.
+    leaf
+        The leaf that is the new gradient, or whose memory the tensor gets.
+    made
+        That leaf in the run that was traced, until its place is known.
     """
 
     kind: str
@@ -92,6 +129,8 @@ class Effect(NamedTuple):
     value: Value | None = None
     name: str = ""
     writes: int = 1
+    leaf: int = -1
+    made: Any = None
 
 
 class Exit:
@@ -113,6 +152,12 @@ class Exit:
         Whether one value is handed out in several places.
     origins
         For each value that is written over memory of the environment, the input that is there.
+    count
+        How many of the leaves are returned; the others are left behind, or bases of views.
+    roots
+        The memory that leaves share.
+    given
+        The inputs, whose memory is the environment's.
     """
 
     def __init__(
@@ -123,6 +168,9 @@ class Exit:
         backward: Backward | None,
         outputs: Sequence[int],
         origins: Sequence[tuple[Value, Value]] = (),
+        count: int | None = None,
+        roots: Sequence[Value] = (),
+        given: frozenset[Value] = frozenset(),
     ) -> None:
         self.leaves = tuple(leaves)
         self.rebuild = rebuild
@@ -132,15 +180,19 @@ class Exit:
         self.origins = tuple(origins)
         self.call: Any = None
         self.derivatives: Any = None
-        own = [leaf.what for leaf in leaves if isinstance(leaf.what, Value)]
-        own += [effect.value for effect in effects if effect.value is not None]
+        self.count = len(self.leaves) if count is None else count
+        self.roots = tuple(roots)
+        self.given = given
+        own = [*self.roots, *[effect.value for effect in effects if effect.value is not None]]
+        own += [leaf.what for leaf in leaves if isinstance(leaf.what, Value) and leaf.root is None]
         # what is handed out twice must not be one array
         self.repeats = len(set(own)) < len(own)
 
     def needs(self) -> Iterator[Value]:
         """The values that must be known at the end."""
+        yield from self.roots
         for leaf in self.leaves:
-            if isinstance(leaf.what, Value):
+            if isinstance(leaf.what, Value) and leaf.root is None:
                 yield leaf.what
         for effect in self.effects:
             if effect.value is not None:
@@ -152,7 +204,8 @@ class Exit:
         """Which outputs of the last program may be computed over the memory of an input."""
         if self.repeats or self.backward is not None:
             return []
-        return [(o, i) for o, i in self.origins if o in outputs and i in inputs]
+        needed = set(self.needs())
+        return [(o, i) for o, i in self.origins if o in outputs and i in inputs and i not in needed]
 
     def renamed(self, known: dict[Value, Value]) -> Exit:
         """The same in the values of a tree."""
@@ -173,6 +226,9 @@ class Exit:
             None if self.backward is None else self.backward.renamed(rename),
             self.outputs,
             [(rename(o), rename(i)) for o, i in self.origins],
+            self.count,
+            [rename(value) for value in self.roots],
+            frozenset(map(rename, self.given)),
         )
         made.call, made.derivatives = self.call, self.derivatives
         return made
@@ -189,60 +245,138 @@ class Exit:
         made.effects = ()
         return made
 
-    def finish(self, known: dict[Value, Any], tensors: list[Any], arrays: list[Any]) -> Any:
-        """Let the effects happen, and give what the function returns."""
+    def finish(self, known: dict[Value, Any], tensors: list[Any], arrays: list[Any]) -> list[Any]:
+        """Write to the environment, and give the leaves as far as they have no history.
 
-        def array_of(value: Value) -> Any:
+        What makes views of these, and leaves them behind, is `complete`.
+        """
+        given = [*tensors, *arrays]
+
+        def fresh(value: Value) -> Any:
             if value.constant is not None:
                 return value.constant.copy()
             array = known[value]
-            return array.copy() if self.repeats else array
+            # memory of the environment, or what is handed out twice
+            return array.copy() if self.repeats or value in self.given else array
 
-        for effect in self.effects:
-            _do(effect, tensors[effect.place], array_of)
+        roots = [fresh(value) for value in self.roots]
         leaves: list[Any] = []
         for leaf in self.leaves:
             if leaf.kind == "tensor":
-                made = new_tensor(array_of(leaf.what), LEAF if leaf.leaf else None)
-                if leaf.cls is not None:
-                    made.__class__ = leaf.cls
-                leaves.append(made)
+                leaves.append(_tensor(leaf, _array(leaf, roots, fresh), leaves))
             elif leaf.kind == "constant":
                 leaves.append(leaf.what)
             elif leaf.kind == "given":
-                leaves.append((tensors + arrays)[leaf.what])
-            elif leaf.kind == "view":
-                leaves.append(leaf.what.made((tensors + arrays)[leaf.what.place]))
+                leaves.append(given[leaf.what])
             elif leaf.kind == "number":
                 value = leaf.what
                 held = known[value] if value.constant is None else value.constant
                 leaves.append(held.item())
+            elif leaf.kind == "array":
+                leaves.append(np.asarray(_array(leaf, roots, fresh)))
             else:
-                leaves.append(np.asarray(array_of(leaf.what)))
+                leaves.append(None)
+        writes = [effect for effect in self.effects if effect.kind == "write"]
+        if len(writes) > 1:
+            # what one of them reads, another one may write to
+            wanted = [(effect, _kept(effect.value, known, self.given)) for effect in writes]
+        else:
+            wanted = [(effect, _held(effect.value, known)) for effect in writes]
+        for effect, array in wanted:
+            target = given[effect.place]
+            target = target.array() if isinstance(target, TensorBase) else target
+            if target is not array:
+                np.copyto(target, array)
+        for i, leaf in enumerate(self.leaves):
+            # of the memory that is there before others take its place
+            if leaf.kind == "window":
+                leaves[i] = leaf.what.shown(given[leaf.what.place])
+            elif leaf.kind == "shared":
+                leaves[i] = _shared(leaf, given)
+            elif leaf.kind == "view":
+                leaves[i] = leaf.what.made(given[leaf.what.place])
+        for effect in self.effects:
+            if effect.kind == "version":
+                cell = given[effect.place].share_version()
+                if cell.__class__ is not InferenceCell:
+                    cell[0] += effect.writes
+                    cell[1] = effect.name
         return leaves
 
+    def complete(self, leaves: list[Any], tensors: list[Any]) -> Any:
+        """What the function returns, from leaves that have got their history."""
+        for i, leaf in enumerate(self.leaves):
+            if leaf.kind == "part":
+                leaves[i] = self._part(leaf, leaves)
+        for i, leaf in enumerate(self.leaves):
+            if leaf.kind == "again":
+                leaves[i] = leaves[leaf.what]
+        for effect in self.effects:
+            if effect.kind in ("write", "version"):
+                continue
+            tensor = tensors[effect.place]
+            if effect.kind == "no grad":
+                if tensor.ext is not None:
+                    tensor.ext.grad = None
+            elif effect.kind == "data":
+                tensor.payload = leaves[effect.leaf].array()
+            elif effect.kind == "grad":
+                tensor.extra().grad = leaves[effect.leaf]
+        return self.rebuild(leaves[: self.count])
 
-def _do(effect: Effect, tensor: Any, array_of: Callable[[Value], Any]) -> None:
-    if effect.kind == "no grad":
-        if tensor.ext is not None:
-            tensor.ext.grad = None
-        return
-    assert effect.value is not None
-    array = array_of(effect.value)
-    if effect.kind == "write":
-        _write(tensor, array, effect)
-    elif effect.kind == "data":
-        tensor.payload = array
-        tensor.vc = None
-    else:
-        tensor.extra().grad = new_tensor(array)
+    def _part(self, leaf: Leaf, leaves: list[Any]) -> Any:
+        """A view of another leaf, which may be one itself."""
+        place = leaf.what.place
+        if leaves[place] is None:
+            leaves[place] = self._part(self.leaves[place], leaves)
+        made = leaf.what.made(leaves[place])
+        if made.__class__ is not leaf.cls:
+            made.__class__ = leaf.cls
+        return made
 
 
-def _write(tensor: TensorBase, array: Any, effect: Effect) -> None:
-    target = tensor.array()
-    cell = tensor.share_version()
-    if cell.__class__ is not InferenceCell:
-        cell[0] += effect.writes
-        cell[1] = effect.name
-    if target is not array:
-        np.copyto(target, array)
+def _held(value: Value | None, known: dict[Value, Any]) -> Any:
+    assert value is not None
+    return known[value] if value.constant is None else value.constant
+
+
+def _kept(value: Value | None, known: dict[Value, Any], given: frozenset[Value]) -> Any:
+    """The same, where the memory of inputs may be overwritten before it is read."""
+    array = _held(value, known)
+    return array.copy() if value in given else array
+
+
+def _array(leaf: Leaf, roots: list[Any], fresh: Callable[[Value], Any]) -> Any:
+    """The array of a leaf that is computed."""
+    if leaf.root is None:
+        return fresh(leaf.what)
+    array = roots[leaf.root]
+    for prim, params in leaf.chain:
+        array = prim.kernel(array, **params)
+    return array
+
+
+def _tensor(leaf: Leaf, array: Any, leaves: list[Any]) -> Any:
+    """A tensor that is computed."""
+    made = new_tensor(array, LEAF if leaf.leaf else None)
+    if leaf.cls is not None:
+        made.__class__ = leaf.cls
+    if leaf.version is not None:
+        count, name, first = leaf.version
+        if count is None:
+            made.vc = InferenceCell()
+        elif first < len(leaves):
+            made.vc = leaves[first].share_version()
+        else:
+            made.vc = [count, name]
+    return made
+
+
+def _shared(leaf: Leaf, given: list[Any]) -> Any:
+    """A tensor over memory of the environment, which is known as no view of it."""
+    view = leaf.what
+    cell = None if view.cell is None else given[view.cell].share_version()
+    made = new_tensor(view.shown(given[view.place]), LEAF if leaf.leaf else None, cell)
+    if leaf.cls is not None:
+        made.__class__ = leaf.cls
+    return made

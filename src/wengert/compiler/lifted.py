@@ -15,7 +15,7 @@ tangent is zero (NOTE [cotangents of duals]): tensors with a history have all th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,14 +27,14 @@ from wengert.compiler.decisions import Draw, Reason
 from wengert.compiler.entry import Call, Entry, contiguous, pulled_back
 from wengert.compiler.environment import Environment
 from wengert.compiler.exit import Exit
-from wengert.compiler.payloads import Form, contents_of, is_of_transform, mapped, real_payload
+from wengert.compiler.lowering import filled, lowered, raised, split, whole
+from wengert.compiler.payloads import Form, contents_of, is_of_transform, real_payload
 from wengert.compiler.sym import Sym
 from wengert.interp.batched import Batched
 from wengert.interp.dual import Dual
-from wengert.interp.levels import Level, Transforms, levels_of
+from wengert.interp.levels import Level, Transforms
 from wengert.tape.base import LEAF, TensorBase, new_tensor
-from wengert.tape.levels import brought, move
-from wengert.tape.modes import MODE, Mode, changed, current_mode, is_recording
+from wengert.tape.modes import MODE, Mode, changed, current_mode
 from wengert.tape.record import T
 
 __all__ = ["LiftedEntry", "LiftedEnvironment", "capture_lifted", "kinds_of"]
@@ -47,94 +47,6 @@ def kinds_of(mode: Mode) -> tuple[str, ...] | None:
     if mode.mutation is not None or mode.refusal is not None:
         return None
     return tuple(["jvp" if level.size is None else "vmap" for level in mode.levels])
-
-
-# -- into and out of levels ------------------------------------------------------------------------
-
-
-def _lowered(tensor: Any, levels: Sequence[Level], parts: list[Any]) -> Form | None:
-    """Add to `parts` the tensors of the arrays of which `tensor` consists; gives its form."""
-    payload = tensor.payload
-    if not is_of_transform(payload):
-        parts.append(tensor)
-        return None
-    level = payload.owner
-    place = levels.index(level)
-    if isinstance(payload, Batched):
-        return Form(place, (_lowered(move("unwrap", tensor, level, True), levels, parts),), True)
-    primal = _lowered(move("primal_of", tensor, level, True), levels, parts)
-    if payload.tangent is None and tensor.edge is None:
-        return Form(place, (primal,), False)
-    slope = move("tangent_of", tensor, level, True)
-    return Form(place, (primal, _lowered(slope, levels, parts)), False)
-
-
-def _raised(form: Form | None, parts: Iterator[Any], levels: Sequence[Level]) -> Any:
-    """The tensor that consists of `parts`."""
-    if form is None:
-        return next(parts)
-    level = levels[form.level]
-    first = _raised(form.parts[0], parts, levels)
-    if form.batch:
-        return move("wrap", first, level, True)
-    if len(form.parts) == 1:
-        return move("constant", first, level, True)
-    tangent = _raised(form.parts[1], parts, levels)
-    if is_recording() and (first.edge is not None or tangent.edge is not None):
-        slope = move("infinitesimal", tangent, level, True)
-        return T.add(move("constant", first, level, True), slope)
-    return new_tensor(Dual(first.payload, tangent.payload, level), None, first.share_version())
-
-
-def _cotangents(
-    cotangent: Any, form: Form | None, levels: Sequence[Level], have: list[Level], parts: list[Any]
-) -> None:
-    """Add to `parts` the cotangents of what `_lowered` makes of a tensor of the levels `have`."""
-    cotangent = brought(cotangent, have, True)
-    if form is None:
-        parts.append(cotangent)
-        return
-    level = levels[form.level]
-    below = [one for one in have if one is not level]
-    if form.batch:
-        _cotangents(move("unwrap", cotangent, level, True), form.parts[0], levels, below, parts)
-        return
-    # see NOTE [cotangents of duals]
-    _cotangents(move("tangent_of", cotangent, level, True), form.parts[0], levels, below, parts)
-    if len(form.parts) == 2:
-        _cotangents(move("primal_of", cotangent, level, True), form.parts[1], levels, below, parts)
-
-
-def _split(cotangent: Any, tensor: Any, levels: Sequence[Level]) -> list[Any]:
-    """The cotangents of the arrays of a tensor, from that of the tensor."""
-    parts: list[Any] = []
-    found = levels_of(tensor.payload)
-    form = _lowered(tensor, levels, [])
-    _cotangents(cotangent, form, levels, [found[number] for number in sorted(found)], parts)
-    return parts
-
-
-def _whole(tensor: Any) -> Any:
-    """The payload of a tensor, with all tangents if it has a history."""
-    payload = tensor.payload
-    return payload if tensor.edge is None else _with_tangents(payload)
-
-
-def _filled(payload: Any, arrays: Iterable[Any]) -> Any:
-    """A payload of the same structure that consists of `arrays`."""
-    following = iter(arrays)
-    return mapped(payload, lambda _: next(following))
-
-
-def _with_tangents(payload: Any) -> Any:
-    if isinstance(payload, Batched):
-        return Batched(_with_tangents(payload.value), payload.owner)
-    if isinstance(payload, Dual):
-        primal = _with_tangents(payload.primal)
-        if payload.tangent is None:
-            return Dual(primal, mapped(primal, np.zeros_like), payload.owner)
-        return Dual(primal, _with_tangents(payload.tangent), payload.owner, payload.owned)
-    return payload
 
 
 # -- what a call reaches ---------------------------------------------------------------------------
@@ -172,12 +84,11 @@ class LiftedEnvironment(Environment):
         edge = LEAF if tensor.edge is not None and is_differentiable(tensor.payload.dtype) else None
         if edge is not None and tensor.ext is not None and tensor.ext.hooks:
             self._refuse("an argument of a transform has hooks on its gradient")
-        for k, content in enumerate(contents_of(_whole(tensor))):
-            array = np.asarray(content)
-            if not array.ndim or not array.flags.writeable or 0 in array.strides:
+        for k, content in enumerate(contents_of(whole(tensor))):
+            array = _apart(content)
+            if array is not content:
                 # a write would not reach it uncompiled either
                 self._copied.add(len(self.tensors))
-                array = np.array(array)
             self.tensors.append(new_tensor(array, edge))
             self.owners.append((i, k))
 
@@ -217,7 +128,7 @@ class LiftedEnvironment(Environment):
         for i, tensor in enumerate(self.met):
             payload = tensor.payload
             if is_of_transform(payload):
-                tensor.payload = _filled(_whole(tensor), [symbol for _, symbol in symbols[i]])
+                tensor.payload = filled(whole(tensor), [symbol for _, symbol in symbols[i]])
                 self._before.append((i, payload, tensor.edge, symbols[i]))
 
     def restore(self) -> None:
@@ -240,13 +151,21 @@ class LiftedEnvironment(Environment):
         """The payloads of gradients by place (see `Environment.pulled`)."""
         wanted = sorted({self.owners[k][0] for k in places})
         found = dict(zip(wanted, pull([self.met[i] for i in wanted]), strict=True))
-        parts = {i: _split(g, self.met[i], self.levels) for i, g in found.items() if g is not None}
+        parts = {i: split(g, self.met[i], self.levels) for i, g in found.items() if g is not None}
         made = []
         for k in places:
             i, part = self.owners[k]
             if i in parts:
                 made.append((k, parts[i][part].payload))
         return made
+
+
+def _apart(content: Any) -> Any:
+    """An array inside of a payload, or a copy where no write could reach it."""
+    array = np.asarray(content)
+    if not array.ndim or not array.flags.writeable or 0 in array.strides:
+        return np.array(array)
+    return array
 
 
 class Results:
@@ -274,7 +193,7 @@ class Results:
             if kind == "given":
                 leaves.append(met[what])
                 continue
-            leaf = next(parts) if kind == "plain" else _raised(what, parts, levels)
+            leaf = next(parts) if kind == "plain" else raised(what, parts, levels)
             if kind == "lifted" and leaf.__class__ is not cls:
                 leaf.__class__ = cls
             leaves.append(leaf)
@@ -332,7 +251,7 @@ class Lowered:
             if trace is not None and leaf.edge is LEAF:
                 trace.give_up("a result is a new leaf of a transform")
             parts: list[Any] = []
-            form = _lowered(leaf, mode.levels, parts)
+            form = lowered(leaf, mode.levels, parts)
             made.append(("lifted", form, type(leaf)))
             # uncompiled, no write reaches what a tangent shares memory with
             flat += [
@@ -372,18 +291,18 @@ def capture_lifted(
     drawn: Sequence[Any],
 ) -> Captured:
     """Run `function` at the levels under way and note what it does (see `capture`)."""
-    lowered = Lowered(function, environment.met)
-    captured = capture(lowered, args, kwargs, environment, by_blocks, drawn)
-    results, exit = lowered.results, captured.exit
+    below = Lowered(function, environment.met)
+    captured = capture(below, args, kwargs, environment, by_blocks, drawn)
+    results, exit = below.results, captured.exit
     assert results is not None
-    leaves, _ = flatten(lowered.original)
+    leaves, _ = flatten(below.original)
     if exit is not None:
         why = None
         if environment.wrote:
             why = "it writes to a tensor of a transform"
         elif any(
             inside and leaf.kind != "tensor"
-            for leaf, inside in zip(exit.leaves, results.lifted(), strict=True)
+            for leaf, inside in zip(exit.leaves[: exit.count], results.lifted(), strict=True)
         ):
             why = "a result shares memory with an argument of a transform"
         elif exit.backward is not None and (exit.effects or _draws(captured)):
@@ -399,7 +318,7 @@ def capture_lifted(
     for leaf in leaves:
         if isinstance(leaf, TensorBase):
             leaf.payload = real_payload(leaf.payload)
-    captured.result = lowered.original
+    captured.result = below.original
     return captured
 
 
@@ -425,7 +344,7 @@ class LiftedCall(Call):
             MODE.set(changed(before, levels=tuple(known[n] for n in sorted(known))))
             found = pulled_back(outputs, [met[i] for i in wanted], cotangents)
             parts = {
-                i: _split(g, met[i], levels)
+                i: split(g, met[i], levels)
                 for i, g in zip(wanted, found, strict=True)
                 if g is not None
             }
@@ -442,7 +361,7 @@ class LiftedCall(Call):
         try:
             # as it was traced
             for tensor in tensors:
-                tensor.payload = _whole(tensor)
+                tensor.payload = whole(tensor)
             return Lowered(self.entry.function, tensors)(*args, **kwargs)
         finally:
             for tensor, payload in zip(tensors, payloads, strict=True):
@@ -466,11 +385,27 @@ class LiftedEntry(Entry):
         given = [
             contiguous(np.asarray(part))
             for tensor in tensors
-            for part in contents_of(_whole(tensor))
+            for part in contents_of(whole(tensor))
         ]
         given += [contiguous(array) for array in arrays]
+        if self._windows:
+            given += self.wholes(self.memory(tensors, arrays)[0])
         exit, known = self.tree.run(given)
         return self.finished(exit, known, tensors, arrays, (args, kwargs))
+
+    def memory(self, tensors: list[Any], arrays: list[Any]) -> tuple[list[Any], list[Any]]:
+        """The memory of the inputs, and version cells (see `Entry.memory`)."""
+        held: list[Any] = []
+        cells: list[Any] = []
+        for tensor in tensors:
+            if is_of_transform(tensor.payload):
+                parts = [_apart(part) for part in contents_of(whole(tensor))]
+                held += parts
+                cells += [None] * len(parts)
+            else:
+                held.append(tensor.array())
+                cells.append(tensor.vc)
+        return [*held, *arrays], cells
 
     def finished(
         self, exit: Exit, known: Any, tensors: list[Any], arrays: list[Any], given: Any
@@ -482,9 +417,9 @@ class LiftedEntry(Entry):
         flat: list[Any] = []
         for i, tensor in enumerate(tensors):
             if i in wanted:
-                _lowered(tensor, levels, flat)
+                lowered(tensor, levels, flat)
             elif is_of_transform(tensor.payload):
-                flat += [None for _ in contents_of(_whole(tensor))]
+                flat += [None for _ in contents_of(whole(tensor))]
             else:
                 flat.append(tensor)
         if sources:

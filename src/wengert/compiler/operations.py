@@ -94,6 +94,9 @@ def _run(
             noted = {n: trace.param(p) for n, p in params.items()}
             params = {n: real(p) for n, p in params.items()}
             break
+    if prim.name == "view":
+        # only some strides allow it
+        symbols[0].look()
     if prim.view and symbols[0].array.__class__ is not np.ndarray:
         # a number of NumPy's shares no memory with what is made of it
         symbols[0].array = np.asarray(symbols[0].array)

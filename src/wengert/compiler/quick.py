@@ -12,6 +12,7 @@ from typing import Any
 
 from wengert.compiler.entry import Entry
 from wengert.compiler.exit import Exit
+from wengert.compiler.ir import Value
 from wengert.tape.base import LEAF, SURFACE, TensorBase
 
 __all__ = ["MISS", "quick_call"]
@@ -29,13 +30,18 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         or block.guard is not None
         or block.draws
         or not block.steps
+        or entry.layout is not None
+        or not _in_order(entry)
         or not entry.verified
     ):
         return None
     entry.tree.prepare()
     exit = block.exit
-    plain = [leaf.kind in ("tensor", "constant", "given") for leaf in exit.leaves]
-    if exit.effects or exit.backward is not None or not all(plain) or exit.repeats:
+    plain = [
+        leaf.kind in ("tensor", "constant", "given") and leaf.version is None
+        for leaf in exit.leaves
+    ]
+    if exit.effects or exit.backward is not None or not all(plain) or exit.repeats or exit.roots:
         return None
     outputs = {value: f"r[{i}]" for i, value in enumerate(block.outputs)}
     if any(leaf.kind == "tensor" and leaf.what not in outputs for leaf in exit.leaves):
@@ -46,7 +52,8 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
     own = dict(zip(entry.tree.inputs, names, strict=True))
     given = [own[value] for value in block.inputs]
     lines = environment.lines()
-    lines += [f"if not {name}.flags.c_contiguous: return MISS" for name in given]
+    seen = [*given, *[names[i] for i in entry.strides if names[i] not in given]]
+    lines += [f"if not {name}.flags.c_contiguous: return MISS" for name in seen]
     scope = {
         **environment.scope(),
         "MISS": MISS,
@@ -76,6 +83,20 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
     )
     exec(compile(source, "<wengert quick call>", "exec"), scope)
     return scope["quick"]
+
+
+def _in_order(entry: Entry) -> bool:
+    """Whether the traces hold for inputs in C order, or for all."""
+    inputs = entry.tree.inputs
+    return all(_strides(inputs[i]) == steps for i, steps in entry.strides.items())
+
+
+def _strides(value: Value) -> tuple[int, ...]:
+    """The strides of an array in C order."""
+    steps = [value.dtype.itemsize]
+    for size in value.shape[:0:-1]:
+        steps.append(steps[-1] * size)
+    return tuple(steps[::-1]) if value.shape else ()
 
 
 def _leaf(i: int, leaf: Any, outputs: Any, names: list[str], scope: dict[str, Any]) -> list[str]:

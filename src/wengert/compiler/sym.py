@@ -10,7 +10,9 @@ software ends the trace, not the function (`Trace.escape`).
 NOTE [memory of a trace]
 Writes reach the real arrays, so views among these show them by themselves. For the program, which
 knows no memory, a `Sym` belongs to a `Storage` and says by which views it shows it: after a write
-the storage has another value, and those who show a part of it take theirs anew when asked.
+the storage has another value, and those who show a part of it take theirs anew when asked. Inputs
+that share memory have a storage each, which is a window of a whole (NOTE [layouts] in
+`wengert.compiler.memory`): a write goes to the whole, and all of its windows follow.
 """
 
 from __future__ import annotations
@@ -41,14 +43,31 @@ class Storage:
         How often it has been written to.
     origin
         The input of the program that is this memory, if it is one.
+    touched
+        Whether something was written by way of this storage, not of another one of the same memory.
+    whole
+        The storage of all inputs that share this memory, or None.
+    window
+        The steps that lead from the whole to this part of it, as (primitive, parameters); None if
+        these cannot be said.
     """
 
-    __slots__ = ("origin", "value", "writes")
+    __slots__ = ("origin", "touched", "value", "whole", "window", "writes")
 
     def __init__(self, value: Value, origin: Value | None = None) -> None:
         self.value = value
         self.writes = 0
         self.origin = origin
+        self.touched = False
+        self.whole: Storage | None = None
+        self.window: tuple[tuple[Primitive, dict[str, Any]], ...] | None = ()
+
+    def follow(self, trace: Any) -> None:
+        """Show what was written to the whole."""
+        whole = self.whole
+        if whole is not None and whole.writes != self.writes and self.window is not None:
+            self.value = trace.shown(whole.value, self.window)
+            self.writes = whole.writes
 
 
 class Sym(Lifted):
@@ -92,17 +111,20 @@ class Sym(Lifted):
         found = self._storage
         if found is None:
             found = self._storage = Storage(self._value)
+        elif found.whole is not None:
+            found.follow(self.trace)
         return found
 
     @property
     def value(self) -> Value:
         """The value of the program, as after the last write to the memory."""
         storage = self._storage
-        if storage is not None and self._seen != storage.writes:
-            value = storage.value
-            for prim, params in self.chain:
-                value = self.trace.view(prim, value, params)
-            self._value, self._seen = value, storage.writes
+        if storage is not None:
+            if storage.whole is not None:
+                storage.follow(self.trace)
+            if self._seen != storage.writes:
+                self._value = self.trace.shown(storage.value, self.chain)
+                self._seen = storage.writes
         return self._value
 
     # -- what operations ask of an array -----------------------------------------------------------
@@ -119,13 +141,26 @@ class Sym(Lifted):
         return self.array.dtype
 
     @property
+    def of_input(self) -> bool:
+        """Whether this shows memory of an input of the program."""
+        storage = self._storage
+        return storage is not None and storage.origin is not None
+
+    def look(self) -> None:
+        """Note that how an input lies in memory decides on something."""
+        if self.of_input:
+            self.trace.looked.add(self._storage)
+
+    @property
     def flags(self) -> Any:
-        """How the values lie in memory."""
+        """How the values lie in memory, which for inputs becomes a condition of the trace."""
+        self.look()
         return self.array.flags
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """The steps in memory, in bytes."""
+        """The steps in memory, in bytes, a condition as `flags` is."""
+        self.look()
         return tuple(self.array.strides)
 
     @property

@@ -19,6 +19,7 @@ import numpy as np
 
 from wengert.compiler.decisions import Draw, Guard, Reason, outcome_of
 from wengert.compiler.ir import Number, Step, Value
+from wengert.compiler.memory import Shared, shared_of
 from wengert.compiler.objects import slots_of
 from wengert.compiler.operations import BY_SHAPE, S, run
 from wengert.compiler.payloads import real_payload, traces_of
@@ -26,6 +27,7 @@ from wengert.compiler.returns import is_returned
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.state import Surroundings, state_of
 from wengert.compiler.sym import Storage, Sym
+from wengert.compiler.writes import write
 from wengert.interp.levels import Lifted
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
@@ -65,6 +67,10 @@ class Trace:
     taken
         Where operations took arrays that each run gives: the identity of the array, the code that
         called the operation, and the place in it.
+    looked
+        Those of which the function saw how their elements lie in memory.
+    shared, wholes
+        What memory several of these share, and the values of that which none shows all of.
     start
         A sequence number between the nodes that were there before, and those that are recorded.
     known
@@ -89,6 +95,9 @@ class Trace:
         self.surroundings = Surroundings()
         self.reached: Sequence[Any] = ()
         self.taken: list[tuple[int, CodeType, int]] = []
+        self.looked: set[Storage] = set()
+        self.shared: list[Shared] = []
+        self.wholes: list[Value] = []
         self._code = code
         self._until = until
         self.start = next_sequence()
@@ -179,17 +188,45 @@ class Trace:
             return self.symbol(param).value
         return param
 
+    def inputs(self, arrays: Sequence[Any]) -> list[Sym]:
+        """The symbols of the arrays that each run gives, some of which may share memory."""
+        symbols = [self.input(array) for array in arrays]
+        self.shared = shared_of(arrays)
+        for shared in self.shared:
+            if shared.base is not None:
+                base = symbols[shared.base].value
+            else:
+                array = shared.window(arrays)
+                base = Value(array.dtype, array.shape)
+                self.arrays[base] = array
+                self.wholes.append(base)
+            whole = Storage(base, base)
+            for k, place in enumerate(shared.places):
+                storage = symbols[place].storage
+                storage.whole = whole
+                storage.window = None if shared.chains is None else shared.chains[k]
+        return symbols
+
+    def put(
+        self, prim: Primitive, args: Sequence[Value], params: dict[str, Any], out: Value
+    ) -> Value:
+        """The value of a new step that computes `out`."""
+        self.items.append(Step(prim, args, params, (out,), self.where or self.here()))
+        return out
+
     def view(self, prim: Primitive, base: Value, params: dict[str, Any]) -> Value:
         """The value of a new step: a view whose shape is found out."""
         blank = np.broadcast_to(np.zeros((), base.dtype), base.shape)
         array = prim.kernel(blank, **params)
-        return self._put(prim, (base,), params, Value(array.dtype, tuple(array.shape)))
+        if prim.name == "index":
+            params = {"indices": tuple([self.constant(p).value for p in params["indices"]])}
+        return self.put(prim, (base,), params, Value(array.dtype, tuple(array.shape)))
 
-    def _put(
-        self, prim: Primitive, args: Sequence[Value], params: dict[str, Any], out: Value
-    ) -> Value:
-        self.items.append(Step(prim, args, params, (out,), self.where or self.here()))
-        return out
+    def shown(self, value: Value, chain: Iterable[tuple[Primitive, dict[str, Any]]]) -> Value:
+        """What a chain of views shows of a value, as new steps."""
+        for prim, params in chain:
+            value = self.view(prim, value, params)
+        return value
 
     def here(self) -> tuple[str, int] | None:
         """The line of the user's program that is running."""
@@ -377,61 +414,11 @@ class Trace:
                     if saved.__class__ is Sym and saved.trace is self:
                         setattr(holder, slot, saved.array)
 
-    # -- writes ------------------------------------------------------------------------------------
-
     def write(self, target: Sym, result: Any) -> None:
         """Put `result` into the memory of `target`."""
-        made = self.symbol(result)
-        if target.array.__class__ is not np.ndarray:
-            target.array = np.array(target.array)
-        origin = target.storage.origin
-        if origin is not None and origin not in self.before:
-            self.before[origin] = self.arrays[origin].copy()
-        np.copyto(target.array, made.array, casting="same_kind")
-        value = made.value
-        if value.shape != target.shape:
-            value = S.expand(made, shape=target.shape).value
-        if value.dtype != target.dtype:
-            value = S.to_copy(self._seen(value), dtype=target.dtype).value
-        storage = target.storage
-        storage.value = self._placed(storage.value, target.chain, value)
-        storage.writes += 1
-
-    def _placed(self, base: Value, chain: Sequence[tuple[Primitive, Any]], new: Value) -> Value:
-        """The value of memory in which `new` takes the place of what `chain` shows of it."""
-        if not chain:
-            return new
-        (prim, params), *rest = chain
-        part = self.view(prim, base, params) if rest else None
-        if part is not None:
-            new = self._placed(part, rest, new)
-        scatter = TABLE.get(f"{prim.name}_scatter")
-        if scatter is not None and prim.name != "as_strided":
-            return self._put(scatter, (base, new), params, Value(base.dtype, base.shape))
-        rule = prim.rules[0]
-        if prim.name in _RESHAPES and rule is not None:
-            known = {"self_shape": base.shape, **params}
-            made = rule.call(S, self._seen(new), *[known[name] for name in rule.names])
-            value: Value = made.value
-            return value
-        self.give_up(f"a write through {prim.name}()")
-        return base
-
-    def _seen(self, value: Value) -> Sym:
-        array = self.arrays.get(value, value.constant)
-        if array is None:
-            array = np.zeros(value.shape, value.dtype)
-        return Sym(array, self, value)
+        write(self, target, result)
 
 
-_RESHAPES = frozenset(
-    {
-        *("view", "alias", "permute", "transpose", "t", "unsqueeze"),
-        *("squeeze", "squeeze_dim", "squeeze_dims", "squeeze_dim_"),
-        *("view_as_real", "view_as_complex"),
-    }
-)
-"""The views that show every element once: their derivative puts a value back in its place."""
 _FUNCTIONS = {
     "sub": "subtract",
     "mul": "multiply",

@@ -300,7 +300,8 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     shape = x.payload.shape
     if len(shape) == 2:
         return addmm(bias, x, T.t(w))
-    if shape and bias.payload.ndim == 1 and x.payload.flags.c_contiguous:
+    own = getattr(x.payload, "array", x.payload)
+    if shape and bias.payload.ndim == 1 and own.flags.c_contiguous:
         rows = T.view(x, shape=(math.prod(shape[:-1]), shape[-1]))
         return T.view(addmm(bias, rows, T.t(w)), shape=(*shape[:-1], w.payload.shape[0]))
     return T.add(matmul(x, T.t(w)), bias)

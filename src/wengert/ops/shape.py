@@ -41,6 +41,8 @@ __all__ = [
 def _is_viewable(payload: Any, shape: tuple[int, ...]) -> bool:
     """Whether an array can be seen in another shape without a copy."""
     if isinstance(payload, Lifted) and payload.traced:
+        if payload.flags.c_contiguous:
+            return True
         payload = payload.array
     if isinstance(payload, Lifted):
         lead = [part.shape[: part.ndim - payload.ndim] for part in payload.contents()]

@@ -46,6 +46,9 @@ from wengert.tape.write_checks import (
 )
 
 __all__ = [
+    "FROM_ONE_VALUE",
+    "MAY_OVERLAP",
+    "PLACES",
     "CopySlices",
     "base_requires_grad",
     "bump",

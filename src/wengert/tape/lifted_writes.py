@@ -20,13 +20,27 @@ from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, Lifted, Transforms, levels_of, namespace_of
 from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, new_tensor
-from wengert.tape.inplace import base_requires_grad, bump, old_value_needed, set_history
+from wengert.tape.inplace import (
+    FROM_ONE_VALUE,
+    MAY_OVERLAP,
+    PLACES,
+    base_requires_grad,
+    bump,
+    old_value_needed,
+    set_history,
+)
 from wengert.tape.levels import brought, check_levels, move
 from wengert.tape.modes import full_mode
 from wengert.tape.node import edge_of
 from wengert.tape.record import make_node
 from wengert.tape.views import move_edge, push, refresh_views
-from wengert.tape.write_checks import check_recordable, check_shape
+from wengert.tape.write_checks import (
+    check_apart,
+    check_overlap,
+    check_recordable,
+    check_shape,
+    check_writable,
+)
 
 __all__ = ["elevate", "store", "write_lifted"]
 
@@ -51,9 +65,10 @@ def _is_own(payload: Any, levels: Sequence[Level]) -> bool:
 
 def _overlaps(payload: Any) -> bool:
     """Whether elements share one place in memory."""
+    array = getattr(payload, "array", payload)
     # of an array without elements strides say nothing
-    return payload.size > 0 and any(
-        step == 0 and size > 1 for step, size in zip(payload.strides, payload.shape, strict=True)
+    return array.size > 0 and any(
+        step == 0 and size > 1 for step, size in zip(array.strides, array.shape, strict=True)
     )
 
 
@@ -87,6 +102,9 @@ def elevate(tensor: Any, levels: Sequence[Level]) -> None:
             tensor.payload = push(namespace_of(before), tensor.ext.chain, before)
     known = {**levels_of(before), **{level.number: level for level in levels}}
     every = [known[number] for number in sorted(known)]
+    if not every and isinstance(before, Lifted):
+        # the memory of a function that is traced, as it is
+        return
     if _is_own(before, every):
         return
     raised = brought(new_tensor(before, None if base.edge is LEAF else base.edge), every)
@@ -143,6 +161,8 @@ def write_lifted(
         check_recordable(tensor)
     if prim.broadcasts:
         check_shape(tensor.payload, [value.payload for value in values[1:]])
+    if getattr(tensor.payload, "traced", False):
+        _check_memory(prim, tensor, values, recording)
     found = check_levels([value.payload for value in values])
     order = [found[number] for number in sorted(found)]
     if recording:
@@ -173,6 +193,25 @@ def write_lifted(
     elif tensor.ext is not None:
         refresh_views(tensor, None)
     return tensor
+
+
+def _check_memory(prim: Primitive, tensor: Any, values: list[Any], recording: bool) -> None:
+    """Refuse, while a function is traced, the writes that are refused where it is not."""
+    payload = tensor.payload
+    sources = [getattr(value.payload, "array", value.payload) for value in values[1:]]
+    if prim.broadcasts and prim.name not in FROM_ONE_VALUE:
+        for source in sources:
+            check_overlap(payload.array, source)
+    elif prim.name in PLACES:
+        for source in sources:
+            check_apart(payload.array, source)
+    if payload.of_input or _overlaps(payload):
+        check_writable(tensor, recording, prim.name in MAY_OVERLAP)
+    base = (
+        tensor.payload if tensor.ext is None or tensor.ext.base is None else tensor.ext.base.payload
+    )
+    if _overlaps(payload) or _overlaps(base):
+        payload.trace.give_up("a write to memory that a tensor shows several times")
 
 
 Transforms.write = staticmethod(write_lifted)

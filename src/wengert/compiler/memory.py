@@ -1,0 +1,167 @@
+"""Layer 8 · compiler: which inputs of a call share memory, and how.
+
+NOTE [layouts]
+Tensors and arrays are views of memory: an address, sizes and strides. What a program that writes
+computes depends on which of its inputs share memory, so that is a condition of its traces: the
+`layout_of` a call, found by sorting address ranges. Inputs whose ranges meet belong together.
+While a function is traced each reads from its own array, until one of them is written to: from then
+on all are windows of one storage (`Block`), and a write through one is seen by the others. A
+program that writes nothing has no such condition, whatever its inputs share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from wengert.prims.table import TABLE
+
+__all__ = ["Shared", "groups_of", "layout_of", "shared_of", "span"]
+
+Chain = tuple[tuple[Any, dict[str, Any]], ...]
+
+
+def span(array: Any) -> tuple[int, int]:
+    """The addresses of the first byte of an array, and of the one behind its last."""
+    start: int = array.__array_interface__["data"][0]
+    if array.flags.c_contiguous:
+        return start, start + array.nbytes
+    end = start + array.itemsize
+    for size, step in zip(array.shape, array.strides, strict=True):
+        if step > 0:
+            end += step * (size - 1)
+        else:
+            start += step * (size - 1)
+    return start, end
+
+
+def groups_of(arrays: Sequence[Any]) -> list[tuple[int, list[int]]]:
+    """The places of arrays whose ranges of addresses meet, with where these begin.
+
+    Arrays that meet no other are in no group; arrays without elements are nowhere.
+    """
+    if len(arrays) < 2:
+        return []
+    ordered = sorted([(*span(array), i) for i, array in enumerate(arrays) if array.size])
+    found: list[tuple[int, list[int]]] = []
+    reached, first = -1, 0
+    members: list[int] = []
+    for start, end, i in ordered:
+        if start >= reached:
+            if len(members) > 1:
+                found.append((first, sorted(members)))
+            members, first = [], start
+        members.append(i)
+        reached = max(reached, end)
+    if len(members) > 1:
+        found.append((first, sorted(members)))
+    return sorted(found, key=lambda group: group[1])
+
+
+def _repeats(array: Any) -> bool:
+    """Whether elements share one place in memory."""
+    strides = array.strides
+    return 0 in strides and any(
+        step == 0 and size > 1 for step, size in zip(strides, array.shape, strict=True)
+    )
+
+
+def layout_of(arrays: Sequence[Any], cells: Sequence[Any]) -> Any:
+    """What a program that writes has to know of how its inputs lie in memory, to be compared.
+
+    Parameters
+    ----------
+    arrays
+        The inputs.
+    cells
+        The version cells of the tensors among these, which come first.
+    """
+    flags = [array.flags.writeable and not _repeats(array) for array in arrays]
+    groups = groups_of(arrays)
+    if not groups:
+        return flags
+    numbers = {id(cell): i for i, cell in enumerate(cells) if cell is not None}
+    known = [numbers.get(id(cell), -1) for cell in cells]
+    known += [-1] * (len(arrays) - len(known))
+    return flags, [
+        [(i, span(arrays[i])[0] - start, arrays[i].strides, known[i]) for i in members]
+        for start, members in groups
+    ]
+
+
+class Shared:
+    """Inputs that are windows of one piece of memory.
+
+    Attributes
+    ----------
+    places
+        Which inputs.
+    base
+        The one that shows all of the memory, or None: then `window` does.
+    chains
+        For each of the places the steps from the whole to it, as (primitive, parameters); None if
+        these cannot be said: elements of different kinds, or in between each other's.
+    """
+
+    def __init__(self, arrays: Sequence[Any], start: int, places: Sequence[int]) -> None:
+        self.places = tuple(places)
+        members = [arrays[i] for i in places]
+        size = members[0].itemsize
+        end = max(span(array)[1] for array in members)
+        self.chains: list[Chain] | None = None
+        self.base: int | None = None
+        self._lowest = min(places, key=lambda i: span(arrays[i])[0])
+        self._size = (end - start) // size
+        for place in places:
+            array = arrays[place]
+            if array.nbytes == end - start and array.flags.c_contiguous:
+                self.base = place
+                break
+        if all(_fits(array, members[0].dtype, start) for array in members):
+            shape = (self._size,) if self.base is None else arrays[self.base].shape
+            self.chains = [_steps(array, start, shape, self._size) for array in members]
+
+    def window(self, arrays: Sequence[Any]) -> Any:
+        """All of the memory, as one row."""
+        array = arrays[self._lowest]
+        corner = array[tuple([slice(0, 1) if s >= 0 else slice(-1, None) for s in array.strides])]
+        return as_strided(corner, (self._size,), (array.itemsize,))
+
+
+def shared_of(arrays: Sequence[Any]) -> list[Shared]:
+    """What there is in `arrays` of shared memory."""
+    return [Shared(arrays, start, members) for start, members in groups_of(arrays)]
+
+
+def _fits(array: Any, dtype: Any, start: int) -> bool:
+    """Whether an array has elements of a row of `dtype` that begins at an address."""
+    size = dtype.itemsize
+    steps = [s for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
+    offset = array.__array_interface__["data"][0] - start
+    return array.dtype == dtype and offset % size == 0 and all(s % size == 0 for s in steps)
+
+
+def _steps(array: Any, start: int, shape: tuple[int, ...], count: int) -> Chain:
+    """The steps from memory of `count` elements, in a shape, to the window that an array is."""
+    size = array.itemsize
+    first = (array.__array_interface__["data"][0] - start) // size
+    whole = array.size == count and array.flags.c_contiguous
+    if whole and array.shape == shape:
+        return ()
+    steps: list[tuple[Any, dict[str, Any]]] = []
+    if len(shape) != 1:
+        steps.append((TABLE["view"], {"shape": (count,)}))
+    if array.flags.c_contiguous:
+        if not whole:
+            bounds = {"dim": 0, "start": first, "end": first + array.size, "step": 1}
+            steps.append((TABLE["slice"], bounds))
+        if array.ndim != 1:
+            steps.append((TABLE["view"], {"shape": array.shape}))
+        return tuple(steps)
+    positions = np.full((), first, np.int64)
+    for n, step in zip(array.shape, array.strides, strict=True):
+        positions = positions[..., None] + np.arange(n) * (step // size)
+    return (*steps, (TABLE["index"], {"indices": (positions,)}))

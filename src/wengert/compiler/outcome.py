@@ -1,0 +1,316 @@
+"""Layer 8 · compiler: what a traced run has left behind, as later runs are to make it.
+
+NOTE [results that share memory]
+Results may show memory of inputs, or of each other, and somebody may write to them later. So a
+result that is a view of an input is made anew as that view; results of which one is a view of
+another are made as its views, with the history that follows from that; and of results that share
+memory otherwise the memory is made once (`Exit.roots`). A base that the function did not return is
+made, too, where several of its views were returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.exit import Effect, Leaf, Part, View
+from wengert.compiler.ir import Value
+from wengert.compiler.memory import groups_of
+from wengert.compiler.payloads import is_of_transform, real_payload
+from wengert.compiler.scalar import Scalar
+from wengert.compiler.sym import Storage, Sym
+from wengert.compiler.trace import Trace
+from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.node import Unrecorded, target_of
+from wengert.tape.spoiled import Spoiled
+from wengert.tape.versions import InferenceCell
+from wengert.tape.views import MADE_IN_FUNCTION, single_step
+
+__all__ = ["effects_of", "leaves_of", "writes_to"]
+
+_IMMUTABLE = (int, float, complex, bool, str, bytes, type(None), np.generic, np.dtype)
+
+
+def writes_to(tensor: Any) -> int:
+    """How many writes to a tensor's memory have been counted."""
+    cell = tensor.vc
+    return 0 if cell is None or cell.__class__ is InferenceCell else cell[0]
+
+
+def effects_of(
+    trace: Trace, tensors: list[Any], symbols: Sequence[Any], grads: list[Any], versions: list[int]
+) -> tuple[list[Effect], list[tuple[Value, Value]]]:
+    """What the function did to the tensors and arrays of its environment.
+
+    Returns
+    -------
+    effects : list
+        New memory and gradients, which belong to the leaves, have no place yet among these.
+    origins : list
+        For each value that is written over all of an input's memory, that input.
+    """
+    own = {id(grad) for grad in grads}
+    for tensor, symbol in zip(tensors, symbols, strict=False):
+        if tensor.payload is not symbol and id(tensor) in own:
+            if symbol.storage.whole is not None:
+                trace.give_up("a gradient shares memory with what the function reaches")
+            # gradients are added to in place, in the memory that is there
+            trace.write(symbol, tensor.payload)
+            tensor.payload = symbol
+    effects: list[Effect] = []
+    origins: list[tuple[Value, Value]] = []
+    counted: set[int] = set()
+    for i, symbol in enumerate(symbols):
+        storage = symbol.storage
+        if storage.touched:
+            effects.append(Effect("write", i, symbol.value))
+            whole = storage.whole or storage
+            if whole.origin is storage.origin is not None:
+                origins.append((whole.value, whole.origin))
+        if i >= len(tensors):
+            continue
+        tensor = tensors[i]
+        if is_of_transform(tensor.payload):
+            trace.give_up("it writes values of a transform to a tensor of the outside")
+            continue
+        count = writes_to(tensor) - versions[i]
+        # writes by way of `.data` are not counted
+        if count and id(tensor.vc) not in counted:
+            counted.add(id(tensor.vc))
+            effects.append(Effect("version", i, None, tensor.vc[1], count))
+        if tensor.payload is not symbol:
+            effects.append(Effect("data", i, made=new_tensor(tensor.payload)))
+        grad = None if tensor.ext is None else tensor.ext.grad
+        if grad is grads[i]:
+            continue
+        if grad is None:
+            effects.append(Effect("no grad", i))
+        elif is_of_transform(grad.payload):
+            trace.give_up("a gradient belongs to a transform that is under way")
+        else:
+            if grad.edge is not None:
+                trace.give_up("a gradient that is left behind has a history")
+            effects.append(Effect("grad", i, made=grad))
+    return effects, origins
+
+
+class _Holder:
+    """One leaf whose memory each run makes."""
+
+    __slots__ = ("array", "leaf", "place", "symbol")
+
+    def __init__(self, place: int, leaf: Any, symbol: Sym) -> None:
+        self.place = place
+        self.leaf = leaf
+        self.symbol = symbol
+        self.array = np.asarray(symbol.array)
+
+
+class _Results:
+    """The leaves of a result under way (see NOTE [results that share memory])."""
+
+    def __init__(self, trace: Trace, leaves: list[Any], environment: Any) -> None:
+        self.trace = trace
+        self.leaves = leaves
+        self.environment = environment
+        self.given = [*environment.tensors, *environment.arrays]
+        self.places = {id(thing): i for i, thing in enumerate(self.given)}
+        self.owners = {symbol.storage: i for i, symbol in reversed([*enumerate(trace.given)])}
+        self.indices: dict[int, int] = {}
+        self.made: list[Leaf] = []
+        self.roots: list[Value] = []
+        self.holders: list[_Holder] = []
+        self.cells: dict[int, int] = {}
+
+    def place_of(self, leaf: Any) -> int:
+        """Where a leaf stands, which is added if it is not there."""
+        for i, known in enumerate(self.leaves):
+            if known is leaf:
+                return i
+        self.leaves.append(leaf)
+        return len(self.leaves) - 1
+
+    def run(self) -> None:
+        """Say of each leaf how it is made."""
+        while len(self.made) < len(self.leaves):
+            for i in range(len(self.made), len(self.leaves)):
+                self.made.append(self._leaf(i, self.leaves[i]))
+            if len(self.holders) > 1 or self.trace.given:
+                self._part_views()
+        for storage, group in self._sharing():
+            self._share(storage, group)
+
+    def _leaf(self, i: int, leaf: Any) -> Leaf:
+        place = self.places.get(id(leaf))
+        if place is not None:
+            return Leaf("given", place)
+        if isinstance(leaf, TensorBase):
+            first = self.indices.setdefault(id(leaf), i)
+            return self._tensor(i, leaf) if first == i else Leaf("again", first)
+        if id(leaf) in self.trace.returned:
+            symbol = self.trace.returned[id(leaf)][1]
+            if type(leaf) is float:
+                return Leaf("number", symbol.value)
+            return self._array(i, leaf, symbol)
+        if type(leaf) is Scalar:
+            return Leaf("number", leaf.symbol.value)
+        if isinstance(leaf, np.ndarray):
+            return self._array(i, leaf, self.trace.symbol(leaf))
+        known = any(leaf is kept for kept in self.environment.kept)
+        if not isinstance(leaf, _IMMUTABLE) and not known:
+            self.trace.give_up(f"a result is a new object ({type(leaf).__name__})")
+        return Leaf("constant", leaf)
+
+    def _array(self, i: int, leaf: Any, symbol: Sym) -> Leaf:
+        owner = self.owners.get(symbol.storage)
+        if owner is not None:
+            return Leaf("window", View(owner, symbol.chain))
+        self.holders.append(_Holder(i, leaf, symbol))
+        return Leaf("array", symbol.value)
+
+    def _tensor(self, i: int, leaf: Any) -> Leaf:
+        symbol = self.trace.symbol(leaf.payload)
+        if leaf.edge.__class__ is Spoiled:
+            self.trace.give_up("a result is a view that has lost its history")
+        if _has_hooks(leaf):
+            self.trace.give_up("a result has hooks, or retains its gradient")
+        owner = self.owners.get(symbol.storage)
+        ext = leaf.ext
+        if owner is None:
+            if leaf.edge.__class__ is Unrecorded:
+                return self._part(leaf)
+            self.holders.append(_Holder(i, leaf, symbol))
+            return self._fresh(i, leaf, symbol.value)
+        base = None if ext is None else ext.base
+        place = None if base is None else self.places.get(id(base))
+        if place is not None:
+            return Leaf("view", View(place, _steps(ext.chain), *self._how(leaf)), type(leaf))
+        cell = owner if leaf.vc is getattr(self.given[owner], "vc", None) is not None else None
+        how = View(owner, symbol.chain, cell=cell)
+        return Leaf("shared", how, type(leaf), leaf.edge is LEAF)
+
+    def _how(self, leaf: Any) -> tuple[bool, str | None]:
+        """Whether a view was recorded, and why it refuses writes."""
+        kind = leaf.ext.no_write
+        if kind == MADE_IN_FUNCTION:
+            self.trace.give_up("a result is a view that a custom function made")
+        return leaf.edge.__class__ is not Unrecorded and kind in (None, "several"), kind
+
+    def _fresh(self, i: int, leaf: Any, value: Value) -> Leaf:
+        cell = leaf.vc
+        if cell is None:
+            return Leaf("tensor", value, type(leaf), leaf.edge is LEAF)
+        if cell.__class__ is InferenceCell:
+            return Leaf("tensor", value, type(leaf), leaf.edge is LEAF, version=(None, None, i))
+        first = self.cells.setdefault(id(cell), i)
+        version = (cell[0], cell[1], first)
+        return Leaf("tensor", value, type(leaf), leaf.edge is LEAF, version=version)
+
+    def _part(self, leaf: Any) -> Leaf:
+        """A view of another leaf."""
+        place = self.place_of(leaf.ext.base)
+        return Leaf("part", Part(place, _steps(leaf.ext.chain), *self._how(leaf)), type(leaf))
+
+    def _sharing(self) -> list[tuple[Storage, list[_Holder]]]:
+        """The leaves that share memory, by what holds it."""
+        arrays = [symbol.array for symbol in self.trace.given]
+        count = len(arrays)
+        arrays += [holder.array for holder in self.holders]
+        found = []
+        for _, members in groups_of(arrays):
+            storages: dict[Storage, list[_Holder]] = {}
+            for k in members:
+                if k >= count:
+                    holder = self.holders[k - count]
+                    storages.setdefault(holder.symbol.storage, []).append(holder)
+            parts = [arrays[k] for k in members if k < count]
+            if storages and (parts or len(storages) > 1):
+                self._check_apart(parts, list(storages.values()))
+            for storage, group in storages.items():
+                if len(group) > 1 and _meet([holder.array for holder in group]):
+                    found.append((storage, group))
+        return found
+
+    def _part_views(self) -> None:
+        """Make views of those leaves that are views and share memory with others."""
+        for _, group in self._sharing():
+            for holder in group:
+                ext = holder.leaf.ext if isinstance(holder.leaf, TensorBase) else None
+                if ext is not None and ext.base is not None:
+                    self.made[holder.place] = self._part(holder.leaf)
+                    self.holders.remove(holder)
+
+    def _check_apart(self, given: list[Any], groups: list[list[_Holder]]) -> None:
+        """Give up if memory is shared that is not known to be."""
+        fresh = [[holder.array for holder in group] for group in groups]
+        for k, group in enumerate(fresh):
+            others = [*given, *[array for other in fresh[:k] for array in other]]
+            if any(np.shares_memory(a, b) for a in group for b in others):
+                self.trace.give_up("a result shares memory in a way that is not followed")
+
+    def _share(self, storage: Storage, group: list[_Holder]) -> None:
+        """Let leaves show one memory."""
+        number = len(self.roots)
+        self.roots.append(storage.value)
+        for holder in group:
+            if not _can_be_shown(storage.value, holder.symbol):
+                self.trace.give_up("a result shares memory in a way that is not followed")
+            made = self.made[holder.place]
+            self.made[holder.place] = made._replace(root=number, chain=holder.symbol.chain)
+
+
+def leaves_of(
+    trace: Trace, leaves: list[Any], effects: list[Effect], environment: Any
+) -> tuple[list[Any], list[Leaf], list[Effect], list[Value]]:
+    """How each leaf of the result, and of what was left behind, is made in later runs.
+
+    Returns
+    -------
+    leaves, made : list
+        The leaves of the result, then those of effects, then bases of others; and how.
+    effects : list
+        With the places among the leaves of what they leave behind.
+    roots : list
+        The memory that leaves share.
+    """
+    results = _Results(trace, [*leaves], environment)
+    placed = []
+    for effect in effects:
+        if effect.made is not None:
+            effect = effect._replace(leaf=results.place_of(effect.made), made=None)
+        placed.append(effect)
+    results.run()
+    return results.leaves, results.made, placed, results.roots
+
+
+def _steps(chain: Sequence[Any]) -> tuple[tuple[Any, dict[str, Any]], ...]:
+    """A chain of views as (primitive, parameters)."""
+    alone = [single_step(prim, params, output, shape) for prim, params, shape, output in chain]
+    return tuple([(step.prim, step.params) for step in alone])
+
+
+def _has_hooks(tensor: Any) -> bool:
+    ext, edge = tensor.ext, tensor.edge
+    if ext is not None and (ext.hooks or ext.post_hooks or ext.retains):
+        return True
+    if edge is None or edge is LEAF or edge.__class__ is Unrecorded:
+        return False
+    node = target_of(edge)[0]
+    return getattr(node, "ext", None) is not None and bool(node.ext.tensor_hooks)
+
+
+def _meet(arrays: list[Any]) -> bool:
+    """Whether any two arrays have an element in common."""
+    return any(np.shares_memory(a, b) for k, a in enumerate(arrays) for b in arrays[:k])
+
+
+def _can_be_shown(value: Value, symbol: Sym) -> bool:
+    """Whether a chain of views shows part of memory in C order as a view."""
+    array = whole = np.zeros(value.shape, value.dtype)
+    for prim, params in symbol.chain:
+        array = prim.kernel(array, **params)
+    return not array.size or (
+        np.may_share_memory(array, whole) and array.shape == tuple(real_payload(symbol).shape)
+    )
