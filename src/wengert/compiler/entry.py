@@ -380,12 +380,18 @@ class Entry:
             exit, known = self.tree.run(inputs, visits, drawn, outcomes)
             leaves = exit.without_effects().finish(known, tensors, arrays)
         if exit.outputs:
+            saved = {id(array) for visit in visits or () for array in visit.saved}
             attach(
                 GraphCall(self, exit),
                 [tensors[place] for place in self.places],
                 [leaves[i] for i in exit.outputs],
                 visits,
                 given,
+                [
+                    leaf
+                    for leaf, made in zip(leaves, exit.leaves, strict=True)
+                    if made.kind == "tensor" and id(leaf.payload) in saved
+                ],
             )
         return exit.complete(leaves, tensors)
 
@@ -415,6 +421,7 @@ class Entry:
                 [leaves[i] for i in exit.outputs],
                 saved,
                 given,
+                [leaves[i] for i in exit.kept],
             )
         return exit.complete(leaves, tensors)
 

@@ -158,6 +158,8 @@ class Exit:
         The memory that leaves share.
     given
         The inputs, whose memory is the environment's.
+    kept
+        The places of the results that the backward pass reads.
     """
 
     def __init__(
@@ -187,6 +189,10 @@ class Exit:
         own += [leaf.what for leaf in leaves if isinstance(leaf.what, Value) and leaf.root is None]
         # what is handed out twice must not be one array
         self.repeats = len(set(own)) < len(own)
+        read = () if backward is None else backward.saved
+        self.kept = [
+            i for i, leaf in enumerate(self.leaves) if leaf.kind == "tensor" and leaf.what in read
+        ]
 
     def needs(self) -> Iterator[Value]:
         """The values that must be known at the end."""
@@ -261,9 +267,10 @@ class Exit:
 
         roots = [fresh(value) for value in self.roots]
         leaves: list[Any] = []
+        cells: dict[int, list[Any]] = {}
         for leaf in self.leaves:
             if leaf.kind == "tensor":
-                leaves.append(_tensor(leaf, _array(leaf, roots, fresh), leaves))
+                leaves.append(_tensor(leaf, _array(leaf, roots, fresh), cells))
             elif leaf.kind == "constant":
                 leaves.append(leaf.what)
             elif leaf.kind == "given":
@@ -356,7 +363,7 @@ def _array(leaf: Leaf, roots: list[Any], fresh: Callable[[Value], Any]) -> Any:
     return array
 
 
-def _tensor(leaf: Leaf, array: Any, leaves: list[Any]) -> Any:
+def _tensor(leaf: Leaf, array: Any, cells: dict[int, list[Any]]) -> Any:
     """A tensor that is computed."""
     made = new_tensor(array, LEAF if leaf.leaf else None)
     if leaf.cls is not None:
@@ -365,10 +372,8 @@ def _tensor(leaf: Leaf, array: Any, leaves: list[Any]) -> Any:
         count, name, first = leaf.version
         if count is None:
             made.vc = InferenceCell()
-        elif first < len(leaves):
-            made.vc = leaves[first].share_version()
         else:
-            made.vc = [count, name]
+            made.vc = cells.setdefault(first, [count, name])
     return made
 
 

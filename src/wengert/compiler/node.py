@@ -99,12 +99,13 @@ class Backward:
 class CompiledBackward(Node):
     """A whole compiled call on the tape."""
 
-    __slots__ = ("call", "given", "outputs_meta", "s_inputs", "saved")
+    __slots__ = ("call", "given", "outputs_meta", "results", "s_inputs", "saved")
     __module__ = "wengert.autograd"
     label: ClassVar[str] = "CompiledBackward"
     several: ClassVar[bool] = True
     call: Any
     given: Any
+    results: Any
     saved: Any
     s_inputs: Any
 
@@ -112,6 +113,7 @@ class CompiledBackward(Node):
         """Let go of what was saved."""
         self.saved = FREED
         self.s_inputs = ()
+        self.results = ()
         self.given = None
 
     def _check(self) -> None:
@@ -128,6 +130,11 @@ class CompiledBackward(Node):
                     (self.versions or ())[i],
                     self.label,
                     "inputs",
+                )
+        for cell, version, array in self.results:
+            if cell[0] != version:
+                raise errors.modified_in_place(
+                    array, f"a result of {self.call.name}()", cell, version, self.label, "results"
                 )
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -157,7 +164,14 @@ class CompiledBackward(Node):
         )
 
 
-def attach(call: Any, tensors: Sequence[Any], outs: Sequence[Any], saved: Any, given: Any) -> None:
+def attach(
+    call: Any,
+    tensors: Sequence[Any],
+    outs: Sequence[Any],
+    saved: Any,
+    given: Any,
+    kept: Sequence[Any] = (),
+) -> None:
     """Record a call.
 
     Parameters
@@ -172,6 +186,8 @@ def attach(call: Any, tensors: Sequence[Any], outs: Sequence[Any], saved: Any, g
         What the backward pass reads.
     given
         The arguments of the call, positional and named.
+    kept
+        The results whose memory the backward pass reads.
     """
     node: Any = CompiledBackward.__new__(CompiledBackward)
     node.edges = tuple(edge_of(tensor) for tensor in tensors)
@@ -179,6 +195,7 @@ def attach(call: Any, tensors: Sequence[Any], outs: Sequence[Any], saved: Any, g
     node.ext = None
     node.call = call
     node.saved = saved
+    node.results = [(t.share_version(), version_of(t), t.payload) for t in kept]
     node.given = given
     node.s_inputs = tuple(tensors)
     node.versions = tuple(version_of(tensor) for tensor in tensors)

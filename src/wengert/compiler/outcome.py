@@ -179,7 +179,8 @@ class _Results:
         owner = self.owners.get(symbol.storage)
         ext = leaf.ext
         if owner is None:
-            if leaf.edge.__class__ is Unrecorded:
+            if ext is not None and ext.base is not None and ext.no_write is not None:
+                # which refuses writes that others allow
                 return self._part(leaf)
             self.holders.append(_Holder(i, leaf, symbol))
             return self._fresh(i, leaf, symbol.value)

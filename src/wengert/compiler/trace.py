@@ -298,7 +298,8 @@ class Trace:
         kind = np.dtype(np.float64 if symbol.dtype.kind == "f" else np.int64)
         if symbol.dtype != kind:
             symbol = S.to_copy(symbol, dtype=kind)
-        return Scalar(self, symbol)
+        # a number stays what it is, whatever becomes of the memory
+        return Scalar(self, Sym(np.array(symbol.array), self, symbol.value))
 
     def number_of(self, name: str, *operands: Any) -> Any:
         """Arithmetic of Python's floats."""
