@@ -160,6 +160,9 @@ def _shown(trace: Trace, leaf: Any) -> Any:
     """A leaf of the result with its real array."""
     if isinstance(leaf, TensorBase):
         leaf.payload = real_payload(leaf.payload)
+        base = None if leaf.ext is None else leaf.ext.base
+        if base is not None:
+            base.payload = real_payload(base.payload)
     elif isinstance(leaf, np.ndarray) and id(leaf) in trace.returned:
         return trace.returned[id(leaf)][1].array
     return leaf.number if type(leaf) is Scalar else leaf
