@@ -36,13 +36,39 @@ cdef extern from *:
     }
     /* Whether the user's frame is outside of one that runs `code`: 1, 0, or -1 with an error. */
     static CYTHON_INLINE int wg_leads(PyObject* leads, PyCodeObject* code) {
+    #ifndef Py_GIL_DISABLED
+        /* the file of the last one that does not, as a rule the next one, too */
+        static PyObject* last = NULL;
+        if (code->co_filename == last) return 0;
+    #endif
         PyObject* leading = PyDict_GetItemWithError(leads, code->co_filename);
         if (leading == NULL && !PyErr_Occurred()) {
             /* not met before: True and False outlive this */
             leading = PyObject_GetItem(leads, code->co_filename);
             Py_XDECREF(leading);
         }
-        return leading == NULL ? -1 : leading == Py_True;
+        if (leading == NULL) return -1;
+    #ifndef Py_GIL_DISABLED
+        if (leading != Py_True) Py_XSETREF(last, Py_NewRef(code->co_filename));
+    #endif
+        return leading == Py_True;
+    }
+    /* A new sequence number, with the offset of an instruction in it. */
+    static CYTHON_INLINE PyObject* wg_sequence(PyObject* following, long long at) {
+        PyObject* number = PyObject_CallNoArgs(following);
+        int overflow = 0;
+        long long value;
+        if (number == NULL) return NULL;
+        value = PyLong_AsLongLongAndOverflow(number, &overflow);
+        if (overflow) {
+            PyObject* offset = PyLong_FromLongLong(at);
+            PyObject* sum = offset == NULL ? NULL : PyNumber_Add(number, offset);
+            Py_XDECREF(offset);
+            Py_DECREF(number);
+            return sum;
+        }
+        Py_DECREF(number);
+        return PyLong_FromLongLong(value + at);
     }
     /* The code of the user's innermost frame, and where it is: see NOTE [sites]. The interpreter
        need not make a frame object to be asked, where its structures are known. */
@@ -88,6 +114,7 @@ cdef extern from *:
     object wg_new(object base, object cls, object empty)
     object wg_mode(object variable)
     object wg_place(object leads, long long* at)
+    object wg_sequence(object following, long long at)
 
 # under the names that they have in Python
 cdef object F = K
@@ -107,7 +134,6 @@ cdef object mark = masked.mark
 cdef object unmasked = masked.unmasked
 cdef object sum_to = K.sum_to
 cdef object LEADS = sites.LEADS
-cdef object NUMBERS = frozenset({float, int})
 cdef tuple FREED_CELL = (-1, None)
 cdef list INVALID = masked.INVALID
 

@@ -9,6 +9,8 @@ import math
 import operator
 import random
 import warnings
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -192,12 +194,6 @@ REFUSED = {
     "np.save(file, t)": (lambda t: np.save(io.BytesIO(), t), "wengert.save"),
     "np.histogram2d(t, t)": (lambda t: np.histogram2d(t, t), "np.histogram2d(x.detach(), ...)"),
     "array.array('d', t)": (lambda t: array.array("d", t), "for array.array"),
-    "math.exp(t[0])": (lambda t: math.exp(t[0]), "Write np.exp for math.exp"),
-    "math.pow(t[0], 3)": (lambda t: math.pow(t[0], 3), "Write np.power for math.pow"),
-    "math.hypot(t[0], t[1])": (lambda t: math.hypot(t[0], t[1]), "Write np.hypot for math.hypot"),
-    "math.fsum(t)": (lambda t: math.fsum(t), "Write np.sum for math.fsum"),
-    "math.lgamma(t[0])": (lambda t: math.lgamma(t[0]), "Write scipy.special.gammaln"),
-    "cmath.exp(t[0])": (lambda t: cmath.exp(t[0]), "Write np.exp for cmath.exp"),
     "np.testing": (lambda t: np.testing.assert_allclose(t, t), "x.detach()"),
 }  # fmt: skip
 
@@ -229,6 +225,90 @@ def test_a_refused_form_computes_without_recording(form):
     if form != "np.polynomial" and expected is not None:
         for mine, theirs in zip(leaves(result), leaves(expected), strict=True):
             assert np.array_equal(np.asarray(mine.detach() if mine is t else mine), theirs)
+
+
+MATH = {
+    "math.exp(t[0])": (lambda t: math.exp(t[0]), "Write np.exp for math.exp"),
+    "math.pow(t[0], 3)": (lambda t: math.pow(t[0], 3), "Write np.power for math.pow"),
+    "math.hypot(t[0], t[1])": (lambda t: math.hypot(t[0], t[1]), "Write np.hypot for math.hypot"),
+    "math.fsum(t)": (lambda t: math.fsum(t), "Write np.sum for math.fsum"),
+    "math.lgamma(t[0])": (lambda t: math.lgamma(t[0]), "Write scipy.special.gammaln"),
+    "cmath.exp(t[0])": (lambda t: cmath.exp(t[0]), "Write np.exp for cmath.exp"),
+}
+
+
+@pytest.mark.parametrize("form", MATH)
+def test_functions_of_math_warn_as_in_pytorch(form):
+    function, cure = MATH[form]
+    words = r"Converting a tensor with requires_grad=True to a scalar may lead to unexpected beh"
+    with pytest.warns(UserWarning, match=words) as caught:
+        result = function(leaf())
+    assert cure in str(caught[0].message) and caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert result == function(leaf().detach())
+
+
+def test_functions_of_math_are_refused_under_other_idioms():
+    import wengert.compat.autograd.numpy as anp
+    from wengert.compat.autograd import grad
+
+    with pytest.raises(TypeError, match=r"Write np\.sqrt for math\.sqrt"):
+        grad(lambda x: anp.sum(x) * math.sqrt(x[0]))(anp.ones(2))
+
+
+def installed(name, text):
+    """A function `plot` of a library that is installed, as far as its file's name tells."""
+    scope = {"__name__": f"{name}.drawing", "np": np}
+    exec(compile(text, f"/usr/lib/site-packages/{name}/drawing.py", "exec"), scope)
+    return scope["plot"]
+
+
+@pytest.mark.parametrize("how", ["np.asarray(x)", "np.array([x, x])", "np.zeros(2).dot(x)"])
+def test_a_call_of_a_library_names_the_users_line(how):
+    plot = installed("plots", f"def inner(x):\n    return {how}\ndef plot(x): return inner(x)")
+    with pytest.raises(TypeError, match="a tensor that needs a gradient") as caught:
+        plot(leaf())  # the user's line
+    text = str(caught.value)
+    assert "test_boundary.py:" in text and "# the user's line" in text
+    assert "plots works on plain arrays: pass x.detach()" in text
+    plot(leaf().detach())
+
+
+def test_a_program_that_is_itself_installed_has_its_own_line_named():
+    program = installed("program", "def plot(x):\n    return np.asarray(x)  # its line")
+    scope = {"plot": program, "x": leaf()}
+    with pytest.raises(TypeError, match="losing its gradient") as caught:
+        exec(compile("plot(x)", "/usr/lib/site-packages/program/main.py", "exec"), scope)
+    assert "at " in str(caught.value)
+
+
+def test_products_with_sparse_matrices_say_what_differentiates():
+    sparse = pytest.importorskip("scipy.sparse")
+    matrix, x = sparse.csr_array(np.eye(2)), leaf()
+    for product in (lambda: matrix @ x, lambda: matrix.dot(x), lambda: x @ matrix):
+        with pytest.raises(TypeError, match=r"Write wengert\.sparse\.matmul\(A"):
+            product()
+    assert wg.sparse.matmul(matrix.T, x).requires_grad
+
+
+def test_fractions_are_numbers_and_decimals_are_refused():
+    t, half = leaf()[0], Fraction(1, 2)
+    for of in (
+        lambda a, b: a * b,
+        lambda a, b: b * a,
+        lambda a, b: a + b,
+        lambda a, b: b - a,
+        lambda a, b: a / b,
+        lambda a, b: b / a,
+        lambda a, b: a**b,
+        lambda a, b: b**a,
+    ):
+        result, expected = of(t, half), of(t, 0.5)
+        assert result.dtype == t.dtype and result.item() == expected.item()
+        assert result.requires_grad
+        with pytest.raises(TypeError, match=r"unsupported operand type\(s\)"):
+            of(t, Decimal("0.5"))
 
 
 def stored(target, index):

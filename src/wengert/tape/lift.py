@@ -32,11 +32,17 @@ _HALF_MAX = 65504.0
 _PLAIN = frozenset({bool, int, float, complex})
 
 
+_EXACT = ("fractions", "decimal")
+"""Where Python's numbers are that are not stored in arrays."""
+
+
 def is_number(value: Any) -> bool:
     """Whether `value` is a Python number: weaker than any array in promotion."""
     if value.__class__ in _PLAIN:
         return True
     if isinstance(value, TensorBase | np.ndarray):
+        return False
+    if value.__class__.__module__ in _EXACT:
         return False
     return isinstance(value, numbers.Number) and not isinstance(value, np.generic)
 

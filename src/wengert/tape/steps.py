@@ -114,7 +114,8 @@ class Steps:
         self.slow = f"return _slow(_prim{tag}, {self.packed})"
         self.depth = 2
         """Where the user's frame may be: those of the namespace's callers are the library's."""
-        self.place = "_frame.f_lasti", "_code"
+        self.numbered = "next_sequence() + _frame.f_lasti"
+        self.of_numbers = "type({}) in NUMBERS"
         self.look = f"_m.anomaly.look(_prim{tag}, {self.packed}, _out)"
 
     # -- applying rules ----------------------------------------------------------------------------
@@ -344,8 +345,7 @@ class Steps:
         node = f"_node{self.tag}"
         lines = [f"{node}.edges = {edges}", f"{node}.ext = None"]
         if sited:
-            at, code = self.place
-            return [*lines, f"{node}.seq = next_sequence() + {at}", f"{node}.site = {code}"]
+            return [*lines, f"{node}.seq = {self.numbered}", f"{node}.site = _code"]
         return [*lines, f"{node}.seq = next_sequence()"]
 
     def _saving(self, result: bool = True) -> Iterator[str]:
@@ -361,7 +361,11 @@ class Steps:
             tensors = [self.tensor(prim.args.index(name)) for name in prim.saved_args]
             untouched = " and ".join(f"{tensor}.vc is None" for tensor in tensors)
             versions = ", ".join(f"version_of({tensor})" for tensor in tensors)
-            yield f"{node}.versions = None if {untouched} else ({versions},)"
+            if len(tensors) == 1:
+                # a cell is never empty
+                yield f"{node}.versions = {tensors[0]}.vc and ({versions},)"
+            else:
+                yield f"{node}.versions = None if {untouched} else ({versions},)"
         for name in prim.saved:
             if name == "result":
                 if result:
@@ -450,7 +454,7 @@ class Steps:
             return self.recorder()
         self_, other = prim.args
         return [
-            f"if type({other}) in NUMBERS:",
+            f"if {self.of_numbers.format(other)}:",
             "    _m = _mode()",
             f"    a0 = {self_}.payload",
             "    if (_m is None or _m is NO_GRAD) and type(a0) is ndarray and a0.dtype in SAME:",
@@ -473,7 +477,7 @@ class Steps:
         names = ((self.prim.args[0], tensor), (self.prim.params[0], other))
         renamed = [f"{name} = {given}" for name, given in names if name != given]
         return [
-            f"if type({other}) in NUMBERS:",
+            f"if {self.of_numbers.format(other)}:",
             *_within([*renamed, *self.recorder()]),
         ]
 

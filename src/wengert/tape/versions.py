@@ -22,6 +22,9 @@ class InferenceCell(list[Any]):
 
     __slots__ = ()
 
+    def __bool__(self) -> bool:
+        return True
+
     def __getitem__(self, index: SupportsIndex | slice) -> Any:
         raise RuntimeError(
             "Inference tensors cannot be saved for backward. Please do not use Tensors created in "

@@ -6,7 +6,8 @@ only through ``__array__`` (methods of arrays, ``np.array([t])``) or ``__float__
 ``math.exp(t)``) gets a copy of the values; for a tensor that needs a gradient that is an error,
 which shows the user's line and what to write instead. ``float(t)`` itself is how people log and
 stays silent: it is told apart by the instruction at which the caller stands, and by what that
-calls.
+calls. The functions of `math` warn, as in PyTorch. The user's line is the innermost outside of
+installed libraries, if there is one: their calls of NumPy tell nobody what went wrong.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import builtins
 import dis
 import os
 import sys
+import warnings
 from types import ModuleType
 from typing import Any
 
@@ -30,6 +32,15 @@ _FOREIGN = tuple(
     os.path.join(os.path.dirname(path), "") for path in (os.path.dirname(__file__), np.__file__)
 )
 _SCIPY = f"{os.sep}site-packages{os.sep}scipy{os.sep}"
+_SPARSE = f"{_SCIPY}sparse{os.sep}"
+_LIBRARIES = f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
+_STANDARD = os.path.join(os.path.dirname(os.__file__), "")
+_FRAMES = ("pandas", "xarray")
+_SCALAR = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+    "Consider using tensor.detach() first."
+)
+"""PyTorch's warning."""
 _ROOTS = os.path.join("scipy", "optimize", "_zeros_py.py")
 """SciPy's search for roots: its loop in C runs on after an error, and raises a misleading one."""
 _STORE = "subscript"
@@ -102,11 +113,15 @@ def loses(value: Any) -> bool:
 
 def array_lost() -> TypeError:
     """The error of ``__array__``."""
-    frame = _users_frame()
-    cure = _cure(_callee(frame)) or (
-        f"Write A @ x or np.dot(A, x) for A.dot(x), {_STACK} for np.array([...]) and for any list "
-        "of tensors, a tensor for the array that is assigned to, any of NumPy's functions for an "
-        "array's method."
+    frame, inner = _caller()
+    cure = (
+        _cure_between(inner)
+        or _cure(_callee(frame))
+        or (
+            f"Write A @ x or np.dot(A, x) for A.dot(x), {_STACK} for np.array([...]) and for any list "
+            "of tensors, a tensor for the array that is assigned to, any of NumPy's functions for an "
+            "array's method."
+        )
     )
     return TypeError(
         "a tensor that needs a gradient was about to be copied into a plain NumPy array, losing "
@@ -133,19 +148,24 @@ def target_lost(label: str) -> TypeError:
     )
 
 
-def check_number(frame: Any) -> None:
+def check_number(tensor: Any, frame: Any) -> None:
     """Refuse to make a Python number of a tensor that needs a gradient, where that loses it.
+
+    The functions of `math` warn, unless the tensor is one of another library's idiom, which refuses
+    them.
 
     Parameters
     ----------
+    tensor
+        The one that needs a gradient.
     frame
         The one that asks for the number.
 
     Raises
     ------
     TypeError
-        If it stores the number in an array, calls a function of `math`, of NumPy's or SciPy's, or
-        is itself a function of these.
+        If it stores the number in an array, calls a function of NumPy's or SciPy's, or is itself a
+        function of these.
     """
     code, offset = frame.f_code, frame.f_lasti
     known = _VERDICTS.get((id(code), offset))
@@ -153,7 +173,12 @@ def check_number(frame: Any) -> None:
         if len(_VERDICTS) > 1000:
             _VERDICTS.clear()
         known = _VERDICTS[id(code), offset] = code, _verdict(frame)
-    if known[1] is not None:
+    if known[1] is None:
+        return
+    own = not type(tensor).__module__.startswith("wengert.compat")
+    if own and known[1].endswith(_OF_MATH):
+        warnings.warn(f"{_SCALAR} {known[1]}", UserWarning, stacklevel=3)
+    else:
         raise TypeError(
             "a tensor that needs a gradient was about to become a Python number, losing its "
             f"gradient{_place(_users_frame())}\n  {known[1]} If no gradient is wanted: x.detach(), "
@@ -217,11 +242,33 @@ def _cure(function: Any) -> str | None:
 _JOINED = type(np.r_).__mro__[1]
 
 
+_OF_MATH = "which does not differentiate."
+
+
 def _cure_of_math(module: str, name: str) -> str:
     ours = _MATH.get(name, f"np.{name}")
     if not ours.startswith("np.") or hasattr(np, ours[3:]) or "linalg" in ours:
-        return f"Write {ours} for {module}.{name}."
-    return f"Write it with NumPy's functions, which differentiate: {module}.{name} does not."
+        return f"Write {ours} for {module}.{name}, {_OF_MATH}"
+    return f"Write it with NumPy's functions for {module}.{name}, {_OF_MATH}"
+
+
+def _cure_between(frame: Any) -> str | None:
+    """What to write for a call of the library that `frame` belongs to; None for what is known."""
+    if frame is None:
+        return None
+    if isinstance(frame.f_locals.get("self"), np.vectorize):
+        return _CURES["vectorize"]
+    filename = frame.f_code.co_filename
+    if _SPARSE in filename:
+        return (
+            "Write wengert.sparse.matmul(A, x), which differentiates, for A @ x and A.dot(x) with "
+            "a sparse A; A.toarray() for other operations."
+        )
+    if _is_foreign(filename):
+        return None
+    library = str(frame.f_globals.get("__name__", "a library")).partition(".")[0]
+    more = " To keep the gradient, compute with its values, .to_numpy()." * (library in _FRAMES)
+    return f"{library} works on plain arrays: pass x.detach(), whose values it takes.{more}"
 
 
 def _cure_of_scipy(name: str) -> str:
@@ -252,11 +299,34 @@ def _name(function: Any) -> str:
 
 
 def _users_frame() -> Any:
-    """The innermost frame that is neither the library's nor NumPy's nor SciPy's."""
+    """The innermost frame that is no library's; or else that is not ours, NumPy's or SciPy's."""
+    return _caller()[0]
+
+
+def _caller() -> tuple[Any, Any]:
+    """The user's frame, and the one that it called."""
+    inner = None
     frame: Any = sys._getframe(1)
     while frame.f_back is not None and _is_foreign(frame.f_code.co_filename):
-        frame = frame.f_back
-    return frame
+        frame, inner = frame.f_back, frame
+    outer, called = frame, inner
+    while _is_installed(outer.f_code.co_filename):
+        outer, called = outer.f_back, outer
+        if outer is None:
+            break
+    else:
+        frame, inner = outer, called
+    ours = inner is not None and inner.f_code.co_filename.startswith(("<wengert ", _FOREIGN[0]))
+    return frame, None if ours else inner
+
+
+def _is_installed(filename: str) -> bool:
+    """Whether a file is that of an installed library, or Python's own."""
+    return (
+        any(folder in filename for folder in _LIBRARIES)
+        or filename.startswith((_STANDARD, "<frozen ", "<wengert ", "<__array_function"))
+        or _is_foreign(filename)
+    )
 
 
 def _is_foreign(filename: str) -> bool:

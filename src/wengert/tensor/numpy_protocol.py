@@ -133,14 +133,14 @@ class NumpyProtocol:
     def __float__(self) -> float:
         if self.edge is not None:
             if is_grad_enabled():
-                _late("numpy_boundary").check_number(_getframe(1))
+                _late("numpy_boundary").check_number(self, _getframe(1))
             note("float()", self)
         return float(self._number())
 
     def __complex__(self) -> complex:
         if self.edge is not None:
             if is_grad_enabled():
-                _late("numpy_boundary").check_number(_getframe(1))
+                _late("numpy_boundary").check_number(self, _getframe(1))
             note("complex()", self)
         return complex(self._number())
 

@@ -89,16 +89,32 @@ class TensorOperators:
         return T.bitwise_not(self)
 
     def __matmul__(self, other: Any) -> Any:
-        return matmul(self, other) if isinstance(other, _ARRAYS) else NotImplemented
+        return matmul(self, other) if isinstance(other, _ARRAYS) else _no_matrix(other)
 
     def __rmatmul__(self, other: Any) -> Any:
         return matmul(other, self) if isinstance(other, _ARRAYS) else NotImplemented
 
     def __rtruediv__(self, other: Any) -> Any:
+        other = _as_float(other)
         if is_number(other):
             # PyTorch's two operations, and so its rounding
             return T.reciprocal(self) * other
         return record(TABLE["div"], (other, self), {}) if _operand(other) else NotImplemented
+
+
+def _no_matrix(other: Any) -> Any:
+    if type(other).__module__.startswith("scipy.sparse"):
+        raise TypeError(
+            f"unsupported operand type(s) for @: 'Tensor' and '{type(other).__name__}'\n"
+            "  Write wengert.sparse.matmul(A.T, x.T).T, which differentiates, for x @ A with a "
+            "sparse A; for a vector, wengert.sparse.matmul(A.T, x)."
+        )
+    return NotImplemented
+
+
+def _as_float(value: Any) -> Any:
+    """A fraction as the nearest float; anything else as it is."""
+    return float(value) if value.__class__.__module__ == "fractions" else value
 
 
 def _operand(value: Any) -> bool:
@@ -106,6 +122,7 @@ def _operand(value: Any) -> bool:
 
 
 def _general(prim: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    args = tuple(map(_as_float, args))
     return record(prim, args, params) if all(map(_operand, args)) else NotImplemented
 
 

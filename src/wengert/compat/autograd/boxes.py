@@ -91,19 +91,19 @@ class ArrayBox(ndarray):
 
     def __float__(self) -> float:
         if carries(self):
-            check_number(_getframe(1))
+            check_number(self, _getframe(1))
             raise self._no_number("float", "a string or a real number")
         return float(self._number())
 
     def __int__(self) -> int:
         if carries(self):
-            check_number(_getframe(1))
+            check_number(self, _getframe(1))
             raise self._no_number("int", "a string, a bytes-like object or a real number")
         return int(self._number())
 
     def __complex__(self) -> complex:
         if carries(self):
-            check_number(_getframe(1))
+            check_number(self, _getframe(1))
             raise self._no_number("complex", "a string or a number")
         return complex(self._number())
 
