@@ -288,9 +288,8 @@ class Steps:
         observed = "" if parts(self.prim) else " and not _m.observed"
         return [
             "_m = _mode()",
-            # on the line of the `try`, which is an instruction elsewhere
-            f"try: {'; '.join(load)}" if not same and not self.prim.view else "try:",
-            *([] if not same and not self.prim.view else _within(load)),
+            # the `try` is an instruction if it has a line of its own
+            *(["try:", *_within(load)] if same or self.prim.view else [f"try: {'; '.join(load)}"]),
             *([f"    if {same}: _dtype = None"] if same else []),
             "except AttributeError:",
             "    _dtype = None",
@@ -361,11 +360,9 @@ class Steps:
             tensors = [self.tensor(prim.args.index(name)) for name in prim.saved_args]
             untouched = " and ".join(f"{tensor}.vc is None" for tensor in tensors)
             versions = ", ".join(f"version_of({tensor})" for tensor in tensors)
-            if len(tensors) == 1:
-                # a cell is never empty
-                yield f"{node}.versions = {tensors[0]}.vc and ({versions},)"
-            else:
-                yield f"{node}.versions = None if {untouched} else ({versions},)"
+            # a cell is never empty
+            made = f"{tensors[0]}.vc and (" if len(tensors) == 1 else f"None if {untouched} else ("
+            yield f"{node}.versions = {made}{versions},)"
         for name in prim.saved:
             if name == "result":
                 if result:

@@ -33,8 +33,14 @@ _FOREIGN = tuple(
 )
 _SCIPY = f"{os.sep}site-packages{os.sep}scipy{os.sep}"
 _SPARSE = f"{_SCIPY}sparse{os.sep}"
+_STACK = "np.stack([...])"
 _LIBRARIES = f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
+_ANY_ARRAY = (
+    f"Write A @ x or np.dot(A, x) for A.dot(x), {_STACK} for np.array([...]) and for any list of "
+    "tensors, a tensor for the array that is assigned to, any of NumPy's functions for an array's "
+    "method."
+)
 _FRAMES = ("pandas", "xarray")
 _SCALAR = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
@@ -51,7 +57,6 @@ _ASSIGN = (
     "Make the array that is written to a tensor: wg.zeros(...) or wengert.numpy.zeros(...), in "
     "which x[i] = t is recorded."
 )
-_STACK = "np.stack([...])"
 _CURES = {
     "arange": "Write start + step * np.arange(n).",
     "array": f"Write {_STACK} or wengert.numpy.array([...]) for np.array([...]).",
@@ -114,15 +119,7 @@ def loses(value: Any) -> bool:
 def array_lost() -> TypeError:
     """The error of ``__array__``."""
     frame, inner = _caller()
-    cure = (
-        _cure_between(inner)
-        or _cure(_callee(frame))
-        or (
-            f"Write A @ x or np.dot(A, x) for A.dot(x), {_STACK} for np.array([...]) and for any list "
-            "of tensors, a tensor for the array that is assigned to, any of NumPy's functions for an "
-            "array's method."
-        )
-    )
+    cure = _cure_between(inner) or _cure(_callee(frame)) or _ANY_ARRAY
     return TypeError(
         "a tensor that needs a gradient was about to be copied into a plain NumPy array, losing "
         f"its gradient{_place(frame)}\n  What takes plain arrays only cannot be traced. {cure} "
