@@ -284,6 +284,7 @@ one(
     lambda x: sigmoid(x) * (1 + x * sigmoid(-x)),
     call=functional("silu"),
     **LOGISTIC,
+    least=near(-1.2784645427610738),
 )
 one("mish", lambda x: x * mp.tanh(mp.log1p(mp.exp(x))), call=functional("mish"), **LOGISTIC)
 one(
@@ -323,7 +324,7 @@ one(
     lambda x: x - mp.tanh(x),
     lambda x: mp.tanh(x) ** 2,
     call=functional("tanhshrink"),
-    real=uniform(0.5, 5),
+    real=real,
 )
 
 # -- products and sums with logarithms ------------------------------------------------------------
@@ -660,7 +661,8 @@ for name, exact in (
     ("laguerre_polynomial_l", lambda n, x: mp.laguerre(n, 0, x)),
     ("legendre_polynomial_p", mp.legendre),
 ):
-    outer = uniform(2, 5) if name[0] != "l" or name.startswith("leg") else uniform(-5, -0.1)
+    # beyond the zeros
+    outer = uniform(-5, -0.1) if name.startswith("lag") else uniform(4, 7)
     call = lambda m, x, name=name: getattr(m.special, name)(x, DEGREE)  # noqa: E731
     one(f"special.{name}", lambda x, f=exact: f(DEGREE, x), call=call, outside=outer)
     if name.startswith("cheb"):

@@ -163,7 +163,8 @@ def table(libraries: dict[str, Any], chosen: list[_exact.Case]) -> dict[Any, Any
                 rows = [measured(m, case, args, exact) for m in libraries.values()]
                 for part, row in enumerate(zip(*rows, strict=True)):
                     found[case.name, case.is_complex, dtype, label, part] = row
-        print(end=".", file=sys.stderr, flush=True)
+        if len(chosen) > 1:
+            print(end=".", file=sys.stderr, flush=True)
     return found
 
 
@@ -180,6 +181,11 @@ def _most(rows: list[Any], library: int) -> float | None:
     return max(errors) if errors else None
 
 
+def titled(name: str, is_complex: bool) -> str:
+    """A function as the table names it."""
+    return f"`{name}`" + (", complex" if is_complex else "")
+
+
 def summary(found: dict[Any, Any], names: list[str]) -> list[str]:
     """The lines of the table: the greatest error over all regions, and both gradients."""
     heads = ["value, float32", "gradient, float32", "value, float64", "gradient, float64"]
@@ -194,8 +200,7 @@ def summary(found: dict[Any, Any], names: list[str]) -> list[str]:
                     if key[:3] == (name, is_complex, dtype) and (key[4] > 0) == gradient
                 ]
                 cells.append(" · ".join(_shown(_most(rows, k)) for k in range(len(names))))
-        title = f"`{name}`" + (", complex" if is_complex else "")
-        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+        lines.append(f"| {titled(name, is_complex)} | " + " | ".join(cells) + " |")
     return lines
 
 

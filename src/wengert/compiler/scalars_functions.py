@@ -65,7 +65,12 @@ def _entr(m: Lane, a: str) -> str:
 def _logit(m: Lane, a: str, eps: float | None) -> str:
     if eps is not None:
         a = m.minimum(m.maximum(a, m.number(eps)), m.number(1 - eps))
-    return _call(m, "log", m.div(a, m.sub(m.number(1), a)))
+    rest = m.sub(m.number(1), a)
+    # it vanishes at 1/2, near which the quotient is rounded to 1
+    apart = m.sub(a, m.number(0.5))
+    middle = m.compare("lt", m.size(apart), m.number(0.25))
+    near = _call(m, "log1p", m.div(m.mul(apart, m.number(2)), rest))
+    return m.select(middle, near, _call(m, "log", m.div(a, rest)))
 
 
 def _logarithm_of_sum(scale: float) -> Any:
@@ -83,19 +88,13 @@ def _logarithm_of_sum(scale: float) -> Any:
     return rule
 
 
-def _lgamma(m: Lane, a: str) -> str:
-    # the kernel's value at minus infinity is not the C library's
-    far = m.number(-math.inf)
-    return m.select(m.compare("eq", a, far), far, _call(m, "lgamma", a))
-
-
 FUNCTIONS = {
     **{
         name: _called(name)
         for name in (
             *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan"),
             *("asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
-            *("erf", "erfc", "cbrt", "pow", "atan2", "hypot"),
+            *("erf", "erfc", "cbrt", "pow", "atan2", "hypot", "lgamma"),
         )
     },
     "sigmoid": _sigmoid,
@@ -107,5 +106,4 @@ FUNCTIONS = {
     "logit": _logit,
     "logaddexp": _logarithm_of_sum(1.0),
     "logaddexp2": _logarithm_of_sum(_LN2),
-    "lgamma": _lgamma,
 }

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import scipy_module
+from wengert.kernels.polynomials import horner
 from wengert.kernels.scipy import quick, ufunc
 
 __all__ = [
@@ -110,16 +111,6 @@ _TAILS = {
 Coefficients = tuple[float, ...]
 
 
-def _horner(x: Any, coefficients: Coefficients) -> Any:
-    """The polynomial with the coefficients, lowest power first, at x."""
-    total = x * coefficients[-1]
-    for coefficient in coefficients[-2:0:-1]:
-        total += coefficient
-        total *= x
-    total += coefficients[0]
-    return total
-
-
 @cache
 def _series(order: int, dtype: np.dtype[Any]) -> Coefficients:
     """The coefficients of I_n(x) / (x / 2)**n by the powers of ``(x / 16)**2``."""
@@ -147,7 +138,7 @@ def _near(size: Any, order: int, scaled: bool) -> Any:
         part = terms[count] * most**count
         total += part
         count += 1
-    total = _horner(w, terms[: count + 1])
+    total = horner(w, terms[: count + 1])
     for _ in range(order):
         total *= size
         total *= 0.5
@@ -161,10 +152,10 @@ def _far(size: Any, order: int, scaled: bool) -> Any:
     far, tails = _FAR[size.dtype], _TAILS[size.dtype]
     w = far / size
     if order == 0:
-        total = _horner(w, tails[0])
+        total = horner(w, tails[0])
     else:
-        total = _horner(w, tails[1])
-        below = _horner(w, tails[0]) if order > 1 else total
+        total = horner(w, tails[1])
+        below = horner(w, tails[0]) if order > 1 else total
         for n in range(1, order):
             below, total = total, below - (2 * n / far) * w * total
     total /= np.sqrt(size)
@@ -202,10 +193,21 @@ def _modified(order: int, scaled: bool) -> Callable[[Any], Any]:
 
 _FEW = 256
 
+
+def _either(few: Callable[..., Any], many: Callable[[Any], Any]) -> Callable[..., Any]:
+    """`few` for small arrays of single precision, for which SciPy's functions are accurate."""
+    single, double = quick(few, many, _FEW), quick(few, many, -1)
+
+    def kernel(self: Any) -> Any:
+        return double(self) if self.dtype == _DOUBLE else single(self)
+
+    return kernel
+
+
 i0 = quick(ufunc("i0", "i0"), _modified(0, False), _FEW)
-i1 = quick(ufunc("i1", "i1"), _modified(1, False), _FEW)
+i1 = _either(ufunc("i1", "i1"), _modified(1, False))
 i0e = quick(ufunc("i0e", "i0e"), _modified(0, True), _FEW)
-i1e = quick(ufunc("i1e", "i1e"), _modified(1, True), _FEW)
+i1e = _either(ufunc("i1e", "i1e"), _modified(1, True))
 
 
 @cache
@@ -217,7 +219,7 @@ def _of_order(name: str, n: int) -> Callable[[Any], Any]:
         # SciPy's gives NaN there
         return np.where(np.isinf(self), self.dtype.type(0), result)[()] if scaled else result
 
-    return quick(few, _modified(n, scaled), _FEW)
+    return _either(few, _modified(n, scaled))
 
 
 def bessel_i(self: Any, n: int) -> Any:
@@ -255,7 +257,7 @@ def _spherical_terms(n: int, dtype: np.dtype[Any]) -> Coefficients:
 
 
 def _spherical_series(x: Any, n: int) -> Any:
-    total = _horner(x * x, _spherical_terms(n, x.dtype))
+    total = horner(x * x, _spherical_terms(n, x.dtype))
     for _ in range(n):
         total *= x
     return total
@@ -303,4 +305,11 @@ def spherical_bessel(self: Any, n: int) -> Any:
 
 def sinc(self: Any) -> Any:
     """sin(pi x) / (pi x), which is 1 at 0."""
-    return spherical_bessel(self * math.pi, 0)
+    if self.dtype.kind != "f" or self.dtype == np.float16:
+        return spherical_bessel(self * math.pi, 0)
+    x = np.where(self, self, 1e-20)
+    # the sine vanishes at whole numbers: of the distance from the nearest one
+    whole = np.rint(x)
+    sine = np.sin((x - whole) * math.pi)
+    half = whole * 0.5
+    return np.where(half == np.rint(half), sine, -sine)[()] / (x * math.pi)

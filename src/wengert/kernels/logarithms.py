@@ -48,7 +48,15 @@ def logit(self: Any, eps: float | None) -> Any:
         raise TypeError(f"not defined for {self.dtype}")
     if eps is not None:
         self = np.minimum(np.maximum(self, eps), 1 - eps)
-    return np.log(self / (1 - self))
+    result = np.log(self / (1 - self))
+    # it vanishes at 1/2, near which the quotient is rounded to 1
+    middle = np.absolute(self - 0.5) < 0.25
+    if not middle.any():
+        return result
+    x = self[middle]
+    result = np.asarray(result)
+    result[middle] = np.log1p((2 * x - 1) / (1 - x))
+    return result[()]
 
 
 def logaddexp(self: Any, other: Any) -> Any:

@@ -6,6 +6,11 @@ The quantile of the normal distribution is algorithm AS 241 (PPND16): rational f
 inverse of the error function is the same function of (x + 1) / 2, with its argument given by x
 itself so that no digits are lost near x = 0 and near x = 1.
 
+NOTE [slope of erfcx]
+For x >= 0 the derivative 2 x erfcx(x) - 2 / sqrt(pi) is a difference of nearly equal numbers. Times
+-(1 + 2 x)**2 it is a smooth function of u = (x - 3) / (x + 3) (see below), here a polynomial of
+degree 27, the interpolation at Chebyshev points (relative error 1e-17).
+
 NOTE [tail in single precision]
 For y >= 0, (1 + 2 y) exp(y * y) erfc(y) is a smooth function of u = (y - 3) / (y + 3), as M. M.
 Shepherd and J. G. Laframboise found (Mathematics of Computation 36 (1981), 249-253). Here it is a
@@ -25,13 +30,17 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.polynomials import horner
 from wengert.kernels.scipy import quick, ufunc
 from wengert.kernels.special import erfc
 
-__all__ = ["erfinv", "ndtr", "ndtri", "normal_hazard"]
+__all__ = ["erfcx_slope", "erfinv", "ndtr", "ndtri", "normal_hazard"]
 
 _HALF_SQRT = math.sqrt(0.5)
+_TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
 _BLOCK = 16384
+_ANY = 1 << 62
+"""For arrays of any size SciPy's function is the more accurate one, and as quick."""
 
 Coefficients = tuple[float, ...]
 
@@ -217,8 +226,8 @@ _scipy_ndtr = ufunc("ndtr", "ndtr")
 _single_ndtr = _by_blocks(_ndtr)
 _SINGLE = np.dtype(np.float32)
 
-erfinv = quick(ufunc("erfinv", "erfinv"), _by_blocks(_erfinv), 1024)
-ndtri = quick(ufunc("ndtri", "ndtri"), _by_blocks(_ndtri), 1024)
+erfinv = quick(ufunc("erfinv", "erfinv"), _by_blocks(_erfinv), _ANY, np.float64)
+ndtri = quick(ufunc("ndtri", "ndtri"), _by_blocks(_ndtri), _ANY, np.float64)
 
 
 def ndtr(self: Any) -> Any:
@@ -234,6 +243,54 @@ def ndtr(self: Any) -> Any:
 
 
 _erfcx = ufunc("erfcx", "log_ndtr")
+
+
+# lowest power first
+_SLOPE = (
+    2.6642407403514707,
+    -0.20547056079930334,
+    -0.6936084288393596,
+    0.8662754147904836,
+    -0.47192947413336483,
+    0.019277493314295246,
+    0.1688780210795645,
+    -0.12551965354366634,
+    0.031756912968817,
+    0.009918973430643964,
+    -0.008015037255298249,
+    -0.00023673687304834906,
+    0.0014813054184791689,
+    -6.582541061883532e-05,
+    -0.00028341824941415796,
+    9.015658236779854e-06,
+    5.8290695675056284e-05,
+    3.1826284374127443e-06,
+    -1.2182920661073097e-05,
+    -2.4796031842605004e-06,
+    2.3569903558598866e-06,
+    9.93094476145211e-07,
+    -3.740757009939152e-07,
+    -2.8159321223126665e-07,
+    4.0713053535483716e-08,
+    5.360100681677567e-08,
+    -2.1003480390347113e-09,
+    -5.146790368269974e-09,
+)
+
+
+def erfcx_slope(self: Any) -> Any:
+    """The derivative of exp(x * x) erfc(x) (see NOTE [slope of erfcx])."""
+    x = np.asarray(self, np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        right = np.maximum(x, 0.0)
+        slope = horner((right - 3.0) / (right + 3.0), _SLOPE)
+        # divided twice: the square might overflow
+        slope = -(slope / (1.0 + 2.0 * right)) / (1.0 + 2.0 * right)
+        slope = np.where(right == np.inf, -0.0, slope)
+        if (x < 0).any():
+            left = np.minimum(x, 0.0)
+            slope = np.where(x < 0, 2.0 * left * _erfcx(left) - _TWO_OVER_SQRT_PI, slope)
+    return slope.astype(self.dtype)[()]
 
 
 def normal_hazard(self: Any) -> Any:

@@ -28,6 +28,8 @@ _ZERO = 28.0
 _ONE_OVER_SQRT_PI = 1.0 / math.sqrt(math.pi)
 # up to this many elements Python's own function of one number is quicker
 _FEW = 24
+# up to here SciPy's erfc is accurate
+_ACCURATE = 2.0
 # from this many on, SciPy's function is worth its import
 _MANY = 4096
 # elements that are computed together: what the passes of one block touch stays in the cache
@@ -163,9 +165,15 @@ def _apply(
     if self.size >= _MANY and self.dtype.kind == "f":
         # SciPy's function does not pass over an array dozens of times
         try:
-            return getattr(scipy_module("special", name), name)(self)
+            result = getattr(scipy_module("special", name), name)(self)
         except ImportError:
             pass
+        else:
+            # SciPy's loses digits where erfc vanishes
+            far = self > _ACCURATE
+            if name == "erfc" and far.any():
+                result[far] = _outer(np.asarray(self[far], np.float64))
+            return result
     x = np.ascontiguousarray(self, dtype=np.float64).ravel()
     result = np.empty_like(x)
     for start in range(0, x.size, _BLOCK):

@@ -263,10 +263,12 @@ elementwise(
 )
 
 
-def _square_of_radius(F: Any, y: Any, x: Any) -> Any:
+def _over_square_of_radius(F: Any, side: Any, y: Any, x: Any) -> Any:
     # 1 at the origin, so that the derivative there is 0
-    square = y * y + x * x
-    return F.where(square == 0, 1, square)
+    origin = F.logical_and(y == 0, x == 0)
+    radius = F.hypot(F.where(origin, 1, y), x)
+    # divided twice: the square might be 0, or infinite
+    return side / radius / radius
 
 
 elementwise(
@@ -274,8 +276,8 @@ elementwise(
     single.atan2,
     args=("self", "other"),
     lin=(
-        lambda F, g, self, other: g * (other / _square_of_radius(F, self, other)),
-        lambda F, g, self, other: g * (-self / _square_of_radius(F, self, other)),
+        lambda F, g, self, other: g * _over_square_of_radius(F, other, self, other),
+        lambda F, g, self, other: -g * _over_square_of_radius(F, self, self, other),
     ),
     domain=("positive", "positive"),
     refuses=_refused("atan2_cpu", "c"),

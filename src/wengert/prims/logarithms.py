@@ -108,14 +108,20 @@ elementwise(
     refuses=_refused("logaddexp_cpu", "bi"),
     doc="log(exp(self) + exp(other))",
 )
+
+
+def _share(F: Any, g: Any, self: Any, other: Any) -> Any:
+    apart = F.where(self == other, 0, self - other)
+    # far below the other it is the power itself: a product with ln 2 would be rounded
+    power = F.exp2(F.minimum(apart, 0))
+    return g * F.where(apart < -60, power, F.sigmoid(apart * _LN2))
+
+
 elementwise(
     "logaddexp2",
     kernels.logaddexp2,
     args=("self", "other"),
-    lin=(
-        lambda F, g, self, other: g * F.sigmoid(F.where(self == other, 0, self - other) * _LN2),
-        lambda F, g, self, other: g * F.sigmoid(F.where(self == other, 0, other - self) * _LN2),
-    ),
+    lin=(_share, lambda F, g, self, other: _share(F, g, other, self)),
     promote="same",
     refuses=_refused("logaddexp2_cpu", "bic"),
     doc="log2(2 ** self + 2 ** other)",

@@ -11,7 +11,6 @@ from wengert.prims.record import case
 
 __all__: list[str] = []
 
-_TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
 _SQRT_TAU = math.sqrt(2.0 * math.pi)
 
 
@@ -30,9 +29,16 @@ elementwise(
 elementwise(
     "special_erfcx",
     ufunc("erfcx", "erfcx"),
-    lin=lambda F, g, self, result: g * (2 * self * result - _TWO_OVER_SQRT_PI),
+    lin=lambda F, g, self: g * F.erfcx_slope(self),
     refuses=_refused("erfcx_cpu"),
     doc="exp(self * self) erfc(self)",
+)
+elementwise(
+    "erfcx_slope",
+    kernels.erfcx_slope,
+    lin=lambda F, g, self, result: g * (2 * (F.special_erfcx(self) + self * result)),
+    refuses=_refused("erfcx_cpu"),
+    doc="the derivative of erfcx",
 )
 elementwise(
     "special_ndtr",

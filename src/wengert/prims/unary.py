@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -65,7 +66,7 @@ elementwise(
 elementwise(
     "rsqrt",
     kernels.rsqrt,
-    lin=lambda F, g, result: -0.5 * g * (result * result * result),
+    lin=lambda F, g, result: g * (-0.5 * result * (result * result)),
     domain="positive",
     doc="1 / sqrt(self)",
 )
@@ -85,23 +86,48 @@ elementwise(
     domain="unit",
     doc="tangent",
 )
+
+
+def _over_circle(F: Any, x: Any, dtype: Any) -> Any:
+    """1 / sqrt(1 - x * x), of factors: 1 less a square would lose digits near 1, or overflow."""
+    if dtype.kind == "c":
+        return F.rsqrt(1 - x) * F.rsqrt(1 + x)
+    return F.rsqrt((1 - x) * (1 + x))
+
+
+def _over_factors(g: Any, first: Any, second: Any, dtype: Any) -> Any:
+    # a complex product of large numbers is infinite, or none
+    return g / first / second if dtype.kind == "c" else g / (first * second)
+
+
+def _slope_of_atan(F: Any, g: Any, self: Any, self_dtype: Any) -> Any:
+    if self_dtype.kind == "c":
+        return _over_factors(g, 1 - 1j * self, 1 + 1j * self, self_dtype)
+    return g / (self * self + 1)
+
+
+def _slope_of_asinh(F: Any, g: Any, self: Any, self_dtype: Any) -> Any:
+    if self_dtype.kind == "c":
+        return g * (F.rsqrt(1 - 1j * self) * F.rsqrt(1 + 1j * self))
+    # the square of a large number would be infinite
+    return g / F.hypot(self, F.zeros_like(self) + 1)
+
+
 elementwise(
     "asin",
     np.arcsin,
-    lin=lambda F, g, self: g * F.rsqrt(1 - self * self),
+    lin=lambda F, g, self, self_dtype: g * _over_circle(F, self, self_dtype),
     domain="unit",
     doc="inverse sine",
 )
 elementwise(
     "acos",
     np.arccos,
-    lin=lambda F, g, self: g * -F.rsqrt(1 - self * self),
+    lin=lambda F, g, self, self_dtype: g * -_over_circle(F, self, self_dtype),
     domain="unit",
     doc="inverse cosine",
 )
-elementwise(
-    "atan", single.atan, lin=lambda F, g, self: g / (self * self + 1), doc="inverse tangent"
-)
+elementwise("atan", single.atan, lin=_slope_of_atan, doc="inverse tangent")
 elementwise("sinh", single.sinh, lin=lambda F, g, self: g * F.cosh(self), doc="hyperbolic sine")
 elementwise("cosh", single.cosh, lin=lambda F, g, self: g * F.sinh(self), doc="hyperbolic cosine")
 elementwise(
@@ -110,7 +136,7 @@ elementwise(
 elementwise(
     "asinh",
     np.arcsinh,
-    lin=lambda F, g, self: g * F.rsqrt(self * self + 1),
+    lin=_slope_of_asinh,
     doc="inverse hyperbolic sine",
 )
 elementwise(
@@ -123,7 +149,7 @@ elementwise(
 elementwise(
     "atanh",
     single.atanh,
-    lin=lambda F, g, self: g / (1 - self * self),
+    lin=lambda F, g, self, self_dtype: _over_factors(g, 1 - self, 1 + self, self_dtype),
     domain="unit",
     doc="inverse hyperbolic tangent",
 )

@@ -41,6 +41,7 @@ STARTS: dict[str, Callable[[np.dtype[Any]], Any]] = {
 
 
 _LONG_SUM = 4096
+_LONG_COLUMN = 1024
 # products of no more terms, whose second factor and result have no more and no fewer bytes
 _FEW = 16
 _NEAR = 2**14
@@ -264,22 +265,34 @@ class Plan(Elementwise):
             return
         outermost = reduced[0]
         behind = [k for k in range(outermost, len(loops_of)) if k not in reduced]
+        # long sums of single precision would lose digits one by one; of those along the last
+        # dimension several are taken side by side
+        long = count > (_LONG_COLUMN if behind else _LONG_SUM)
+        wide = kind == "sum" and out.dtype == np.float32 and long
+        dtype = np.dtype(np.float64) if wide else out.dtype
         if behind:
+            total = Value(dtype, out.shape) if wide else out
+            empty = Literal(start.number, dtype)
 
             def build(place: Place, loops: Sequence[Counter]) -> list[Part]:
-                own = {loops[k]: Counter(loops[k].extent) for k in behind}
-                renamed = {old: of(new) for old, new in own.items()}
-                cleared = tuple([index.put(renamed) for index in target(place)])
-                term = self._term(step, place, out, kind)
-                return [
-                    Part(Store(out, cleared, start, step), -1, outermost, tuple(own.values())),
-                    Part(Accumulate(out, target(place), term, kind, step)),
+                def apart() -> tuple[Place, tuple[Counter, ...]]:
+                    own = {loops[k]: Counter(loops[k].extent) for k in behind}
+                    renamed = {old: of(new) for old, new in own.items()}
+                    return tuple([i.put(renamed) for i in target(place)]), tuple(own.values())
+
+                at, own = apart()
+                term = self._cast(self._term(step, place, out, kind), dtype, step)
+                parts = [
+                    Part(Store(total, at, empty, step), -1, outermost, own),
+                    Part(Accumulate(total, target(place), term, kind, step)),
                 ]
+                if wide:
+                    at, own = apart()
+                    end = self._cast(Load(total, at), out.dtype, step)
+                    parts.append(Part(Store(out, at, end, step), 1, outermost, own))
+                return parts
 
         else:
-            # long sums of single precision would lose digits one by one
-            wide = kind == "sum" and out.dtype == np.float32 and count > _LONG_SUM
-            dtype = np.dtype(np.float64) if wide else out.dtype
             total = Value(dtype, out.shape)
 
             def build(place: Place, loops: Sequence[Counter]) -> list[Part]:
