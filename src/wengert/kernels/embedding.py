@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.sums import sums
+
 __all__ = ["embedding", "embedding_backward", "embedding_factors"]
 
 # so few places left are quicker one by one
@@ -52,5 +54,5 @@ def embedding_backward(
         more = counts > done
         targets, starts, counts = targets[more], starts[more], counts[more]
     for target, start, count in zip(targets, starts, counts, strict=True):
-        result[target] += rows[order[start + done : start + count]].sum(0)
+        result[target] += sums(rows[order[start + done : start + count]], (0,))
     return result

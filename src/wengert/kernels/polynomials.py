@@ -13,6 +13,7 @@ NIST Digital Library of Mathematical Functions, https://dlmf.nist.gov, section 1
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from itertools import count, islice
@@ -87,6 +88,22 @@ def _frame(self: Any, name: str, order: int) -> tuple[Any, tuple[Any, Step], flo
     return self, FAMILIES[name], 1.0
 
 
+def _in_double(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """`kernel`, computing in float64: recurrences lose digits near zeros."""
+
+    @functools.wraps(kernel)
+    def wide(self: Any, *args: Any, **params: Any) -> Any:
+        dtype = self.dtype
+        if dtype.kind != "f" or dtype.itemsize >= 8:
+            return kernel(self, *args, **params)
+        # over: infinite where the value is none of this dtype
+        with np.errstate(over="ignore"):
+            return kernel(self.astype(np.float64), *args, **params).astype(dtype)
+
+    return wide
+
+
+@_in_double
 def polynomial_of_degree(self: Any, n: float, order: int, family: str) -> Any:
     """`polynomial`, of a degree that is a number."""
     y, kind, scale = _frame(self, family, order)
@@ -103,6 +120,7 @@ def polynomial_of_degree(self: Any, n: float, order: int, family: str) -> Any:
     return value if scale == 1.0 else value * scale
 
 
+@_in_double
 def polynomial(self: Any, n: Any, order: int, family: str) -> Any:
     """The derivative of an order of the polynomial of degree n of a family (0 for n < 0).
 

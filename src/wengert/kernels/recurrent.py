@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.sums import sums
+
 __all__ = [
     "gru_backward",
     "gru_layer",
@@ -293,7 +295,7 @@ def gru_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any, 
         np.matmul(flat[start:end], weight, out=part)
         state *= z[start:end]
         state += part
-    g_weight, g_bias = _weights(flat, parts), flat.sum(0)
+    g_weight, g_bias = _weights(flat, parts), sums(flat, (0,))
     made[:, 2] = outer
     return flat, g_weight, g_bias, h
 
