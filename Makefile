@@ -28,8 +28,8 @@ COMPILED = $(addprefix tests/,autograd func interp optim semantics table tape) \
 CORE = $(addprefix tests/,autograd func nn optim semantics tape) $(wildcard tests/tensor/*.py)
 
 # What the processor's instructions and the libraries that choose by them can change: results
-NUMBERS = src docs README.md $(addprefix tests/,amp autograd compiler func implicit integrate kernels \
-	nn numpy ops optim semantics table tensor)
+NUMBERS = src docs README.md $(addprefix tests/,amp autograd benchmarks bridge compiler func \
+	implicit integrate kernels nn numpy ops optim semantics table tensor)
 
 .PHONY: demo test python native slow parity machines matrix fuzz mutants docs bench lint clean
 
