@@ -156,6 +156,16 @@ def test_what_a_backward_pass_recorded_says_so():
     assert re.search(r"needed by MulBackward0, as its '\w+': a backward pass that was", text)
 
 
+def test_a_second_backward_pass_names_the_line_of_what_is_gone():
+    x = leaf(3)
+    shared = x.sin()  # made before the loop
+    shared.sum().backward()
+    with pytest.raises(RuntimeError, match="backward through the graph a second time") as raised:
+        (shared * 2).sum().backward()
+    where = f"SinBackward0 had saved, recorded at test_sites.py:{line('made before the loop')}"
+    assert where in str(raised.value)
+
+
 def test_code_without_a_file():
     scope = {"x": leaf(3) * 1}
     exec("y = x.sin()\nx.add_(1)", scope)

@@ -80,9 +80,9 @@ class detect_anomaly:
     * The first NaN of a backward pass raises, and the message tells the node, the element, what it
       was made of, the line that recorded the node, and what was infinite before.
     * An exception in a backward pass comes with a warning that shows where the node was recorded.
-    * The error for a tensor that was changed in place shows the line of the write.
 
-    It belongs to the thread and the context, and makes a program take about twice its time.
+    It belongs to the thread and the context, and makes a pass take up to twice its time from ten
+    elements on.
     PyTorch does the second and the third of these, without element and values, for all threads.
 
     Parameters

@@ -17,6 +17,7 @@ from wengert.tape.node import Node, edge_of
 from wengert.tape.record import T
 from wengert.tape.saved import SavedTensor, sites_of
 from wengert.tape.saving import RUNNING, Packed, unpacked
+from wengert.tape.sites import line_of
 from wengert.tape.write_checks import check_writable
 
 __all__ = ["FunctionNode", "check_dirty"]
@@ -67,13 +68,13 @@ class FunctionNode(Node, FunctionCtx):
     def saved_tensors(self) -> tuple[Any, ...]:
         """What was saved for `backward` (see `FunctionCtx`)."""
         if self._saved is None:
-            raise errors.backward_twice(self.label)
+            raise errors.backward_twice(self.label, line_of(self))
         return tuple(self._unpack(i, entry) for i, entry in enumerate(self._saved))
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
         if self._saved is None:
-            raise errors.backward_twice(self.label)
+            raise errors.backward_twice(self.label, line_of(self))
         return tuple(SavedTensor.of(self, "tensors", i) for i in range(len(self._saved)))
 
     def kept(self, name: str) -> Any:

@@ -33,15 +33,16 @@ def describe(array: Any) -> str:
     return f"{getattr(array, 'dtype', type(array).__name__)} {list(getattr(array, 'shape', ()))}"
 
 
-def backward_twice(node: str) -> RuntimeError:
+def backward_twice(node: str, recorded_at: str = "") -> RuntimeError:
     """A graph is walked again whose saved values are gone."""
+    at = f", recorded at {recorded_at}" if recorded_at else ""
     return RuntimeError(
         "Trying to backward through the graph a second time (or directly access saved tensors "
         "after they have already been freed). Saved intermediate values of the graph are freed "
         "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to "
         "backward through the graph a second time or if you need to access saved tensors after "
         "calling backward.\n"
-        f"  The values are gone that {node} had saved. Usual causes: a value computed before a "
+        f"  The values are gone that {node} had saved{at}. Usual causes: a value computed before a "
         "loop is used again in it (compute it inside, or detach() it); two losses share a part "
         "(call (loss1 + loss2).backward() once)."
     )

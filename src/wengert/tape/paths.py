@@ -12,6 +12,7 @@ from wengert.prims.families import zero
 from wengert.tape.base import FREED
 from wengert.tape.inplace import CopySlices
 from wengert.tape.saved import check_result, check_saved
+from wengert.tape.sites import line_of
 from wengert.tape.spoiled import Spoiled
 
 __all__ = ["Paths", "Reach", "flat_nodes", "leads_to", "node_of", "same_edge", "trouble"]
@@ -163,7 +164,7 @@ def trouble(node: Any) -> tuple[str, str] | None:
         return "modified_in_place", node.message
     if isinstance(node, CopySlices):
         if node.inner is None:
-            return "freed", str(errors.backward_twice(node.label))
+            return "freed", str(errors.backward_twice(node.label, line_of(node)))
         node = node.inner
     prim = getattr(type(node), "prim", None)
     if prim is None:
@@ -172,7 +173,7 @@ def trouble(node: Any) -> tuple[str, str] | None:
     if "result" in prim.saved:
         held.append(node.result)
     if any(saved is FREED for saved in held):
-        return "freed", str(errors.backward_twice(node.label))
+        return "freed", str(errors.backward_twice(node.label, line_of(node)))
     try:
         for name, saved in zip(prim.saved_args, held, strict=False):
             for i, one in enumerate(saved if prim.variadic else (saved,)):

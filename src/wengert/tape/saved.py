@@ -30,7 +30,7 @@ def check_saved(node: Node, name: str, saved: Any, at: int | None = None) -> Any
     Where `name` stands for any number of arguments, `at` says which of them it is.
     """
     if saved is FREED:
-        raise errors.backward_twice(node.label)
+        raise errors.backward_twice(node.label, line_of(node))
     if isinstance(saved, Packed | Guarded):
         return stood_in(node, saved)
     position = _position(node, name) if at is None else at
@@ -51,7 +51,7 @@ def check_saved(node: Node, name: str, saved: Any, at: int | None = None) -> Any
 def check_result(node: Any) -> Any:
     """The values of a saved output; refused if it is gone or was written to since."""
     if node.result is FREED:
-        raise errors.backward_twice(node.label)
+        raise errors.backward_twice(node.label, line_of(node))
     if isinstance(node.result, Packed | Guarded):
         return stood_in(node, node.result).payload
     raise errors.modified_in_place(
