@@ -256,7 +256,7 @@ def cholesky(self: Any, upper: bool | None, what: str = "linalg.cholesky") -> An
     """The triangular factor of a Hermitian positive matrix, of which one triangle is read."""
     matrix, upper = _one_triangle(self, upper)
     try:
-        return np.linalg.cholesky(matrix, upper=upper)
+        return _positive_factor(matrix, upper)
     except np.linalg.LinAlgError:
         raise first_failure(what, _cholesky_by_one(matrix, upper)[1], _NOT_POSITIVE) from None
 
@@ -268,12 +268,20 @@ def cholesky_ex(self: Any, upper: bool | None, check: bool) -> tuple[Any, Any]:
     """
     matrix, upper = _one_triangle(self, upper)
     try:
-        return np.linalg.cholesky(matrix, upper=upper), np.zeros(self.shape[:-2], np.int32)
+        return _positive_factor(matrix, upper), np.zeros(self.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
         factor, info = _cholesky_by_one(matrix, upper)
     if check:
         raise first_failure("linalg.cholesky_ex", info, _NOT_POSITIVE)
     return factor, info
+
+
+def _positive_factor(self: Any, upper: bool) -> Any:
+    factor = np.linalg.cholesky(self, upper=upper)
+    # whether LAPACK takes a NaN for positive depends on who made it
+    if not np.isfinite(np.diagonal(factor, axis1=-2, axis2=-1)).all():
+        raise np.linalg.LinAlgError("Matrix is not positive definite")
+    return factor
 
 
 def _cholesky_by_one(self: Any, upper: bool) -> tuple[Any, Any]:
@@ -286,7 +294,7 @@ def _cholesky_by_one(self: Any, upper: bool) -> tuple[Any, Any]:
         while failed - done > 1:
             middle = (done + failed) // 2 if failed <= size else size
             try:
-                factor = np.linalg.cholesky(self[at][:middle, :middle], upper=upper)
+                factor = _positive_factor(self[at][:middle, :middle], upper)
             except np.linalg.LinAlgError:
                 failed = middle
             else:

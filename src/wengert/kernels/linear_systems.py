@@ -129,7 +129,8 @@ def slogdet(self: Any) -> tuple[Any, Any]:
     """(sign, logarithm of the absolute value) of determinants: 0 and -inf for singular matrices."""
     with np.errstate(divide="ignore", invalid="ignore"):
         sign, logabsdet = np.linalg.slogdet(self)
-    return sign, logabsdet
+    # where the determinant is NaN, it has no sign
+    return np.where(np.isnan(logabsdet), sign.dtype.type(0), sign)[()], logabsdet
 
 
 def cofactor(self: Any) -> Any:
@@ -207,6 +208,9 @@ def lstsq(A: Any, B: Any, rcond: float, driver: str) -> tuple[Any, Any, Any]:
     orthogonal factorization, "gelsd" and "gelss" from the singular values, which they return.
     """
     *batch, m, n = A.shape
+    if np.isnan(A).any():
+        # LAPACK would find a rank of it, and of that a solution
+        raise LinAlgError("torch.linalg.lstsq: input tensor should not contain NaNs")
     columns, count, k = B.shape[-1], math.prod(batch), min(m, n)
     matrices, right = A.reshape(count, m, n), B.reshape(count, m, columns)
     values = np.zeros((count, k), A.real.dtype)

@@ -115,6 +115,6 @@ def write(x: Any, index: Any, value: Any) -> None:
     if backwards or mixed:
         if not x.payload.ndim:
             raise IndexError("too many indices for array: array is 0-dimensional")
-        assign.index_put_(x, _coordinates(x, parts), value)
+        assign.put_last(x, _coordinates(x, parts), value)
     else:
-        assign.setitem(x, parts, value)
+        assign.setitem(x, parts, value, last=True)

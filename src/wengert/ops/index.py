@@ -9,6 +9,7 @@ int beside an array does not take part in the array's broadcasting, as it does i
 from __future__ import annotations
 
 import operator
+import warnings
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,13 @@ from wengert.tape.base import TensorBase
 from wengert.tape.masked import hides
 from wengert.tape.record import T
 
-__all__ = ["getitem", "index_put", "split_index"]
+__all__ = ["getitem", "index_put", "named_places", "split_index"]
 
 Step = tuple[str, dict[str, Any]]
 _FULL = slice(None)
+_BYTES = (
+    "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
+)
 _SIMPLE = frozenset({int, bool, slice, type(None), type(Ellipsis)})
 
 
@@ -194,6 +198,7 @@ def _item(item: Any) -> Any:
             ) from None
     kind = item.dtype.kind
     if isinstance(item, Lifted) and item.dtype == np.uint8 and item.traced:
+        warnings.warn(_BYTES, UserWarning, stacklevel=4)
         return item.astype(bool)
     if isinstance(item, Lifted) and kind in "iu" and item.dtype != np.uint8:
         # without dimensions, too, it cannot be a number
@@ -207,6 +212,8 @@ def _item(item: Any) -> Any:
             "use wengert.where or masked_fill, which keep the shape, or call the function in a "
             "loop."
         )
+    if item.dtype == np.uint8:
+        warnings.warn(_BYTES, UserWarning, stacklevel=4)
     if kind == "b" or item.dtype == np.uint8:
         return np.array(item, dtype=bool) if item.ndim else bool(item)
     if kind not in "iu":
@@ -314,9 +321,40 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
             f"{dtype_name(x.payload)} for the destination and {dtype_name(value.payload)} for the "
             "source."
         )
-    steps, advanced = split_index(
-        x, tuple([_FULL if index is None else index for index in indices])
-    )
-    if steps or advanced is None:
-        raise IndexError("index_put() takes tensors with dimensions as indices")
-    return T.index_put(x, value, indices=advanced, accumulate=bool(accumulate))
+    places = named_places(x, indices)
+    return T.index_put(x, value, indices=places, accumulate=bool(accumulate))
+
+
+def named_places(input: Any, indices: Any) -> tuple[Any, ...]:
+    """The arrays of integers or bools, or None, that `index_put` is given for the first dimensions.
+
+    Raises
+    ------
+    IndexError
+        If there are too many, or one is of a wrong type or shape.
+    """
+    if not isinstance(indices, tuple | list):
+        raise TypeError(
+            "index_put_(): argument 'indices' (position 1) must be tuple of Tensors, not "
+            f"{type(indices).__name__}"
+        )
+    shape = list(input.payload.shape)
+    places: list[Any] = []
+    dim = 0
+    for index in indices:
+        if index is None:
+            places.append(None)
+            dim += 1
+            continue
+        item = _item(index)
+        if item.__class__ in _SIMPLE and item.__class__ not in (int, bool):
+            raise IndexError("index_put_() takes tensors of integers or bools, or None, as indices")
+        array = item if isinstance(item, Lifted) else np.asarray(item)
+        taken = _dims_of(array)
+        if dim + taken > len(shape):
+            raise _too_many(input, indices)
+        if array.dtype.kind == "b":
+            _check_mask(array, dim, shape)
+        places.append(array)
+        dim += taken
+    return tuple(places)

@@ -62,8 +62,15 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     shapes = [value.payload.shape for value in values]
     if (0,) in shapes and any(shape != (0,) for shape in shapes):
-        kept = [i for i, shape in enumerate(shapes) if shape != (0,)]
-        values, shapes = [values[i] for i in kept], [shapes[i] for i in kept]
+        # empty vectors are of the shape of whatever stands beside them, and stay in the graph
+        like = next(shape for shape in shapes if shape != (0,))
+        along = normal_dim(integer(dim, "cat", "dim"), len(like))
+        empty = (*like[:along], 0, *like[along + 1 :])
+        values = [
+            T.view(value, shape=empty) if shape == (0,) else value
+            for value, shape in zip(values, shapes, strict=True)
+        ]
+        shapes = [value.payload.shape for value in values]
     first = shapes[0]
     for i, shape in enumerate(shapes):
         if not shape:

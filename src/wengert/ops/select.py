@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,11 @@ __all__ = [
     "nonzero",
     "where",
 ]
+
+_BYTES = (
+    "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a "
+    "future version of PyTorch. Use a boolean condition instead."
+)
 
 
 def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
@@ -73,6 +79,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
                 "where expected condition to be a boolean tensor, but got a tensor with dtype "
                 f"{dtype_name(mask.payload)}: compare it first, as in x > 0"
             )
+        warnings.warn(_BYTES, UserWarning, stacklevel=2)
         mask = T.ne(mask, 0)
     if is_number(input):
         input = _beside(input, other)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from wengert.base import errors
 from wengert.base.shapes import expanded
 from wengert.interp.levels import Lifted
-from wengert.ops.index import split_index
+from wengert.ops.index import named_places, split_index
 from wengert.ops.pointwise import fitting_alpha
 from wengert.ops.randomness import drawn
 from wengert.ops.select import check_fits
@@ -39,7 +40,9 @@ __all__ = [
     "in_place",
     "index_put_",
     "masked_fill_",
+    "last_named",
     "operator_in_place",
+    "put_last",
     "random_in_place",
     "resize_",
     "setitem",
@@ -284,18 +287,40 @@ def _masked_fill(self: Any, mask: Any, value: Any) -> Any:
 
 def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """Set ``self[indices] = values``, or add if `accumulate`; see `wengert.index_put`."""
-    arrays = tuple(
-        None
-        if index is None
-        else index.array()
-        if isinstance(index, TensorBase)
-        else np.asarray(index)
-        for index in indices
-    )
+    arrays = named_places(self, indices)
     params = {"indices": arrays, "accumulate": accumulate}
     if isinstance(values, TensorBase):
         values = _fitting_dtype(values, self, arrays)
     return write(TABLE["index_put"], self, (values,), params, "index_put_")
+
+
+def put_last(self: Any, indices: Any, values: Any) -> Any:
+    """Set ``self[indices] = values`` as NumPy does: where an index is repeated, the last one counts.
+
+    `index_put_` has the same values, but PyTorch's gradients, which also reach what was overwritten.
+    """
+    return index_put_(self, indices, last_named(self, named_places(self, indices), values))
+
+
+def last_named(self: Any, indices: tuple[Any, ...], value: Any) -> Any:
+    """`value` for ``self[indices]``, with zeros where later elements of it are written over others.
+
+    So what is overwritten has no derivative of any order.
+    """
+    plain = value.edge is None and not isinstance(value.payload, Lifted)
+    if plain or all(index is None or index.dtype.kind == "b" for index in indices):
+        return value
+    owner = new_tensor(np.zeros(self.payload.shape, np.intp))
+    shape = T.index(owner, indices=indices).payload.shape
+    order = new_tensor(np.arange(math.prod(shape)).reshape(shape))
+    owner = T.index_put(owner, order, indices=indices, accumulate=False)
+    kept = T.eq(T.index(owner, indices=indices), order)
+    if isinstance(kept.payload, np.ndarray) and kept.payload.all():
+        return value
+    value = _fitting(value, shape)
+    if value.payload.shape != shape:
+        value = T.expand(value, shape=expanded(value.payload.shape, shape))
+    return T.where(kept, value, new_tensor(np.zeros((), value.payload.dtype)))
 
 
 def where(self: Any, condition: Any, other: Any) -> Any:
@@ -303,11 +328,12 @@ def where(self: Any, condition: Any, other: Any) -> Any:
     return choose(condition, self, other)
 
 
-def setitem(self: Any, index: Any, value: Any) -> None:
+def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
     """``self[index] = value``, for whatever indices reading takes.
 
     The value broadcasts to the indexed shape and is converted to this tensor's dtype. A write is
-    recorded: the gradient flows to `value`, and not to what was overwritten.
+    recorded: the gradient flows to `value`, and not to what was overwritten. Where an index is
+    repeated, it flows to all elements for it, as in PyTorch, or to the `last` one, which is there.
 
     Raises
     ------
@@ -336,6 +362,8 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         if given:
             value = _fitting_dtype(value, target, advanced, _has_lone_bool(index))
         params = {"indices": advanced, "accumulate": False}
+        if last:
+            value = last_named(target, advanced, value)
         masks = any(part is not None and part.dtype.kind == "b" for part in advanced)
         hidden = masks and holds_nan(target)
         write(TABLE["index_put"], target, (value,), params, "index_put_")

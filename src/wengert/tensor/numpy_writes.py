@@ -55,7 +55,7 @@ def _put(target: Any, places: Any, value: Any) -> None:
     if not target.ndim:
         target.copy_(value[0])
         return
-    assign.index_put_(target, np.unravel_index(places, target.payload.shape), value)
+    assign.put_last(target, np.unravel_index(places, target.payload.shape), value)
 
 
 @_writer("copyto")
@@ -109,7 +109,7 @@ def _put_along_axis(arr: Any, indices: Any, values_: Any, axis: int | None) -> N
         at if i == dim else np.arange(n).reshape([-1 if i == j else 1 for j in range(arr.ndim)])
         for i, n in enumerate(arr.payload.shape)
     )
-    assign.index_put_(arr, index, cast(tensor(values_), arr.payload.dtype))
+    assign.put_last(arr, index, cast(tensor(values_), arr.payload.dtype))
 
 
 @_writer("fill_diagonal")

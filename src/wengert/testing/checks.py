@@ -385,6 +385,28 @@ def has_cases(prim: Primitive) -> None:
         assert supports(prim, np.float64) or supports(prim, np.complex128), f"{prim.name}: none run"
 
 
+BORROWING = frozenset(
+    {"corner_backward", "phase_free", "real", "signal_parts", "unsafe_view", "unused"}
+)
+"""Records that are no views and may give an argument back: what rules use, and ``real``, which of
+real tensors is the tensor itself. Whoever calls one of the others from public functions owns the
+memory of what it returns."""
+
+
+def memory(prim: Primitive) -> None:
+    """The result of what is no view shares no memory with an argument, so it may be written to."""
+    if prim.view or prim.name in BORROWING:
+        return
+    for dtype in (np.float64, np.complex128):
+        for sample in _samples(prim, dtype):
+            with no_grad():
+                outputs = _outputs(getattr(T, prim.name)(*_leaves(prim, sample), **sample.params))
+            for out in outputs:
+                for array in sample.arrays:
+                    shares = np.may_share_memory(out.payload, array)
+                    assert not shares or not array.size, f"{prim.name}: {sample} shares memory"
+
+
 CHECKS: dict[str, Check] = {
     check.__name__: check
     for check in (
@@ -399,6 +421,7 @@ CHECKS: dict[str, Check] = {
         partial_needs,
         dtypes,
         layouts,
+        memory,
         scalars,
         subgradients,
         saved_names,

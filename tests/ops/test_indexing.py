@@ -1,0 +1,161 @@
+"""Indices by tensors: masks of bytes, repeated indices, and empty vectors among what is joined."""
+
+import numpy as np
+import pytest
+
+import wengert as wg
+import wengert.numpy as wnp
+
+BYTES = "indexing with dtype torch.uint8 is now deprecated"
+
+
+@pytest.mark.parametrize("method", ["index_put", "index_put_", "setitem"])
+def test_bytes_are_a_mask_wherever_an_index_is_taken(method):
+    x = wg.arange(6.0)
+    mask = wg.tensor([1, 0, 1, 0, 0, 1], dtype=wg.uint8)
+    with pytest.warns(UserWarning, match=BYTES) as caught:
+        assert x[mask].tolist() == [0.0, 2.0, 5.0]
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match=BYTES) as caught:
+        if method == "setitem":
+            x[mask] = wg.tensor([7.0, 8.0, 9.0])
+        else:
+            x = getattr(x, method)((mask,), wg.tensor([7.0, 8.0, 9.0]))
+    assert caught[0].filename == __file__
+    assert x.tolist() == [7.0, 1.0, 8.0, 3.0, 4.0, 9.0]
+
+
+def test_a_mask_of_bytes_stands_beside_integers():
+    x, mask = wg.zeros(2, 3), wg.tensor([1, 0], dtype=wg.uint8)
+    with pytest.warns(UserWarning, match=BYTES):
+        x.index_put_((mask, wg.tensor([0, 2])), wg.tensor(1.0))
+    assert x.tolist() == [[1.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
+
+
+@pytest.mark.parametrize("function", [wg.index_put, wg.Tensor.index_put_])
+def test_a_mask_of_a_wrong_shape_is_refused_in_writing(function):
+    for kind in (wg.bool, wg.uint8):
+        with (
+            pytest.warns(UserWarning) if kind is wg.uint8 else _nothing(),
+            pytest.raises(IndexError, match="The shape of the mask"),
+        ):
+            function(wg.zeros(3), (wg.tensor([1, 0], dtype=kind),), wg.tensor(1.0))
+
+
+class _nothing:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        return False
+
+
+def test_a_condition_of_bytes_warns():
+    with pytest.warns(UserWarning, match="where received a uint8 condition tensor"):
+        out = wg.where(wg.tensor([1, 0], dtype=wg.uint8), wg.tensor([1.0, 2.0]), 0.0)
+    assert out.tolist() == [1.0, 0.0]
+
+
+def test_numpys_names_take_bytes_for_positions():
+    x = wnp.arange(6.0)
+    assert x[np.array([1, 0, 2], np.uint8)].tolist() == [1.0, 0.0, 2.0]
+
+
+# -- repeated indices ------------------------------------------------------------------------------
+
+WEIGHTS = [1.0, 2.0, 4.0]
+
+
+def _setitem(y, x):
+    y[[0, 0]] = x
+
+
+def _mixed(y, x):
+    y.reshape(1, 3)[0, [0, 0]] = x
+
+
+def _flat(y, x):
+    y.flat[[0, 0]] = x
+
+
+def _add(y, x):
+    y[[0, 0]] += x
+
+
+WRITES = {
+    "setitem": _setitem,
+    "an integer beside": _mixed,
+    "flat": _flat,
+    "add": _add,
+    "put": lambda y, x: wnp.put(y, [0, 0], x),
+    "put_along_axis": lambda y, x: wnp.put_along_axis(y, np.array([0, 0]), x, 0),
+    "NumPy's put": lambda y, x: np.put(y, [0, 0], x),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_of_repeated_indices_the_last_one_has_the_gradient_under_numpys_names(name):
+    x = wg.tensor([1.0, 2.0], requires_grad=True)
+    y = wnp.zeros(3, dtype=np.float32)
+    WRITES[name](y, x)
+    assert y.tolist() == [2.0, 0.0, 0.0]
+    (y * wg.tensor(WEIGHTS)).sum().backward()
+    assert x.grad.tolist() == [0.0, 1.0]
+
+
+def test_of_repeated_rows_the_last_one_has_the_gradient():
+    x = wg.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], requires_grad=True)
+    y = wnp.zeros((2, 2), dtype=np.float32)
+    y[[1, 0, 1]] = x
+    assert y.tolist() == [[3.0, 4.0], [5.0, 6.0]]
+    (g,) = wg.autograd.grad((y**2).sum(), x, create_graph=True)
+    assert g.tolist() == [[0.0, 0.0], [6.0, 8.0], [10.0, 12.0]]
+    (h,) = wg.autograd.grad(g.sum(), x)
+    assert h.tolist() == [[0.0, 0.0], [2.0, 2.0], [2.0, 2.0]]
+
+
+def test_a_number_for_repeated_places_has_the_gradient_of_each_place_once():
+    x = wg.tensor(3.0, requires_grad=True)
+    y = wnp.zeros(3, dtype=np.float32)
+    y[[0, 0, 2]] = x
+    (y * wg.tensor(WEIGHTS)).sum().backward()
+    assert x.grad.item() == 5.0
+
+
+def test_the_last_one_counts_under_transforms():
+    def f(x, at):
+        y = wnp.zeros(3, dtype=np.float32)
+        y = y + 0 * x.sum()
+        y[at] = x**2
+        return (y * wg.tensor(WEIGHTS)).sum()
+
+    x = wg.tensor([1.0, 2.0])
+    expected = [0.0, 4.0]
+    assert wg.func.grad(f)(x, [0, 0]).tolist() == expected
+    jacobian = wg.func.jacfwd(f)(x, [0, 0])
+    assert jacobian.tolist() == expected
+    hessian = wg.func.hessian(f)(x, [0, 0])
+    assert hessian.tolist() == [[0.0, 0.0], [0.0, 2.0]]
+
+
+def test_pytorchs_names_give_each_repeated_index_a_gradient():
+    x = wg.tensor([1.0, 2.0], requires_grad=True)
+    y = wg.zeros(3)
+    y[[0, 0]] = x
+    (y * wg.tensor(WEIGHTS)).sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+# -- empty vectors ---------------------------------------------------------------------------------
+
+
+def test_an_empty_vector_that_is_joined_stays_in_the_graph():
+    empty = wg.zeros(0, requires_grad=True)
+    for others in ([wg.ones(2)], [wg.ones(2, 2)], [wg.ones(2, 3), wg.ones(1, 3)]):
+        for tensors in ([empty, *others], [*others, empty]):
+            out = wg.cat(tensors)
+            assert out.tolist() == wg.cat(others).tolist() and out.requires_grad
+            (g,) = wg.autograd.grad(out.sum(), empty)
+            assert g.shape == (0,)
+    out = wg.cat([empty, wg.ones(2, 3)], -1)
+    assert out.requires_grad and out.shape == (2, 3)
