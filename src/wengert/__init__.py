@@ -57,12 +57,12 @@ from wengert.ops.choice import multinomial as multinomial
 from wengert.ops.choice import randint as randint
 from wengert.ops.choice import randint_like as randint_like
 from wengert.ops.choice import randperm as randperm
+from wengert.ops.clone import clone as clone
 from wengert.ops.compare import allclose as allclose
 from wengert.ops.compare import equal as equal
 from wengert.ops.compare import isclose as isclose
 from wengert.ops.create import as_tensor as as_tensor
 from wengert.ops.create import asarray as asarray
-from wengert.ops.create import clone as clone
 from wengert.ops.create import empty as empty
 from wengert.ops.create import from_numpy as from_numpy
 from wengert.ops.create import full as full

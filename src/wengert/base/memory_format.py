@@ -11,10 +11,12 @@ __all__ = [
     "channels_last_3d",
     "check_memory_format",
     "contiguous_format",
+    "empty_in_format",
     "in_format",
     "is_in_format",
     "memory_format",
     "preserve_format",
+    "suggested_format",
 ]
 
 
@@ -80,7 +82,22 @@ def is_in_format(array: Any, order: memory_format) -> bool:
     return bool(_in_order(array, order).flags.c_contiguous)
 
 
+def suggested_format(array: Any) -> memory_format:
+    """One of the channels-last orders if `array` lies so and not in C order, else C order."""
+    for order in (channels_last, channels_last_3d):
+        if array.ndim == len(order.axes or ()) and not array.flags.c_contiguous:
+            return order if is_in_format(array, order) else contiguous_format
+    return contiguous_format
+
+
 def in_format(array: Any, order: memory_format) -> Any:
     """`array`, of one dimension or more, itself if it lies in `order`, else a copy that does."""
     laid = np.ascontiguousarray(_in_order(array, order))
     return laid if order.axes is None else laid.transpose(np.argsort(order.axes))
+
+
+def empty_in_format(shape: tuple[int, ...], kind: Any, order: memory_format) -> Any:
+    """Uninitialised memory for an array of that shape and dtype whose elements lie in `order`."""
+    if order.axes is None:
+        return np.empty(shape, kind)
+    return np.empty([shape[axis] for axis in order.axes], kind).transpose(np.argsort(order.axes))

@@ -16,6 +16,7 @@ from wengert.compiler.decompose import DECOMPOSED
 from wengert.compiler.ir import Step, Value
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.sym import Sym
+from wengert.interp.eager import K
 from wengert.interp.levels import Interpreter
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
@@ -59,7 +60,7 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         trace = None if mode is None else mode.tracing
         trace = trace if trace is not None and trace.active else None
     if trace is None:
-        return prim.kernel(*map(real, args), **{n: real(p) for n, p in params.items()})
+        return getattr(K, prim.name)(*map(real, args), **{n: real(p) for n, p in params.items()})
     if any(type(arg) in _NUMBERS for arg in args):
         args = _weak(args)
     return _run(prim, DECOMPOSED.get(prim.name), trace, [*map(trace.symbol, args)], params)
@@ -101,7 +102,7 @@ def _run(
         # a number of NumPy's shares no memory with what is made of it
         symbols[0].array = np.asarray(symbols[0].array)
     try:
-        results = prim.kernel(*[symbol.array for symbol in symbols], **params)
+        results = getattr(K, prim.name)(*[symbol.array for symbol in symbols], **params)
     except ValueError as error:
         # shapes that do not go together never will; other errors come of values
         if isinstance(error, np.linalg.LinAlgError):

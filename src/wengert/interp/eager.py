@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.layout import LAYOUTS
 from wengert.kernels.pieces import least_of, split
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
@@ -23,22 +24,47 @@ def _kernel(prim: Primitive) -> Any:
     """The kernel of `prim` as K has it.
 
     What works element by element, and takes longer than to read the array (which operators do
-    not), is shared between threads where the array is large.
+    not), is shared between threads where the array is large. Results lie as the record says.
     """
-    kernel = prim.kernel
-    if prim.family != "elementwise" or prim.infix is not None or prim.name in _WHOLE:
-        return kernel
-    args, params = ", ".join(prim.args), "".join(f", {name}={name}" for name in prim.params)
-    named = "{" + ", ".join(f"{name!r}: {name}" for name in prim.params) + "}"
+    shared = prim.family == "elementwise" and prim.infix is None and prim.name not in _WHOLE
+    if not shared and prim.layout is None:
+        return prim.kernel
+    arrays = [f"*{prim.args[0]}"] if prim.variadic else list(prim.args)
+    args, params = ", ".join(arrays), "".join(f", {name}={name}" for name in prim.params)
+    called = f"_kernel({args}{params})"
     # written out, since arguments that are passed on by stars would slow small arrays down
-    source = (
-        f"lambda {', '.join([*prim.args, *(['*', *prim.params] if prim.params else [])])}: "
-        f"_split(_kernel, ({args},), {named}) "
-        f"if {prim.args[0]}.__class__ is _array and {prim.args[0]}.size >= _least "
-        f"else _kernel({args}{params})"
-    )
-    scope = {"_array": np.ndarray, "_kernel": kernel, "_least": least_of(kernel), "_split": split}
-    return eval(source, scope)
+    if shared:
+        named = "{" + ", ".join(f"{name!r}: {name}" for name in prim.params) + "}"
+        called = (
+            f"(_split(_kernel, ({args},), {named}) "
+            f"if {prim.args[0]}.__class__ is _array and {prim.args[0]}.size >= _least "
+            f"else {called})"
+        )
+    if prim.layout is not None and prim.outputs == 1:
+        called = f"_r if (_r := {called}).ndim < 2{_lies(prim)} else _settle(_r, ({args},))"
+    elif prim.layout is not None:
+        called = f"tuple([_settle(_r, ({args},)) if _r.ndim > 1 else _r for _r in {called}])"
+    keywords = [*([] if prim.variadic else ["*"]), *prim.params] if prim.params else []
+    scope = {
+        "_array": np.ndarray,
+        "_kernel": prim.kernel,
+        "_least": least_of(prim.kernel),
+        "_settle": LAYOUTS.get(prim.layout or ""),
+        "_split": split,
+    }
+    return eval(f"lambda {', '.join([*arrays, *keywords])}: {called}", scope)
+
+
+def _lies(prim: Primitive) -> str:
+    """When a result ``_r`` surely lies as it is to, as the end of a condition."""
+    if prim.layout == "columns":
+        return ""
+    arrays = [] if prim.layout == "contiguous" or prim.variadic else list(prim.args)
+    if prim.layout != "elements":
+        arrays = arrays[:1]
+    # rules pass numbers, too
+    plain = [f"({a}.__class__ is not _array or {a}.flags.c_contiguous)" for a in arrays]
+    return f" or {' and '.join(['_r.flags.c_contiguous', *plain])}"
 
 
 class _Kernels(SimpleNamespace):

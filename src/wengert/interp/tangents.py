@@ -88,6 +88,7 @@ def _slope(
     known = {**params, "result": result, **dict(zip(prim.args, primals, strict=True))}
     for arg, primal in zip(prim.args, primals, strict=True):
         known[f"{arg}_shape"], known[f"{arg}_dtype"] = tuple(primal.shape), primal.dtype
+        known[f"{arg}_ordered"] = True
     rule = prim.rules[at]
     assert rule is not None
     return rule.call(F, g, *[known[name] for name in rule.names])

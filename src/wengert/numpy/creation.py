@@ -14,7 +14,7 @@ import numpy as np
 from wengert.base.dtypes import as_dtype as checked
 from wengert.numpy.arrays import array_of, fillable, made, ndarray
 from wengert.ops import shape
-from wengert.ops.create import clone
+from wengert.ops.clone import clone
 from wengert.tape.base import TensorBase
 from wengert.tensor import numpy_boundary
 from wengert.tensor.numpy_common import as_dtype, holds_tensor, tensor, values, wrapped

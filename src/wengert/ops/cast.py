@@ -13,6 +13,8 @@ from wengert.base.dtypes import DTYPES, as_dtype, is_differentiable
 from wengert.base.dtypes import dtype as DType
 from wengert.base.errors import long_name
 from wengert.base.extras import bfloat16
+from wengert.base.memory_format import check_memory_format, preserve_format, suggested_format
+from wengert.ops.clone import lying
 from wengert.tape.base import TensorBase
 from wengert.tape.cuts import note
 from wengert.tape.record import T
@@ -49,6 +51,8 @@ def to(
         The same by name. The one device is ``"cpu"``.
     copy : bool
         Copy even where nothing changes.
+    memory_format : memory_format, optional
+        The order of the result's memory; default: ``preserve_format``, that of `input`.
 
     Returns
     -------
@@ -79,18 +83,29 @@ def to(
     copy = copy or (len(flags) > 1 and flags[1])
     if device is not None:
         check_device(device)
-    if dtype is not None:
-        wanted = as_dtype(dtype).dtype
-        if wanted != input.payload.dtype:
-            if input.edge is not None and not is_differentiable(wanted):
-                note(f".to({wanted.name})", input)
-            return T.to_copy(input, dtype=wanted)
-    return T.clone(input) if copy else input
+    wanted = None if dtype is None else as_dtype(dtype).dtype
+    return _converted(input, wanted, memory_format, "to", copy)
+
+
+def _converted(input: Any, wanted: Any, format: Any, name: str, copy: bool = False) -> Any:
+    """`input` in the dtype `wanted` and the order `format`, itself if it is so already."""
+    order = preserve_format
+    if format is not None:
+        order = check_memory_format(format, name, input.payload.ndim)
+    if wanted is not None and wanted != input.payload.dtype:
+        if input.edge is not None and not is_differentiable(wanted):
+            note(f".{name}({wanted.name})" if name == "to" else f".{name}()", input)
+        out = T.to_copy(input, dtype=wanted)
+    elif copy or (order is not preserve_format and suggested_format(input.payload) is not order):
+        out = T.clone(input)
+    else:
+        return input
+    return out if order is preserve_format else lying(out, order)
 
 
 def cpu(input: Any, memory_format: Any = None) -> Any:
-    """The tensor on the CPU: itself."""
-    return input
+    """The tensor on the CPU: itself, unless it lies in another order than `memory_format`."""
+    return _converted(input, None, memory_format, "cpu")
 
 
 def cuda(
@@ -137,14 +152,11 @@ def type_as(input: Any, other: Any) -> Any:
 
 def _cast(name: str, dtype: DType) -> Callable[..., Any]:
     wanted: np.dtype[Any] = dtype.dtype
-    cuts = not is_differentiable(wanted)
 
     def method(input: Any, memory_format: Any = None) -> Any:
-        if input.payload.dtype == wanted:
+        if memory_format is None and input.payload.dtype == wanted:
             return input
-        if cuts and input.edge is not None:
-            note(f".{name}()", input)
-        return T.to_copy(input, dtype=wanted)
+        return _converted(input, wanted, memory_format, name)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"The tensor as {dtype.name}; differentiable between floating types."
@@ -153,7 +165,7 @@ def _cast(name: str, dtype: DType) -> Callable[..., Any]:
 
 def to_bfloat16(input: Any, memory_format: Any = None) -> Any:
     """The tensor as bfloat16, for which the package ml_dtypes must be installed."""
-    return to(input, bfloat16())
+    return _converted(input, as_dtype(bfloat16()).dtype, memory_format, "bfloat16")
 
 
 def to_chalf(input: Any, memory_format: Any = None) -> Any:

@@ -108,7 +108,7 @@ def randint_like(
     >>> wg.randint_like(wg.ones(3), 5)
     tensor([4., 4., 3.])
     """
-    template = memory_like("randint_like", input, dtype)
+    template = memory_like("randint_like", input, dtype, memory_format)
     if high is None:
         low, high = 0, low
     return randint(

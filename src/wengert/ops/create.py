@@ -2,7 +2,7 @@
 
 Every function takes ``dtype=``, ``device=`` and ``requires_grad=``; what PyTorch takes beside them
 for other kinds of memory (``layout=``, ``pin_memory=``) is accepted and has no effect here; so is
-``memory_format=``, except by `clone`.
+``memory_format=``.
 """
 
 from __future__ import annotations
@@ -14,8 +14,12 @@ import numpy as np
 
 from wengert.base.device import check_device
 from wengert.base.dtypes import as_dtype, category, default_complex, default_float
-from wengert.base.memory_format import check_memory_format, in_format, preserve_format
-from wengert.ops.coerce import operand
+from wengert.base.memory_format import (
+    check_memory_format,
+    contiguous_format,
+    empty_in_format,
+    preserve_format,
+)
 from wengert.ops.convert import check_array, narrow, to_array
 from wengert.ops.options import float_type, made, number, shape_of, type_of
 from wengert.ops.out import into
@@ -30,7 +34,6 @@ __all__ = [
     "COPY_CONSTRUCT",
     "as_tensor",
     "asarray",
-    "clone",
     "copied",
     "empty",
     "filled",
@@ -294,42 +297,6 @@ def scalar_tensor(
     return made(to_array(number(s), float_type(dtype)), device, requires_grad)
 
 
-def clone(input: Any, *, memory_format: Any = None) -> Any:
-    """A copy of a tensor, recorded: gradients flow back to the original.
-
-    Parameters
-    ----------
-    input : Tensor
-        Of any shape and dtype.
-    memory_format : memory_format, optional
-        The order of the copy's memory; default: ``preserve_format``, the same order.
-
-    Returns
-    -------
-    Tensor
-        Of the same shape and dtype. Differentiable to any order.
-
-    Raises
-    ------
-    RuntimeError
-        If tensors of this number of dimensions cannot have `memory_format`.
-
-    Examples
-    --------
-    >>> import wengert as wg
-    >>> wg.clone(wg.tensor([1.0, 2.0], requires_grad=True))
-    tensor([1., 2.], grad_fn=<CloneBackward0>)
-    """
-    if memory_format is None or memory_format is preserve_format:
-        return T.clone(input)
-    x = operand(input, "clone")
-    order = check_memory_format(memory_format, "clone", x.payload.ndim)
-    out = T.clone(x)
-    if out.payload.ndim:
-        out.payload = in_format(out.payload, order)
-    return out
-
-
 # -- from a shape ---------------------------------------------------------------------------------
 
 
@@ -419,7 +386,13 @@ def empty(
     >>> wg.empty(2, 3).shape
     torch.Size([2, 3])
     """
-    array = np.empty(shape_of("empty", shape, size), float_type(dtype))
+    sizes, kind = shape_of("empty", shape, size), float_type(dtype)
+    order = contiguous_format
+    if memory_format is not None:
+        order = check_memory_format(memory_format, "empty", len(sizes))
+    if order is preserve_format:
+        raise RuntimeError("unsupported memory format Preserve: there is no tensor to be like")
+    array = empty_in_format(sizes, kind, order)
     return made(array, device, requires_grad) if out is None else into(out, made(array), "empty")
 
 

@@ -24,9 +24,7 @@ __all__ = ["getitem", "index_put", "named_places", "split_index"]
 
 Step = tuple[str, dict[str, Any]]
 _FULL = slice(None)
-_BYTES = (
-    "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
-)
+_BYTES = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
 _SIMPLE = frozenset({int, bool, slice, type(None), type(Ellipsis)})
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.memory_format import check_memory_format, empty_in_format, preserve_format
 from wengert.interp.levels import Lifted
 from wengert.kernels.create import dense_order
 from wengert.ops.convert import to_array
@@ -29,12 +30,15 @@ __all__ = [
 ]
 
 
-def memory_like(function: str, input: Any, dtype: Any) -> Any:
-    """Uninitialised memory like that of a tensor."""
+def memory_like(function: str, input: Any, dtype: Any, memory_format: Any = None) -> Any:
+    """Uninitialised memory like that of a tensor, or in another order."""
     payload = input_tensor(function, input).payload
     kind = payload.dtype if dtype is None else type_of(dtype)
     if isinstance(payload, Lifted) and payload.traced:
         payload = payload.array
+    if memory_format is not None and memory_format is not preserve_format:
+        order = check_memory_format(memory_format, function, payload.ndim)
+        return empty_in_format(payload.shape, kind, order)
     if isinstance(payload, np.ndarray):
         return np.empty_like(payload, kind, order=dense_order(payload))
     return np.empty(payload.shape, kind)
@@ -58,8 +62,10 @@ def zeros_like(
         What the result is to be like; not recorded.
     dtype : dtype, optional
         Another dtype.
-    layout, pin_memory, memory_format
+    layout, pin_memory
         Have no effect.
+    memory_format : memory_format, optional
+        The order of the result's memory; default: that of `input`.
     device : device or str, optional
         Only the CPU.
     requires_grad : bool
@@ -76,7 +82,7 @@ def zeros_like(
     >>> wg.zeros_like(wg.tensor([1, 2]))
     tensor([0, 0])
     """
-    array = memory_like("zeros_like", input, dtype)
+    array = memory_like("zeros_like", input, dtype, memory_format)
     array.fill(0)
     return made(array, device, requires_grad)
 
@@ -99,7 +105,7 @@ def ones_like(
     >>> wg.ones_like(wg.tensor([0.5, 2.0]))
     tensor([1., 1.])
     """
-    array = memory_like("ones_like", input, dtype)
+    array = memory_like("ones_like", input, dtype, memory_format)
     array.fill(1)
     return made(array, device, requires_grad)
 
@@ -122,7 +128,7 @@ def empty_like(
     >>> wg.empty_like(wg.ones(2, 3)).shape
     torch.Size([2, 3])
     """
-    return made(memory_like("empty_like", input, dtype), device, requires_grad)
+    return made(memory_like("empty_like", input, dtype, memory_format), device, requires_grad)
 
 
 def full_like(
@@ -144,7 +150,7 @@ def full_like(
     >>> wg.full_like(wg.ones(2), 0.5)
     tensor([0.5000, 0.5000])
     """
-    array = filled(memory_like("full_like", input, dtype), number(fill_value))
+    array = filled(memory_like("full_like", input, dtype, memory_format), number(fill_value))
     return made(array, device, requires_grad)
 
 

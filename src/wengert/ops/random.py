@@ -155,8 +155,10 @@ def rand_like(
         Where to draw from; the default generator unless given.
     dtype : dtype, optional
         Another dtype.
-    layout, pin_memory, memory_format
+    layout, pin_memory
         Have no effect.
+    memory_format : memory_format, optional
+        The order of the result's memory; default: that of `input`.
     device : device or str, optional
         Only the CPU.
     requires_grad : bool
@@ -179,7 +181,7 @@ def rand_like(
     >>> wg.rand_like(wg.ones(2))
     tensor([0.4963, 0.7682])
     """
-    template = memory_like("rand_like", input, dtype)
+    template = memory_like("rand_like", input, dtype, memory_format)
     return made(
         drawn(lambda: draw_uniform(template, generator=generator)),
         device,
@@ -207,7 +209,7 @@ def randn_like(
     >>> wg.randn_like(wg.ones(2))
     tensor([ 1.5410, -0.2934])
     """
-    template = memory_like("randn_like", input, dtype)
+    template = memory_like("randn_like", input, dtype, memory_format)
     return made(
         drawn(lambda: draw_normal(template, generator=generator)),
         device,

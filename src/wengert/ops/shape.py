@@ -18,8 +18,8 @@ from wengert.base.memory_format import (
 from wengert.base.shapes import normal_dim, normal_dims, resolved
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import dim_or_axis
+from wengert.ops.clone import clone
 from wengert.ops.coerce import integer, operand, sizes_of
-from wengert.ops.create import clone
 from wengert.ops.strided import view_dtype
 from wengert.tape.record import T
 

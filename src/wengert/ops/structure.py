@@ -12,8 +12,8 @@ from wengert.base.dtypes import default_float, from_numpy_dtype
 from wengert.base.shapes import broadcast, normal_dim
 from wengert.base.size import Size
 from wengert.ops.arrange import diag, flip
+from wengert.ops.clone import clone
 from wengert.ops.coerce import integer, operand, sizes_of
-from wengert.ops.create import clone
 from wengert.ops.out import into
 from wengert.ops.permute import transpose
 from wengert.ops.shape import reshape

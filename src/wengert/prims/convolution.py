@@ -260,6 +260,7 @@ general(
     vjp=(_by_input, _by_weight, _by_bias),
     refuses=_REFUSED,
     cases=_cases(True),
+    layout="suggested",
     doc="convolution, or its transpose, and a number added for each channel",
 )
 bilinear(
@@ -273,5 +274,6 @@ bilinear(
     node="ConvolutionBackward0",
     blanks=1,
     cases=_cases(False),
+    layout="suggested",
     doc="convolution, or its transpose",
 )

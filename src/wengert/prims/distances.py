@@ -235,5 +235,6 @@ general(
         for p, maxnorm in ((2.0, 2.0), (1.0, 3.0), (2.5, 1.0), (math.inf, 1.5), (3.0, 100.0))
         if 0 not in shape or p != math.inf
     ),
+    layout="same",
     doc="self with those parts scaled down whose norm along dimensions is too large",
 )

@@ -35,6 +35,7 @@ linear(
         case((4, 2), _indices, padding_idx=-1, scale_grad_by_freq=False),
         case((3, 1), lambda rng: np.array(1), padding_idx=-1, scale_grad_by_freq=False),
     ),
+    layout="contiguous",
     doc="the rows of a table that indices name",
 )
 linear(

@@ -73,6 +73,8 @@ def elementwise(
     rules = (lin,) if lin is None or callable(lin) else tuple(lin)
     if not cases and not params:
         cases = _elementwise_cases(args)
+    if len(args) > 1 and "infix" not in more:
+        more.setdefault("layout", "elements")
     return Primitive(
         name,
         kernel,
@@ -139,6 +141,7 @@ def reduction(
     vjp: VJP,
     params: Sequence[str] = ("dim", "keepdim"),
     promote: str | None = None,
+    layout: str | None = "contiguous",
     cases: Iterable[Case] = (),
     **more: Any,
 ) -> Primitive:
@@ -158,6 +161,7 @@ def reduction(
         params=params,
         vjp=(vjp,),
         promote=promote,
+        layout=layout,
         cases=cases,
         **more,
     )

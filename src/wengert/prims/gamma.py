@@ -65,6 +65,7 @@ elementwise(
         for shape in ((), (2, 3), (0,))
     ),
     refuses=_refused("mvlgamma"),
+    layout="same",
     doc="logarithm of the multivariate gamma function of dimension p",
 )
 

@@ -99,6 +99,7 @@ linear(
         case((2, 3), (1, 1, 1, 3), indices=(np.array([1, 0]),), accumulate=False),
     ),
     masks=True,
+    layout="same",
     doc="self with a value written, or added, where integer arrays or masks point",
 )
 
@@ -121,6 +122,7 @@ linear(
         case((2, 3), _whole(1, 1), dim=1),
         case((2, 3), _whole(), dim=0),
     ),
+    layout="contiguous",
     doc="positions of a dimension",
 )
 linear(
@@ -138,6 +140,7 @@ linear(
         case((3,), _whole(2, 2), (2,), dim=0, alpha=1),
         case((2, 3), _whole(0, 2), (2, 2), dim=1, alpha=-2.0),
     ),
+    layout="same",
     doc="self to which positions of a dimension of source are added",
 )
 linear(
@@ -158,6 +161,7 @@ linear(
         case((2, 3), _whole([1, 2], [0, 0]), dim=1),
         case((3, 2), _whole([1], [0]), dim=1),
     ),
+    layout="contiguous",
     doc="the elements along a dimension that an index names for each place",
 )
 linear(
@@ -177,6 +181,7 @@ linear(
         case((3,), _whole(2, 2, 0), (3,), dim=0),
         case((2, 3), _whole([1, 0, 1]), (2, 3), dim=0),
     ),
+    layout="same",
     doc="self to which src is added at the places that an index names along a dimension",
 )
 linear(
@@ -196,6 +201,7 @@ linear(
         case((3,), _whole(2, 0), (2,), dim=0),
         case((2, 3), _whole([1, 0, 1]), (2, 3), dim=0),
     ),
+    layout="same",
     doc="self with src written at the places that an index names along a dimension",
 )
 linear(
@@ -207,6 +213,7 @@ linear(
     vjp=(lambda F, g, index, dim: F.scatter_value(g, index, dim=dim, value=0), None),
     node="ScatterBackward1",
     cases=(case((2, 3), _whole([1, 0, 1]), dim=0, value=2.5),),
+    layout="same",
     doc="self with a number written at the places that an index names along a dimension",
 )
 linear(
@@ -239,6 +246,7 @@ linear(
         None,
     ),
     cases=(case((2, 3), _whole(5, 0, 5)), case((2, 3), _whole([1], [2])), case((), _whole(0))),
+    layout="contiguous",
     doc="the elements at positions of self laid out as one dimension",
 )
 
@@ -295,6 +303,7 @@ linear(
         case((), _mask(True, False), value=1.0),
     ),
     masks=True,
+    layout="same",
     doc="self with a number where a mask holds",
 )
 linear(
@@ -311,6 +320,7 @@ linear(
     node="MaskedFillBackward1",
     cases=(case((2, 3), _mask(True, False, True), ()),),
     masks=True,
+    layout="same",
     doc="self with a value without dimensions where a mask holds",
 )
 constant(

@@ -11,13 +11,22 @@ from wengert.kernels import matmul as kernels
 from wengert.prims.families import bilinear, general
 from wengert.prims.record import case
 
+
+def _mm_mat2(F: Any, g: Any, self: Any, mat2_ordered: bool) -> Any:
+    """The cotangent of the second matrix of a product, which lies in memory as that does."""
+    if mat2_ordered:
+        return F.mm(F.t(self), g)
+    # of a transposed weight: as its gradient is transposed in turn, it need not be copied
+    return F.t(F.mm(F.t(g), self))
+
+
 bilinear(
     "mm",
     kernels.mm,
     args=("self", "mat2"),
     vjp=(
         lambda F, g, mat2: F.mm(g, F.t(mat2)),
-        lambda F, g, self: F.mm(F.t(self), g),
+        _mm_mat2,
     ),
     infix="{}.dot({})",
     promote=None,
@@ -87,7 +96,7 @@ general(
     vjp=(
         lambda F, g, beta: _times(g, beta),
         lambda F, g, mat2, alpha: _times(F.mm(g, F.t(mat2)), alpha),
-        lambda F, g, mat1, alpha: _times(F.mm(F.t(mat1), g), alpha),
+        lambda F, g, mat1, mat2_ordered, alpha: _times(_mm_mat2(F, g, mat1, mat2_ordered), alpha),
     ),
     broadcasts=True,
     cases=_ADDED,

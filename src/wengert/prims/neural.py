@@ -30,6 +30,7 @@ general(
     params=("dim",),
     vjp=(lambda F, g, result, dim: result * (g - F.sum_dim(g * result, dim=dim, keepdim=True)),),
     cases=_ALONG,
+    layout="contiguous",
     doc="exponentials, scaled to a sum of 1 along a dimension",
 )
 general(
@@ -39,6 +40,7 @@ general(
     vjp=(lambda F, g, result, dim: g - F.exp(result) * F.sum_dim(g, dim=dim, keepdim=True),),
     node="LogSoftmaxBackward0",
     cases=_ALONG,
+    layout="contiguous",
     doc="the logarithm of softmax",
 )
 

@@ -326,6 +326,7 @@ general(
         case((2, 3, 1, 2), (), (3,), _unknown, eps=0.1),
         case((0, 3), (3,), (3,), _unknown, eps=0.1),
     ),
+    layout="same",
     doc="standardise along all dimensions but the second, times weights, plus biases",
 )
 
@@ -367,6 +368,7 @@ general(
         case((3, 2, 2), (2,), (), _positive(2), _positive(2), eps=0.1),
         case((0, 3), (), (3,), _positive(3), _positive(3), eps=0.1),
     ),
+    layout="same",
     doc="batch_norm with means and variances that are given",
 )
 
@@ -440,6 +442,7 @@ general(
         case((0, 4, 3), (4,), (4,), _unknown, groups=2, eps=0.1),
         case((2, 4, 0), (4,), (4,), _unknown, groups=2, eps=0.1),
     ),
+    layout="suggested",
     doc="standardise over groups of channels, times weights, plus biases",
 )
 constant(

@@ -19,6 +19,7 @@ linear(
         case((4, 3), pads=((-1, 2), (1, -2)), value=0),
         case((0, 2), pads=((1, 1), (0, 0)), value=0),
     ),
+    layout="suggested",
     doc="self with a number before and after it in each dimension",
 )
 for _mode, _name in (
@@ -32,6 +33,7 @@ for _mode, _name in (
         params=("pads", "mode"),
         vjp=lambda F, g, pads, mode: F.unframed(g, pads=pads, mode=mode),
         node=f"{_name.title().replace('_', '')}Backward0",
+        layout=None if _mode == "circular" else "suggested",
         cases=(
             case((2, 4), pads=((0, 0), (2, 1)), mode=_mode),
             case((2, 3, 4), pads=((0, 0), (1, 2), (3, 0)), mode=_mode),

@@ -32,6 +32,7 @@ linear(
         case((2, 3), _whole(1, 1), dim=1, value=-1.0),
         case((), _whole(0), dim=0, value=3.0),
     ),
+    layout="same",
     doc="self with a number at positions of a dimension",
 )
 linear(
@@ -55,6 +56,7 @@ linear(
         case((3,), _whole(1), (), dim=0),
         case((3, 2), _whole(1, 1, 0), (), dim=0),
     ),
+    layout="same",
     doc="self with a value without dimensions at positions of a dimension",
 )
 linear(
@@ -77,6 +79,7 @@ linear(
         case((), _whole(0), (), dim=0),
         case((3,), _whole(1), (), dim=0),
     ),
+    layout="same",
     doc="self with the positions of source, in order, at those that an index names",
 )
 linear(
@@ -96,6 +99,7 @@ linear(
         case((2,), _mask(False, False), (0,)),
     ),
     masks=True,
+    layout="same",
     doc="self with the elements of source, in order, where a mask holds",
 )
 linear(
@@ -135,5 +139,6 @@ linear(
         case((2, 3), _whole(5, -6, 5), (3,), accumulate=True),
         case((3,), _whole([1], [2]), (2,), accumulate=False),
     ),
+    layout="same",
     doc="self with values written, or added, at positions of it laid out as one dimension",
 )

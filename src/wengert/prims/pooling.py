@@ -71,6 +71,7 @@ def _pick(name: str, node: str, doc: str) -> None:
             None,
         ),
         node=node,
+        layout="suggested",
         cases=_PICKED,
         doc=doc,
     )
@@ -114,6 +115,7 @@ for _dims in (1, 2, 3):
         fixed=("indices",),
         vjp=(lambda F, g, indices, shape: F.pool_pick(g, indices, dims=len(shape)), None),
         node=f"MaxUnpool{_dims}DBackward0",
+        layout="suggested",
         cases=_PUT[_dims - 1 : _dims + 1],
         doc="zeros with elements at places of each plane",
     )
@@ -173,6 +175,7 @@ for _dims in (1, 2, 3):
         params=_WINDOW,
         vjp=(_slope_of_max,),
         node=f"MaxPool{_dims}DWithIndicesBackward0",
+        layout="suggested",
         refuses=dict.fromkeys("bic" if _dims == 1 else "bc", _refused),
         cases=_windowed(_dims, dilation=True),
         doc="the largest element of each window",
@@ -184,6 +187,7 @@ for _dims in (1, 2, 3):
         params=("output_size",),
         vjp=(_slope_of_adaptive_max,),
         node=f"AdaptiveMaxPool{_dims}DBackward0",
+        layout="suggested",
         refuses=dict.fromkeys("bic", f"{_refused} not implemented for '{{}}'"),
         cases=_adapted(_dims),
         doc="the largest element of each bin",
@@ -195,6 +199,7 @@ constant(
     params=_WINDOW,
     refuses={"c": "\"max_pool2d\" not implemented for '{}'"},
     cases=_windowed(2, dilation=True),
+    layout="suggested",
     doc="where the largest element of each window is",
 )
 constant(
@@ -203,6 +208,7 @@ constant(
     params=("output_size",),
     refuses={"c": "\"adaptive_max_pool2d\" not implemented for '{}'"},
     cases=_ADAPTED,
+    layout="suggested",
     doc="where the largest element of each bin is",
 )
 constant(
@@ -222,6 +228,7 @@ constant(
             output_size=(2, 3, 1),
         ),
     ),
+    layout="suggested",
     doc="where the largest element of each window is, the windows placed by random numbers",
 )
 
@@ -261,6 +268,7 @@ for _dims in (1, 2, 3):
         params=_MEANS,
         vjp=_slope_of_means,
         node=f"AvgPool{_dims}DBackward0",
+        layout="suggested",
         refuses=dict.fromkeys("bc", _refused),
         cases=(
             *_windowed(_dims, count_include_pad=True, divisor_override=None),

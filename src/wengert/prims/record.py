@@ -6,7 +6,8 @@ the cotangent, and each further parameter names what the rule needs:
 
 * an array argument of the primitive (``self``, ``other``): the argument is saved;
 * ``result``: the primitive's output is saved;
-* ``<argument>_shape``, ``<argument>_dtype``: metadata, which keeps no array alive;
+* ``<argument>_shape``, ``<argument>_dtype``: metadata, which keeps no array alive; so is
+  ``<argument>_ordered``, whether its elements lie in C order;
 * a keyword parameter of the primitive (``dim``).
 
 So the signature *is* the list of what a node keeps, per argument: `other` is saved only if the rule
@@ -26,11 +27,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["TABLE", "Case", "Primitive", "Rule", "case"]
+__all__ = ["METADATA", "TABLE", "Case", "Primitive", "Rule", "case"]
 
 _REGISTRY: dict[str, Primitive] = {}
 TABLE: Mapping[str, Primitive] = MappingProxyType(_REGISTRY)
 """Every record by name."""
+METADATA = ("shape", "dtype", "ordered")
+"""What a rule may be told of an argument, without keeping it."""
 
 
 class Case:
@@ -121,6 +124,9 @@ class Primitive:
         chosen (see NOTE [masked branches]).
     view
         Whether the result shares its argument's memory.
+    layout
+        How results lie in memory, where the kernel does otherwise than PyTorch: a key of
+        `wengert.kernels.layout.LAYOUTS` (NOTE [layouts]).
     domain
         Where the operation may be sampled: a key of `wengert.testing`'s domains.
     cases
@@ -159,6 +165,7 @@ class Primitive:
         "into",
         "is_differentiable",
         "kernel",
+        "layout",
         "masks",
         "name",
         "node",
@@ -199,6 +206,7 @@ class Primitive:
         of_number: bool = False,
         masks: bool = False,
         view: bool = False,
+        layout: str | None = None,
         domain: str | Sequence[str] = "real",
         cases: Iterable[Case] = (),
         conj: str = "engine",
@@ -224,6 +232,7 @@ class Primitive:
         self.of_number = of_number
         self.masks = masks
         self.view = view
+        self.layout = layout
         self.domain = domain
         self.cases = tuple(cases)
         self.conj = conj
@@ -249,7 +258,7 @@ class Primitive:
             )
         known = {"result", *self.params}
         for arg in self.args:
-            known |= {arg, f"{arg}_shape", f"{arg}_dtype"}
+            known |= {arg, *[f"{arg}_{what}" for what in METADATA]}
         rules: list[Rule | None] = []
         for arg, call in zip(self.args, vjp, strict=True):
             if call is None:
@@ -270,7 +279,7 @@ class Primitive:
     def _names_needed(self) -> tuple[str, ...]:
         needed = {name for rule in self.rules if rule is not None for name in rule.names}
         order = [*self.args, "result", *self.params]
-        order += [f"{arg}_{what}" for arg in self.args for what in ("shape", "dtype")]
+        order += [f"{arg}_{what}" for arg in self.args for what in METADATA]
         return tuple(name for name in order if name in needed)
 
     def __repr__(self) -> str:

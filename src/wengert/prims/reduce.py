@@ -111,6 +111,7 @@ linear(
     params=("dim", "reverse"),
     vjp=lambda F, g, dim, reverse: F.cumsum(g, dim=dim, reverse=not reverse),
     cases=_RUNNING,
+    layout="contiguous",
     doc="the sum of the elements up to each one, with `reverse` from each one on",
 )
 general(
@@ -119,6 +120,7 @@ general(
     params=("dim", "reverse"),
     vjp=(_slope_of_cumprod,),
     cases=_RUNNING,
+    layout="contiguous",
     doc="the product of the elements up to each one, with `reverse` from each one on",
 )
 general(
@@ -148,6 +150,7 @@ general(
         for shape, dim in (((), 0), ((3,), 0), ((2, 3), 1), ((0,), 0))
         for reverse in (False, True)
     ),
+    layout="contiguous",
     doc="y[k] = factor[k] * y[k - 1] + term[k] along `dim`, with `reverse` from the end",
 )
 
@@ -173,6 +176,7 @@ linear(
         F, g, self, self_shape, tuple(range(len(self_shape))), False
     ),
     cases=(*_WHOLE, case((2, 1, 3))),
+    layout="contiguous",
     doc="the product of all elements",
 )
 reduction(
@@ -295,6 +299,7 @@ constant(
     lambda self, dim, keepdim: kernels.truth(self, dim, keepdim, every=False),
     params=("dim", "keepdim"),
     cases=_TRUTH,
+    layout="contiguous",
     doc="whether some element along dimensions is not 0",
 )
 constant(
@@ -302,6 +307,7 @@ constant(
     lambda self, dim, keepdim: kernels.truth(self, dim, keepdim, every=True),
     params=("dim", "keepdim"),
     cases=_TRUTH,
+    layout="contiguous",
     doc="whether no element along dimensions is 0",
 )
 constant(
@@ -309,5 +315,6 @@ constant(
     kernels.count,
     params=("dim",),
     cases=(case((2, 3), dim=(0,)), case((2, 3), dim=(0, 1))),
+    layout="contiguous",
     doc="the number of elements along dimensions that are not 0",
 )

@@ -126,6 +126,7 @@ for _kind, _dims, _name, _node, _words in (
         params=_PARAMS,
         vjp=_returning(_kind),
         node=f"{_node}Backward0",
+        layout="suggested",
         refuses=dict.fromkeys("bc", _REFUSED.format(_words)),
         cases=_cases(_dims, _kind in ("linear", "cubic", "linear aa")),
         doc="the mean of each bin" if _kind == "bins" else f"interpolation ({_kind})",

@@ -57,5 +57,6 @@ general(
     params=("dim",),
     vjp=(_slope_of_logcumsumexp,),
     cases=_ALONG,
+    layout="contiguous",
     doc="the logarithm of the sum of the exponentials up to each element along a dimension",
 )

@@ -329,6 +329,7 @@ linear(
         lambda F, g, dim, index: F.select(g, dim=dim, index=index),
     ),
     cases=(case((3,), (), dim=0, index=1), case((2, 3), (2,), dim=1, index=2)),
+    layout="same",
     doc="self with src in one position of a dimension",
 )
 linear(
@@ -351,6 +352,7 @@ linear(
         case((5,), (2,), dim=0, start=1, end=5, step=2),
         case((2, 3), (2, 0), dim=1, start=1, end=1, step=1),
     ),
+    layout="same",
     doc="self with src in a range of a dimension",
 )
 linear(
@@ -372,6 +374,7 @@ linear(
         case((3, 3), (3,), offset=0, dim1=0, dim2=1),
         case((2, 3, 4), (3, 2), offset=-1, dim1=2, dim2=0),
     ),
+    layout="same",
     doc="self with src on a diagonal of two dimensions",
 )
 linear(

@@ -27,6 +27,7 @@ linear(
         for n, shapes in (((3,), ((3,), (3,))), ((2, 3), ((3,), ())), ((), ((2, 3), (2, 1))))
     ),
     masks=True,
+    layout="elements",
     doc="self where the condition holds, other elsewhere",
 )
 
@@ -94,6 +95,7 @@ general(
     cases=_BOUNDED,
     refuses={"c": "clamp is not supported for complex types"},
     masks=True,
+    layout="elements",
     doc="self, but at least min; where they are equal the gradient is self's",
 )
 general(
@@ -111,6 +113,7 @@ general(
     cases=_BOUNDED,
     refuses={"c": "clamp is not supported for complex types"},
     masks=True,
+    layout="elements",
     doc="self, but at most max; where they are equal the gradient is self's",
 )
 general(
@@ -128,5 +131,6 @@ general(
     cases=(case((2, 3), (3,), ()), case((), (), ()), case((3,), (2, 1), (3,))),
     refuses={"c": "clamp is not supported for complex types"},
     masks=True,
+    layout="elements",
     doc="self kept between min and max; where min > max it is max",
 )

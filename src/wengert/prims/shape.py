@@ -251,6 +251,7 @@ linear(
     params=("dims",),
     vjp=lambda F, g, dims: F.flip(g, dims=dims),
     cases=(case((3,), dims=(0,)), case((2, 3), dims=(0, 1)), case((), dims=())),
+    layout="same",
     doc="the elements of some dimensions in reverse order",
 )
 linear(
@@ -263,6 +264,7 @@ linear(
         case((2, 3), shifts=(1, -5), dims=(0, 1)),
         case((0,), shifts=(1,), dims=(0,)),
     ),
+    layout="contiguous",
     doc="the elements moved along dimensions, those at the end to the front",
 )
 
@@ -289,6 +291,7 @@ linear(
         case((2,), repeats=(0,)),
         case((), repeats=()),
     ),
+    layout="contiguous",
     doc="copies of self side by side",
 )
 _TRIANGLES = (
@@ -303,6 +306,7 @@ linear(
     params=("diagonal",),
     vjp=lambda F, g, diagonal: F.tril(g, diagonal=diagonal),
     cases=_TRIANGLES,
+    layout="contiguous",
     doc="the lower triangle of the last two dimensions, zeros elsewhere",
 )
 linear(
@@ -311,6 +315,7 @@ linear(
     params=("diagonal",),
     vjp=lambda F, g, diagonal: F.triu(g, diagonal=diagonal),
     cases=_TRIANGLES,
+    layout="contiguous",
     doc="the upper triangle of the last two dimensions, zeros elsewhere",
 )
 linear(
@@ -323,6 +328,7 @@ linear(
         case((2, 3), offset=-1, dim1=0, dim2=2),
         case((2,), offset=2, dim1=1, dim2=0),
     ),
+    layout="contiguous",
     doc="zeros with the last dimension of self on a diagonal of two dimensions",
 )
 linear(

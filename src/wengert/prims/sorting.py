@@ -36,6 +36,7 @@ constant(
     kernels.order,
     params=("dim", "descending"),
     cases=_ORDERED,
+    layout="same",
     doc="the positions of the elements along a dimension in ascending or descending order",
 )
 constant(
@@ -58,6 +59,7 @@ constant(
         case((3,), k=1, dim=0, keepdim=False),
         case((2, 3), k=0, dim=0, keepdim=True),
     ),
+    layout="contiguous",
     doc="the position of the element of rank k (from 0) along a dimension",
 )
 constant(
@@ -129,6 +131,7 @@ for _name, _node, _cases, _doc in (
         kernels.taken,
         args=("self", "indices"),
         params=("dim",),
+        layout="same" if _name == "sort" else "contiguous",
         vjp=(
             lambda F, g, indices, self_shape, dim: F.placed(g, indices, shape=self_shape, dim=dim),
             None,

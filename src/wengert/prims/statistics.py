@@ -14,5 +14,6 @@ reduction(
         self == self, spread(F, g, self_shape, dim, keepdim), 0
     ),
     refuses={"c": "nansum on CPU does not support complex inputs"},
+    layout="contiguous",
     doc="the sum along dimensions of what is not NaN",
 )

@@ -34,6 +34,7 @@ linear(
         case((9, 1, 2), upscale_factor=3),
         case((0, 4, 1, 1), upscale_factor=2),
     ),
+    layout="suggested",
     doc="channels spread over places",
 )
 linear(
@@ -46,6 +47,7 @@ linear(
         case((1, 3, 6), downscale_factor=3),
         case((0, 1, 2, 2), downscale_factor=2),
     ),
+    layout="suggested",
     doc="places gathered into channels",
 )
 linear(
@@ -56,5 +58,6 @@ linear(
         g, groups=max(self_shape[1] // groups, 1)
     ),
     cases=(case((2, 6, 2), groups=3), case((1, 4, 1, 2), groups=2), case((0, 4, 1), groups=4)),
+    layout="suggested",
     doc="the channels in another order: the first of each group, the second of each, and so on",
 )

@@ -164,6 +164,7 @@ elementwise(
     kernels.erf,
     lin=lambda F, g, self: g * (_TWO_OVER_SQRT_PI * F.exp(-(self * self))),
     refuses={"c": "\"erf_vml_cpu\" not implemented for '{}'"},
+    layout="same",
     doc="error function",
 )
 elementwise(
@@ -171,6 +172,7 @@ elementwise(
     kernels.erfc,
     lin=lambda F, g, self: g * (-_TWO_OVER_SQRT_PI * F.exp(-(self * self))),
     refuses={"c": "\"erfc_vml_cpu\" not implemented for '{}'"},
+    layout="same",
     doc="complementary error function",
 )
 elementwise(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.interp.levels import Lifted
+from wengert.kernels.layout import is_dense, laid_as
 from wengert.tape.base import LEAF, new_tensor, version_of
 from wengert.tape.node import is_leaf_edge
 from wengert.tape.record import T
@@ -63,7 +64,9 @@ def add_retained(tensor: Any, g: Any, graph: bool) -> None:
         if graph:
             ext.grad = _sum(tensor, g)
         elif ext.grad is None:
-            ext.grad = new_tensor(private(g))
+            ext.grad = new_tensor(
+                np.array(g, order="C") if g.__class__ is np.ndarray else private(g)
+            )
         else:
             # a new tensor, as in PyTorch: somebody may hold the one that was there
             ext.grad = new_tensor(ext.grad.payload + g)
@@ -129,7 +132,7 @@ def _add(tensor: Any, g: Any) -> None:
     ext = tensor.extra()
     have = ext.grad
     if have is None:
-        ext.grad = new_tensor(g)
+        ext.grad = new_tensor(_as_its_leaf(g, tensor.payload))
     else:
         payload, cell = have.payload, have.vc
         # first the version: an interrupt in between must not leave a write unnoticed
@@ -142,6 +145,20 @@ def _add(tensor: Any, g: Any) -> None:
             np.add(payload, g, payload)
         else:
             have.payload = payload + g
+
+
+def _as_its_leaf(g: Any, leaf: Any) -> Any:
+    """A first gradient that lies in memory as its leaf does, so that both have the same views.
+
+    Where elements of the leaf overlap or have gaps between them, the gradient lies in C order.
+    """
+    if (
+        g.__class__ is not np.ndarray
+        or leaf.__class__ is not np.ndarray
+        or g.strides == leaf.strides
+    ):
+        return g
+    return laid_as(g, leaf) if is_dense(leaf) else np.ascontiguousarray(g)
 
 
 def counted(grad: Any) -> int:

@@ -186,7 +186,12 @@ def make_node(
             if prim.variadic:
                 setattr(node, name, tuple(getattr(p, what) for p in payloads))
             else:
-                setattr(node, name, getattr(payloads[prim.args.index(arg)], what))
+                payload = payloads[prim.args.index(arg)]
+                if what == "ordered":
+                    told = payload.__class__ is not np.ndarray or payload.flags.c_contiguous
+                else:
+                    told = getattr(payload, what)
+                setattr(node, name, told)
     if prim.broadcasts:
         node.shapes = tuple(p.shape for p in payloads)
     if saves_tensors(prim):

@@ -373,6 +373,7 @@ class Steps:
                 yield f"{node}.p_{name} = {name}"
             elif name not in prim.args:
                 arg, what = name.rsplit("_", 1)
+                what = "flags.c_contiguous" if what == "ordered" else what
                 yield f"{node}.{name} = a{prim.args.index(arg)}.{what}"
         if prim.broadcasts:
             shapes = ", ".join(f"{a}.shape" for a in self.arrays)

@@ -295,9 +295,9 @@ def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) -
 
 
 def put_last(self: Any, indices: Any, values: Any) -> Any:
-    """Set ``self[indices] = values`` as NumPy does: where an index is repeated, the last one counts.
+    """Set ``self[indices] = values`` as NumPy does: of a repeated index the last value counts.
 
-    `index_put_` has the same values, but PyTorch's gradients, which also reach what was overwritten.
+    `index_put_` has the same values, but PyTorch's gradients, which reach what is overwritten, too.
     """
     return index_put_(self, indices, last_named(self, named_places(self, indices), values))
 

@@ -21,10 +21,10 @@ from wengert.ops import (
     choice as _choice,
 )
 from wengert.ops import (
-    compare as _compare,
+    clone as _clone,
 )
 from wengert.ops import (
-    create as _create,
+    compare as _compare,
 )
 from wengert.ops import (
     expand as _expand,
@@ -291,7 +291,7 @@ class TensorMethods:
     outer = _affine.outer
     inner = _affine.inner
 
-    clone = _create.clone
+    clone = _clone.clone
 
     allclose = _compare.allclose
     equal = _compare.equal

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.ops import arrange, expand, join, permute, pointwise, shape, split
-from wengert.ops.create import clone
+from wengert.ops.clone import clone
 from wengert.ops.index import index_put
 from wengert.tape.base import TensorBase
 from wengert.tensor.numpy_common import (

@@ -386,7 +386,7 @@ def has_cases(prim: Primitive) -> None:
 
 
 BORROWING = frozenset(
-    {"corner_backward", "phase_free", "real", "signal_parts", "unsafe_view", "unused"}
+    {"corner_backward", "imag", "phase_free", "real", "signal_parts", "unsafe_view", "unused"}
 )
 """Records that are no views and may give an argument back: what rules use, and ``real``, which of
 real tensors is the tensor itself. Whoever calls one of the others from public functions owns the

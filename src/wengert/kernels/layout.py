@@ -1,0 +1,131 @@
+"""Layer 1 · kernels: in which order a result lies in memory.
+
+NOTE [layouts]
+Whether `reshape` gives a view or a copy depends on how its argument lies in memory, so results have
+PyTorch's strides. NumPy's functions lay out what they return as their arguments lie, which is what
+PyTorch does element by element; a record whose kernel does otherwise than PyTorch says in `layout`
+how its results lie:
+
+* ``"contiguous"``: the last dimension fastest, whatever the arguments;
+* ``"same"``: as the first argument lies, which has the result's shape;
+* ``"elements"``: as the first argument that says so, for each two dimensions (TensorIterator's
+  order);
+* ``"suggested"``: channels last, if the first argument lies so, else contiguous;
+* ``"columns"``: the matrices in the last two dimensions column by column, as LAPACK leaves them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["LAYOUTS", "is_dense", "laid_as"]
+
+_CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
+
+
+def _in_order(array: Any, axes: Sequence[int]) -> Any:
+    """`array` with its dimensions in memory as `axes` say, from the slowest to the fastest."""
+    moved = array.transpose(axes)
+    if moved.flags.c_contiguous:
+        return array
+    return np.ascontiguousarray(moved).transpose(np.argsort(axes))
+
+
+def _contiguous(result: Any, arrays: Sequence[Any]) -> Any:
+    return result if result.flags.c_contiguous else np.ascontiguousarray(result)
+
+
+def is_dense(array: Any) -> bool:
+    """Whether no two elements of an array share memory, and none lies between them."""
+    if array.flags.forc:
+        return True
+    return bool(array.transpose(_order([array], array.shape)).flags.c_contiguous)
+
+
+def laid_as(result: Any, like: Any) -> Any:
+    """`result`, or a copy of it that lies in memory as the array `like` of the same shape does.
+
+    Where elements of `like` overlap or have gaps between them, only the order is the same.
+    """
+    if result.strides == like.strides or (like.flags.c_contiguous and result.flags.c_contiguous):
+        return result
+    return _in_order(result, _order([like], like.shape))
+
+
+def _same(result: Any, arrays: Sequence[Any]) -> Any:
+    first = arrays[0]
+    if first.__class__ is not np.ndarray or first.shape != result.shape or first.flags.c_contiguous:
+        return _contiguous(result, arrays)
+    return laid_as(result, first)
+
+
+def _elements(result: Any, arrays: Sequence[Any]) -> Any:
+    arrays = [array for array in arrays if array.__class__ is np.ndarray and array.ndim]
+    if all(array.flags.c_contiguous and array.shape == result.shape for array in arrays):
+        return _contiguous(result, arrays)
+    return _in_order(result, _order(arrays, result.shape))
+
+
+def _suggested(result: Any, arrays: Sequence[Any]) -> Any:
+    axes = _CHANNELS_LAST.get(result.ndim)
+    first = arrays[0]
+    last = axes is not None and first.ndim == result.ndim and not first.flags.c_contiguous
+    if last and first.transpose(axes).flags.c_contiguous:
+        return _in_order(result, axes)
+    return _contiguous(result, arrays)
+
+
+def _columns(result: Any, arrays: Sequence[Any]) -> Any:
+    if result.ndim < 2:
+        return _contiguous(result, arrays)
+    turned = result.swapaxes(-1, -2)
+    return result if turned.flags.c_contiguous else np.ascontiguousarray(turned).swapaxes(-1, -2)
+
+
+def _steps(array: Any, shape: tuple[int, ...]) -> list[int]:
+    """The strides of an array that broadcasts to `shape`: 0 where it is repeated."""
+    extra = len(shape) - array.ndim
+    own = [
+        0 if size == 1 and size != wide else step
+        for size, step, wide in zip(array.shape, array.strides, shape[extra:], strict=True)
+    ]
+    return [0] * extra + own
+
+
+def _order(arrays: Sequence[Any], shape: tuple[int, ...]) -> list[int]:
+    """The dimensions from the slowest to the fastest, as PyTorch's TensorIterator finds them."""
+    steps = [_steps(array, shape) for array in arrays]
+    axes = list(range(len(shape)))[::-1]
+
+    def compared(a: int, b: int) -> int:
+        for strides in steps:
+            if strides[a] and strides[b]:
+                if strides[a] != strides[b]:
+                    return 1 if strides[a] > strides[b] else -1
+                if shape[a] > shape[b]:
+                    return 1
+        return 0
+
+    for i in range(1, len(axes)):
+        at = i
+        for before in range(i - 1, -1, -1):
+            sign = compared(axes[before], axes[at])
+            if sign > 0:
+                axes[before], axes[at] = axes[at], axes[before]
+                at = before
+            elif sign < 0:
+                break
+    return axes[::-1]
+
+
+LAYOUTS: dict[str, Callable[[Any, Sequence[Any]], Any]] = {
+    "contiguous": _contiguous,
+    "same": _same,
+    "elements": _elements,
+    "suggested": _suggested,
+    "columns": _columns,
+}
+"""``settle(result, arrays)``, the result in a layout, by the name that records give."""

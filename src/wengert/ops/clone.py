@@ -1,0 +1,58 @@
+"""Layer 5 · ops: copies of a tensor, in an order of memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.base.memory_format import (
+    check_memory_format,
+    in_format,
+    memory_format,
+    preserve_format,
+)
+from wengert.ops.coerce import operand
+from wengert.tape.record import T
+
+__all__ = ["clone", "lying"]
+
+
+def clone(input: Any, *, memory_format: Any = None) -> Any:
+    """A copy of a tensor, recorded: gradients flow back to the original.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape and dtype.
+    memory_format : memory_format, optional
+        The order of the copy's memory; default: ``preserve_format``, the same order.
+
+    Returns
+    -------
+    Tensor
+        Of the same shape and dtype. Differentiable to any order.
+
+    Raises
+    ------
+    RuntimeError
+        If tensors of this number of dimensions cannot have `memory_format`.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.clone(wg.tensor([1.0, 2.0], requires_grad=True))
+    tensor([1., 2.], grad_fn=<CloneBackward0>)
+    """
+    if memory_format is None or memory_format is preserve_format:
+        return T.clone(input)
+    x = operand(input, "clone")
+    order = check_memory_format(memory_format, "clone", x.payload.ndim)
+    return lying(T.clone(x), order)
+
+
+def lying(out: Any, order: memory_format) -> Any:
+    """`out`, a tensor that nobody else has seen, with its elements in `order`."""
+    if out.payload.__class__ is np.ndarray and out.payload.ndim:
+        out.payload = in_format(out.payload, order)
+    return out
