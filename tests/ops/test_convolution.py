@@ -156,12 +156,24 @@ def test_an_input_without_a_batch_gives_a_result_without_one():
     assert F.conv_transpose2d(wg.rand(2, 3, 3), w).shape == (3, 5, 5)
 
 
-def test_the_result_is_contiguous_whatever_the_layout_of_the_input():
+def test_the_result_has_channels_last_if_the_input_or_the_weight_has():
     x = wg.rand(2, 5, 6, 3).permute(0, 3, 1, 2)
     for w in (wg.rand(4, 3, 3, 3), wg.rand(4, 3, 1, 1)):
         y = F.conv2d(x, w, padding=1)
-        assert y.is_contiguous()
-        np.testing.assert_allclose(y.numpy(), F.conv2d(x.contiguous(), w, padding=1).numpy(), 1e-5)
+        assert y.is_contiguous(memory_format=wg.channels_last) and not y.is_contiguous()
+        plain = F.conv2d(x.contiguous(), w, padding=1)
+        assert plain.is_contiguous()
+        np.testing.assert_allclose(y.numpy(), plain.numpy(), 1e-5)
+    w = wg.rand(4, 3, 3, 3).contiguous(memory_format=wg.channels_last)
+    assert F.conv2d(x.contiguous(), w).is_contiguous(memory_format=wg.channels_last)
+
+
+def test_the_result_is_contiguous_where_the_input_lies_in_another_order():
+    x = wg.rand(6, 3, 5, 2).permute(3, 1, 2, 0)
+    w = wg.rand(4, 3, 3, 3)
+    y = F.conv2d(x, w)
+    assert y.is_contiguous()
+    np.testing.assert_allclose(y.numpy(), F.conv2d(x.contiguous(), w).numpy(), 1e-5)
 
 
 def test_no_batch_at_all_gives_no_results_and_zero_gradients():

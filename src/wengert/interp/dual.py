@@ -297,7 +297,8 @@ def _diagonal(
 
 def _fact(name: str, prim: Primitive, primals: list[Any]) -> Any:
     arg, what = name.rsplit("_", 1)
-    return getattr(primals[prim.args.index(arg)], what)
+    # the layout of what a transform follows is nobody's
+    return True if what == "ordered" else getattr(primals[prim.args.index(arg)], what)
 
 
 def _linear(

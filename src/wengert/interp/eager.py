@@ -60,7 +60,7 @@ def _lies(prim: Primitive) -> str:
     if prim.layout == "columns":
         return ""
     arrays = [] if prim.layout == "contiguous" or prim.variadic else list(prim.args)
-    if prim.layout != "elements":
+    if prim.layout == "same":
         arrays = arrays[:1]
     # rules pass numbers, too
     plain = [f"({a}.__class__ is not _array or {a}.flags.c_contiguous)" for a in arrays]

@@ -10,7 +10,7 @@ how its results lie:
 * ``"same"``: as the first argument lies, which has the result's shape;
 * ``"elements"``: as the first argument that says so, for each two dimensions (TensorIterator's
   order);
-* ``"suggested"``: channels last, if the first argument lies so, else contiguous;
+* ``"suggested"``: channels last, if an argument lies so, else contiguous;
 * ``"columns"``: the matrices in the last two dimensions column by column, as LAPACK leaves them.
 """
 
@@ -71,10 +71,13 @@ def _elements(result: Any, arrays: Sequence[Any]) -> Any:
 
 def _suggested(result: Any, arrays: Sequence[Any]) -> Any:
     axes = _CHANNELS_LAST.get(result.ndim)
-    first = arrays[0]
-    last = axes is not None and first.ndim == result.ndim and not first.flags.c_contiguous
-    if last and first.transpose(axes).flags.c_contiguous:
-        return _in_order(result, axes)
+    if axes is not None:
+        for array in arrays:
+            flat = array.__class__ is not np.ndarray or array.ndim != result.ndim
+            if flat or array.flags.c_contiguous:
+                continue
+            if array.transpose(axes).flags.c_contiguous:
+                return _in_order(result, axes)
     return _contiguous(result, arrays)
 
 

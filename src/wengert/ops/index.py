@@ -350,7 +350,7 @@ def named_places(input: Any, indices: Any) -> tuple[Any, ...]:
         array = item if isinstance(item, Lifted) else np.asarray(item)
         taken = _dims_of(array)
         if dim + taken > len(shape):
-            raise _too_many(input, indices)
+            raise _too_many(input, tuple(indices))
         if array.dtype.kind == "b":
             _check_mask(array, dim, shape)
         places.append(array)

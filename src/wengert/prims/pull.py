@@ -110,6 +110,7 @@ def _back(
         return made
     for name, arg in zip(prim.args, args, strict=True):
         known[name], known[f"{name}_shape"] = arg.value, arg.shape
+        known[f"{name}_ordered"] = True
     return [
         None if rule is None else rule.call(F, g, *[known[n] for n in rule.names])
         for rule in prim.rules

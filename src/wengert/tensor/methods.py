@@ -336,7 +336,7 @@ class TensorMethods:
     real = property(_pointwise.real, doc="The real part; a real tensor itself.")
     imag = property(_pointwise.imag, doc="The imaginary part of a complex tensor.")
 
-    __setitem__ = assign.setitem
+    __setitem__: Any = assign.setitem
 
     add_ = assign.add_
     sub_ = assign.sub_
