@@ -32,8 +32,8 @@ __all__ = ["METADATA", "TABLE", "Case", "Primitive", "Rule", "case"]
 _REGISTRY: dict[str, Primitive] = {}
 TABLE: Mapping[str, Primitive] = MappingProxyType(_REGISTRY)
 """Every record by name."""
-METADATA = ("shape", "dtype", "ordered")
-"""What a rule may be told of an argument, without keeping it."""
+METADATA = ("_shape", "_dtype", "_ordered")
+"""The ends of names of what a rule may be told of an argument, without keeping it."""
 
 
 class Case:
@@ -258,7 +258,7 @@ class Primitive:
             )
         known = {"result", *self.params}
         for arg in self.args:
-            known |= {arg, *[f"{arg}_{what}" for what in METADATA]}
+            known |= {arg, *[f"{arg}{what}" for what in METADATA]}
         rules: list[Rule | None] = []
         for arg, call in zip(self.args, vjp, strict=True):
             if call is None:
@@ -279,7 +279,7 @@ class Primitive:
     def _names_needed(self) -> tuple[str, ...]:
         needed = {name for rule in self.rules if rule is not None for name in rule.names}
         order = [*self.args, "result", *self.params]
-        order += [f"{arg}_{what}" for arg in self.args for what in METADATA]
+        order += [f"{arg}{what}" for arg in self.args for what in METADATA]
         return tuple(name for name in order if name in needed)
 
     def __repr__(self) -> str:

@@ -286,7 +286,7 @@ class Node(NodeBase):
     def __dir__(self) -> list[str]:
         prim = getattr(type(self), "prim", None)
         saved = () if prim is None else prim.saved
-        shown = [f"_saved_{n}" for n in saved if n.rpartition("_")[2] not in METADATA]
+        shown = [f"_saved_{n}" for n in saved if not n.endswith(METADATA)]
         names = (n for n in super().__dir__() if not n.startswith("_saved_"))
         return [*names, *shown]
 

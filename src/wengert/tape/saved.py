@@ -243,7 +243,7 @@ def saved_attributes(prim: Primitive) -> dict[str, Any]:
     """The attributes in which nodes of `prim` show what they saved, or that they did not."""
     names = {*prim.args, *prim.params, "result", *prim.saved}
     shown: dict[str, Any] = {
-        f"_saved_{name}": Saved(name) for name in names if name.rpartition("_")[2] not in METADATA
+        f"_saved_{name}": Saved(name) for name in names if not name.endswith(METADATA)
     }
     tensors = [name for name in (*prim.args, "result") if name in prim.saved]
     return {**shown, **{f"_raw_saved_{name}": RawSaved(name) for name in tensors}}
