@@ -27,13 +27,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["METADATA", "TABLE", "Case", "Primitive", "Rule", "case"]
+__all__ = ["METADATA", "TABLE", "Case", "Primitive", "Rule", "case", "described"]
 
 _REGISTRY: dict[str, Primitive] = {}
 TABLE: Mapping[str, Primitive] = MappingProxyType(_REGISTRY)
 """Every record by name."""
 METADATA = ("_shape", "_dtype", "_ordered")
 """The ends of names of what a rule may be told of an argument, without keeping it."""
+
+
+def described(name: str) -> tuple[str, str]:
+    """The argument of which `name` is metadata, and the attribute of arrays that says it."""
+    arg, what = name.rsplit("_", 1)
+    return arg, "flags.c_contiguous" if what == "ordered" else what
 
 
 class Case:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wengert.prims.record import Primitive
+from wengert.prims.record import Primitive, described
 from wengert.prims.table import TABLE
 from wengert.tape.rules import is_diagonal
 
@@ -372,9 +372,8 @@ class Steps:
             elif name in prim.params:
                 yield f"{node}.p_{name} = {name}"
             elif name not in prim.args:
-                arg, what = name.rsplit("_", 1)
-                what = "flags.c_contiguous" if what == "ordered" else what
-                yield f"{node}.{name} = a{prim.args.index(arg)}.{what}"
+                arg, attribute = described(name)
+                yield f"{node}.{name} = a{prim.args.index(arg)}.{attribute}"
         if prim.broadcasts:
             shapes = ", ".join(f"{a}.shape" for a in self.arrays)
             yield f"{node}.shapes = None if {self.alike()} else ({shapes},)"
