@@ -267,6 +267,8 @@ class Compiled:
                 # what a backward pass gains would have to be counted
                 entry.trial = None
             self.entries.insert(0, (key, entry))
+        elif entry.environment.narrow(captured.environment):
+            entry.match_anew()
         if self._writes:
             entry.lay_out(captured)
         entry.strides.update(captured.strides)

@@ -244,12 +244,18 @@ def _differentiated(
 
 def _settle(trace: Trace, environment: Environment, inputs: list[Sym]) -> None:
     """Make conditions of what NumPy may have read; end the trace where that cannot be."""
-    for array, symbol in zip(environment.arrays, inputs[len(environment.tensors) :], strict=True):
-        if symbol.storage.writes:
-            trace.give_up("it writes to an array of NumPy")
-        written = [s for s in inputs[: len(environment.tensors)] if s.storage.writes]
-        if any(np.may_share_memory(array, s.array) for s in written):
-            trace.give_up("it writes to a tensor that shares its memory with an array of NumPy")
+    count = len(environment.tensors)
+    if any(symbol.storage.writes for symbol in inputs[count:]):
+        trace.give_up("it writes to an array of NumPy")
     why = environment.settle(trace.taken)
     if why is not None:
         trace.give_up(why)
+    for place in environment.compared:
+        # what NumPy writes there, a program does not see
+        array = environment.arrays[place]
+        others = [symbol.array for i, symbol in enumerate(inputs) if i != count + place]
+        if id(array) in trace.seen or any(np.may_share_memory(array, o) for o in others):
+            trace.give_up(
+                "a tensor shares its memory with an array that NumPy may read or write "
+                f"({array.dtype}{list(array.shape)})"
+            )

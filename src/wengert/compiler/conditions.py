@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.objects import VALUES
+from wengert.compiler.objects import VALUES, content_of
 from wengert.tape.base import LEAF
 
 __all__ = ["Conditions", "Matcher"]
@@ -24,6 +24,8 @@ class Conditions:
     ----------
     met, arrays
         The tensors and arrays that are found, each once.
+    compared
+        The places of the arrays that are known by their content, with that.
     refusal
         Why nothing can be promised, or None.
     kept
@@ -32,6 +34,7 @@ class Conditions:
 
     met: list[Any]
     arrays: list[Any]
+    compared: dict[int, Any]
 
     def __init__(self) -> None:
         self.refusal: str | None = None
@@ -88,6 +91,9 @@ class Conditions:
                 # one tensor in two places is another program than two of them
                 ids = ", ".join(f"id({letter}{i})" for i in range(count))
                 lines.append(f"if len({{{ids}}}) != {count}: return None")
+        content = self._tool(content_of)
+        for i, known in self.compared.items():
+            lines.append(f"if {content}(n{i}) != {self._tool(known)}: return None")
         return lines
 
     def scope(self) -> dict[str, Any]:

@@ -278,6 +278,10 @@ class Entry:
             self._match = self.environment.matcher()
         return self._match
 
+    def match_anew(self) -> None:
+        """Let there be other conditions than before."""
+        self._match = None
+
     @property
     def by_blocks(self) -> bool:
         """Whether the traces are a graph."""

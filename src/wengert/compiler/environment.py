@@ -70,6 +70,8 @@ class Environment(Conditions):
         What holds the arrays of these: the same, where they belong to no transform.
     arrays
         The arrays that were met, each once; None in their places once it is closed.
+    compared
+        The places of the arrays that are known by their content, with that.
     shapes
         What they are, for people to read.
     places
@@ -94,6 +96,7 @@ class Environment(Conditions):
         self.met: list[Any] = []
         self.tensors = self.met
         self.arrays: list[Any] = []
+        self.compared: dict[int, Any] = {}
         self.walked: list[Any] = []
         self.looked_up: list[tuple[Any, str]] = []
         self._names: dict[int, str] = {}
@@ -158,10 +161,14 @@ class Environment(Conditions):
                     f"NumPy may read arrays of more than the {MOST_BYTES} bytes that are compared "
                     f"in each call ({array.dtype}{list(array.shape)}); make a tensor of it outside"
                 )
-            self._line(
-                f"if {self._tool(content_of)}(n{i}) != {self._tool(self._contents[i])}: return None"
-            )
+            self.compared[i] = self._contents[i]
         return None
+
+    def narrow(self, other: Environment) -> bool:
+        """Add the arrays that are compared in a later trace; False if there are none."""
+        more = {i: content for i, content in other.compared.items() if i not in self.compared}
+        self.compared |= more
+        return bool(more)
 
     def surroundings(self) -> Surroundings:
         """What is reached, to see while the function runs whether it is as it was."""

@@ -83,6 +83,10 @@ class Surroundings:
     def __contains__(self, thing: Any) -> bool:
         return id(thing) in self._known
 
+    def is_written(self, array: Any) -> bool:
+        """Whether an array that is known holds something else than when the trace began."""
+        return any(a is array and content_of(a) != before for a, before in self._arrays)
+
     def are_still(self) -> bool:
         """Whether everything is as it was."""
         try:

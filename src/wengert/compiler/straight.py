@@ -24,6 +24,8 @@ __all__ = ["Places"]
 _QUIET = frozenset({"CACHE", "NOP", "PRECALL", "KW_NAMES", "RESUME", "EXTENDED_ARG"})
 _PUSH = frozenset({"LOAD_CONST", "LOAD_SMALL_INT", "PUSH_NULL"})
 _LOADS = ("LOAD_FAST", "LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME")
+_KNOWN = frozenset({"shape", "ndim", "dtype", "size", "itemsize", "nbytes"})
+"""Attributes of an array that are conditions in any case."""
 _TAKEN = {"BINARY_OP": 2, "BINARY_SUBSCR": 2, "COMPARE_OP": 2}
 """How many values an instruction takes off the stack that leaves one."""
 
@@ -100,7 +102,11 @@ def _is_straight(code: CodeType, name: str, ours: set[int]) -> bool:
     found, offsets, loops = _instructions(code)
     taken = {_called(found, bisect_right(offsets, offset) - 1) for offset in ours}
     for place, above in _loaded(found, name):
-        end = None if above is None else _consumer(found, place + 1, above)
+        if above is None:
+            return False
+        end = _consumer(found, place + 1, above)
+        if end is not None and found[end].opname == "LOAD_ATTR" and found[end].argval in _KNOWN:
+            continue
         if end is None or end not in taken:
             return False
         if any(start <= offsets[end] <= stop for start, stop in loops):

@@ -64,6 +64,8 @@ class Trace:
         What the function reaches besides its local variables.
     reached
         The environment's tensors.
+    seen
+        The identities of arrays whose memory tensors show.
     taken
         Where operations took arrays that each run gives: the identity of the array, the code that
         called the operation, and the place in it.
@@ -94,6 +96,7 @@ class Trace:
         self.given: list[Sym] = []
         self.surroundings = Surroundings()
         self.reached: Sequence[Any] = ()
+        self.seen: set[int] = set()
         self.taken: list[tuple[int, CodeType, int]] = []
         self.looked: set[Storage] = set()
         self.shared: list[Shared] = []
@@ -164,8 +167,19 @@ class Trace:
             self.foreign.append(made.array)
         return made
 
+    def shown(self, array: Any) -> Any:
+        """What a tensor holds that shows the memory of an array."""
+        known = self.known.get(id(array))
+        if known is None or known.array is not array:
+            return array
+        self._take(array)
+        self.seen.add(id(array))
+        return known
+
     def _take(self, array: Any) -> None:
         """Note where the user's program gave an array of NumPy to an operation of ours."""
+        if self.surroundings.is_written(array):
+            self.give_up("it writes to an array of NumPy")
         frame: Any = sys._getframe(2)
         while frame is not None and frame.f_code.co_filename in OURS:
             frame = frame.f_back

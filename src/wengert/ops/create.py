@@ -274,7 +274,11 @@ def from_numpy(ndarray: Any) -> Any:
             UserWarning,
             stacklevel=2,
         )
-    return made_in_inference(new_tensor(np.asarray(ndarray)))
+    array = np.asarray(ndarray)
+    mode = current_mode()
+    if mode is not None and mode.tracing is not None:
+        array = mode.tracing.shown(array)
+    return made_in_inference(new_tensor(array))
 
 
 def scalar_tensor(
