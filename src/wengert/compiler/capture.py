@@ -15,6 +15,7 @@ from wengert.compiler.environment import Environment
 from wengert.compiler.exit import Exit, Leaf
 from wengert.compiler.graph import comes_back, derived
 from wengert.compiler.ir import Value
+from wengert.compiler.leftovers import replace
 from wengert.compiler.memory import layout_of
 from wengert.compiler.node import Backward
 from wengert.compiler.outcome import effects_of, leaves_of, writes_to
@@ -120,6 +121,7 @@ def capture(
                 trace.give_up("an operation in place changes the history of an argument")
         except BaseException:
             trace.unmask()
+            release(trace)
             raise
         finally:
             MODE.set(before)
@@ -148,7 +150,17 @@ def capture(
         else:
             captured.exit = None
             trace.unmask()
+    result = None
+    release(trace)
     return captured
+
+
+def release(trace: Trace) -> None:
+    """Leave nothing of a trace that has ended in users' objects."""
+    pairs = [(left, left.number) for known in trace.scalars if (left := known()) is not None]
+    trace.scalars.clear()
+    if pairs:
+        replace(pairs)
 
 
 def _is_shown(place: int, count: int, made: Sequence[Leaf]) -> bool:

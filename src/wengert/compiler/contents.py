@@ -21,6 +21,7 @@ from wengert.compiler.reading import (
 
 __all__ = [
     "MOST_BYTES",
+    "bits",
     "called_by",
     "content_of",
     "legacy_stream",
@@ -166,6 +167,11 @@ def _is_flat(kind: Any) -> bool:
 
 
 # -- NumPy -----------------------------------------------------------------------------------------
+
+
+def bits(number: Any) -> bytes:
+    """A number of NumPy as it is in memory: 0 is not -0, and NaN is NaN."""
+    return bytes(number.tobytes())
 
 
 def content_of(thing: Any) -> Any:

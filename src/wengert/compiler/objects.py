@@ -126,6 +126,8 @@ def _rule(thing: Any, kind: type) -> Reader:
         return _class
     if issubclass(kind, ctypes._SimpleCData | ctypes.Array | ctypes.Structure | ctypes.Union):
         return contents.read_c_object
+    if issubclass(kind, np.inexact):
+        return _BITS
     if issubclass(kind, np.dtype | np.generic):
         return by_value
     if kind.__module__.startswith("wengert.compiler.") and thing in COMPILED:
@@ -263,8 +265,10 @@ VALUES: frozenset[type] = frozenset(
     }
 )
 """What is known by being equal."""
+_BITS = known_by(contents.bits)
 _READERS: dict[type, Reader] = {
     **dict.fromkeys(VALUES, by_value),
+    complex: known_by(repr),
     type(np.sum): by_identity,
     **dict.fromkeys((tuple, list), contents.read_sequence),
     **dict.fromkeys((dict, collections.OrderedDict), contents.read_mapping),

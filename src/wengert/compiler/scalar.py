@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numbers
 import operator
+import weakref
 from typing import Any
 
-__all__ = ["Scalar"]
+import numpy as np
+
+__all__ = ["Scalar", "ended"]
 
 _NAMES = {"div": "truediv"}
 
@@ -28,12 +31,13 @@ class Scalar:
         What it is in this run.
     """
 
-    __slots__ = ("number", "symbol", "trace")
+    __slots__ = ("__weakref__", "number", "symbol", "trace")
 
     def __init__(self, trace: Any, symbol: Any) -> None:
         self.trace = trace
         self.symbol = symbol
         self.number = symbol.array.item()
+        trace.scalars.append(weakref.ref(self))
 
     @property  # type: ignore[misc]  # what isinstance asks for
     def __class__(self) -> type:
@@ -73,6 +77,9 @@ class Scalar:
 
     def __reduce__(self) -> Any:
         return type(self.number), (self.exact(),)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.asarray(self.exact(), dtype)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
         # where the trace has ended, or never saw the array: a number like others
@@ -215,4 +222,45 @@ class Scalar:
 
 def _exact(value: Any) -> Any:
     """A number itself, which the rest of the trace depends on."""
-    return value.exact() if type(value) is Scalar else value
+    return value.exact() if issubclass(type(value), Scalar) else value
+
+
+class _Ended(Scalar):
+    """A number of a trace that has ended: one like others."""
+
+    __slots__ = ()
+
+    def exact(self) -> Any:
+        """The number."""
+        return self.number
+
+    def __float__(self) -> float:
+        return float(self.number)
+
+    def __bool__(self) -> bool:
+        return bool(self.number)
+
+    def _with(self, name: str, other: Any, swapped: bool) -> Any:
+        other = _exact(other)
+        left, right = (other, self.number) if swapped else (self.number, other)
+        return getattr(operator, _NAMES.get(name, name))(left, right)
+
+    def _compared(self, name: str, other: Any) -> Any:
+        return getattr(operator, name)(self.number, _exact(other))
+
+    def __neg__(self) -> Any:
+        return -self.number
+
+    def __abs__(self) -> Any:
+        return abs(self.number)
+
+    __hash__ = Scalar.__hash__
+
+
+def ended(scalar: Scalar) -> None:
+    """Let a scalar be a number like others, and know nothing of its trace."""
+    scalar.trace = scalar.symbol = None
+    _CLASS.__set__(scalar, _Ended)
+
+
+_CLASS: Any = object.__dict__["__class__"]

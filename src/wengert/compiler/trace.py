@@ -19,6 +19,7 @@ import numpy as np
 
 from wengert.compiler.decisions import Draw, Guard, Reason, outcome_of
 from wengert.compiler.ir import Number, Step, Value
+from wengert.compiler.leftovers import replace
 from wengert.compiler.memory import Shared, shared_of
 from wengert.compiler.objects import slots_of
 from wengert.compiler.operations import BY_SHAPE, S, run
@@ -64,6 +65,8 @@ class Trace:
         What the function reaches besides its local variables.
     reached
         The environment's tensors.
+    scalars
+        Weak references to the numbers that were read off values.
     seen
         The identities of arrays whose memory tensors show.
     taken
@@ -97,6 +100,7 @@ class Trace:
         self.surroundings = Surroundings()
         self.reached: Sequence[Any] = ()
         self.seen: set[int] = set()
+        self.scalars: list[Any] = []
         self.taken: list[tuple[int, CodeType, int]] = []
         self.looked: set[Storage] = set()
         self.shared: list[Shared] = []
@@ -428,6 +432,11 @@ class Trace:
                     saved = getattr(holder, slot, None)
                     if saved.__class__ is Sym and saved.trace is self:
                         setattr(holder, slot, saved.array)
+        self.given, self.returned = [], {}
+        self.known.clear()
+        left = [(s, s.array) for s in gc.get_objects() if type(s) is Sym and s.trace is self]
+        if left:
+            replace(left)
 
     def write(self, target: Sym, result: Any) -> None:
         """Put `result` into the memory of `target`."""

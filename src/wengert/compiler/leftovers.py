@@ -1,0 +1,126 @@
+"""Layer 8 · compiler: what a trace put into users' objects is replaced by what it stands for.
+
+While a function is traced, ``tensor.item()`` gives a `Scalar`, which the function may keep: in a
+list, a tuple, an attribute, a variable of a closure, a generator. When the trace has ended, each
+that is still there is replaced, wherever it is, by its number; and where there is no trace in the
+end, symbols by their arrays. Who holds them the collector of garbage says; what cannot be changed
+(a tuple, a frozenset) is made anew and replaced in turn. Arrays of objects are unknown to the
+collector: there a scalar stays, and is a number like others from then on.
+"""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import functools
+import gc
+import sys
+import types
+from collections.abc import Iterable
+from typing import Any
+
+from wengert.compiler.objects import slots_of
+from wengert.compiler.scalar import Scalar, ended
+
+__all__ = ["replace"]
+
+_ROUNDS = 5
+"""How deep tuples in tuples are made anew."""
+
+
+def replace(pairs: Iterable[tuple[Any, Any]]) -> None:
+    """Put real numbers and arrays in the places of what a trace has left: pairs of both."""
+    real: dict[int, tuple[Any, Any]] = {id(pair[0]): pair for pair in pairs}
+    todo: list[Any] = [left for left, _ in real.values()]
+    for left in todo:
+        if issubclass(type(left), Scalar):
+            ended(left)
+    del left
+    for _ in range(_ROUNDS):
+        if not todo:
+            return
+        own = {id(todo), id(pairs), id(sys._getframe()), *(id(pair) for pair in real.values())}
+        anew: list[Any] = []
+        for holder in gc.get_referrers(*todo):
+            if id(holder) in own or holder is real:
+                continue
+            made = _replaced(holder, real)
+            if made is not holder:
+                anew.append(holder)
+                real[id(holder)] = holder, made
+        todo = anew
+
+
+def _replaced(holder: Any, real: dict[int, tuple[Any, Any]]) -> Any:
+    """Change what `holder` holds; gives another object where it cannot be changed."""
+
+    def of(thing: Any) -> Any:
+        found = real.get(id(thing))
+        return thing if found is None else found[1]
+
+    if isinstance(holder, tuple):
+        made = tuple.__new__(type(holder), map(of, tuple.__iter__(holder)))
+        if type(holder) is not tuple and getattr(holder, "__dict__", None):
+            vars(made).update(vars(holder))
+        return made
+    if isinstance(holder, frozenset):
+        return frozenset.__new__(type(holder), map(of, frozenset.__iter__(holder)))
+    if isinstance(holder, list):
+        list.__setitem__(holder, slice(None), [of(part) for part in list.__iter__(holder)])
+    elif isinstance(holder, dict):
+        _replace_items(holder, of)
+    elif isinstance(holder, set):
+        kept = [of(part) for part in set.__iter__(holder)]
+        set.clear(holder)
+        set.update(holder, kept)
+    elif isinstance(holder, collections.deque):
+        for i, part in enumerate(list(collections.deque.__iter__(holder))):
+            collections.deque.__setitem__(holder, i, of(part))
+    elif isinstance(holder, types.CellType):
+        holder.cell_contents = of(holder.cell_contents)
+    elif isinstance(holder, types.FrameType):
+        _replace_locals(holder, of)
+    elif isinstance(holder, types.GeneratorType):
+        if holder.gi_frame is not None:
+            _replace_locals(holder.gi_frame, of)
+    elif isinstance(holder, types.FunctionType):
+        holder.__defaults__ = of(holder.__defaults__)
+    elif isinstance(holder, functools.partial):
+        held = of(holder.func), of(holder.args), holder.keywords, holder.__dict__
+        holder.__setstate__(held)
+    elif not isinstance(holder, type | types.ModuleType):
+        _replace_attributes(holder, of)
+    return holder
+
+
+def _replace_items(holder: dict[Any, Any], of: Any) -> None:
+    kind: Any = collections.OrderedDict if isinstance(holder, collections.OrderedDict) else dict
+    items = list(kind.items(holder))
+    if all(of(key) is key for key, _ in items):
+        for key, part in items:
+            if of(part) is not part:
+                kind.__setitem__(holder, key, of(part))
+        return
+    kind.clear(holder)
+    for key, part in items:
+        kind.__setitem__(holder, of(key), of(part))
+
+
+def _replace_attributes(holder: Any, of: Any) -> None:
+    held = getattr(holder, "__dict__", None)
+    if isinstance(held, dict):
+        _replace_items(held, of)
+    for name in slots_of(type(holder)):
+        part = getattr(holder, name, None)
+        if of(part) is not part:
+            setattr(holder, name, of(part))
+
+
+def _replace_locals(frame: types.FrameType, of: Any) -> None:
+    """Change variables of a function that waits, or that has raised."""
+    held = frame.f_locals
+    for name, part in list(held.items()):
+        if of(part) is not part:
+            held[name] = of(part)
+    if sys.version_info < (3, 13):
+        ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))

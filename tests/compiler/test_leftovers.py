@@ -1,0 +1,156 @@
+"""Nothing of a trace stays in what a function keeps, wherever it keeps it."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import gc
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.compiler.scalar import Scalar
+from wengert.compiler.sym import Sym
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*is not compiled")
+BACKENDS = ["numpy", "llvm"]
+
+
+def left() -> list[Any]:
+    """What of traces is alive."""
+    gc.collect()
+    # by type: they say that they are numbers
+    return [thing for thing in gc.get_objects() if issubclass(type(thing), Scalar | Sym)]
+
+
+class Slots:
+    __slots__ = ("a",)
+
+
+class Keeps(wg.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.number = x.sum().item()
+        ctx.tensor = x * 2
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g * ctx.number
+
+
+class Point(collections.namedtuple("Point", "a b")):
+    pass
+
+
+def in_cell(kept: list[Any], v: Any, t: Any) -> None:
+    kept.append(lambda: v)
+
+
+def in_generator(kept: list[Any], v: Any, t: Any) -> None:
+    def values() -> Any:
+        w = v * 2
+        while True:
+            yield w
+
+    kept.append(values())
+    next(kept[-1])
+
+
+def in_default(kept: list[Any], v: Any, t: Any) -> None:
+    def values(w: Any = v) -> Any:
+        return w
+
+    kept.append(values)
+
+
+def in_slot(kept: list[Any], v: Any, t: Any) -> None:
+    made = Slots()
+    made.a = (v, t)
+    kept.append(made)
+
+
+HOLDERS: dict[str, Callable[[list[Any], Any, Any], Any]] = {
+    "list": lambda kept, v, t: kept.append(v),
+    "tuple": lambda kept, v, t: kept.append((v, (v, [v]))),
+    "named tuple": lambda kept, v, t: kept.append(Point(v, (v,))),
+    "dict": lambda kept, v, t: kept.append({v: v}),
+    "ordered dict": lambda kept, v, t: kept.append(collections.OrderedDict([(1, 2), (v, v)])),
+    "set": lambda kept, v, t: kept.append({v, 1.5}),
+    "frozenset": lambda kept, v, t: kept.append(frozenset({v, (v,)})),
+    "deque": lambda kept, v, t: kept.append(collections.deque([v, v], 5)),
+    "namespace": lambda kept, v, t: kept.append(types.SimpleNamespace(v=v, t=t)),
+    "slot": in_slot,
+    "cell": in_cell,
+    "default": in_default,
+    "generator": in_generator,
+    "partial": lambda kept, v, t: kept.append(functools.partial(max, v, w=v)),
+    "array of objects": lambda kept, v, t: kept.append(np.array([v, None], object)),
+    "array": lambda kept, v, t: kept.append(np.array([v, 1.0])),
+    "tensor": lambda kept, v, t: kept.append([t, {"a": t}]),
+    "context": lambda kept, v, t: kept.append(Keeps.apply(t)),
+}
+
+
+def shown(kept: Any) -> Any:
+    """What is in a holder, with the types of numbers as they are."""
+    kind = type(kept)
+    if isinstance(kept, list | tuple | set | frozenset | collections.deque):
+        return kind, [shown(part) for part in kept]
+    if isinstance(kept, dict):
+        return kind, [(shown(key), shown(part)) for key, part in kept.items()]
+    if isinstance(kept, types.SimpleNamespace):
+        return shown(vars(kept))
+    if isinstance(kept, functools.partial):
+        return shown((kept.args, kept.keywords))
+    if isinstance(kept, types.FunctionType):
+        return shown(kept())
+    if isinstance(kept, types.GeneratorType):
+        return shown(next(kept))
+    if isinstance(kept, Slots):
+        return shown(kept.a)
+    if isinstance(kept, np.ndarray):
+        return kind, kept.dtype, kept.tolist()
+    return kind, kept.tolist() if isinstance(kept, wg.Tensor) else kept
+
+
+@pytest.mark.parametrize("backend", [None, *BACKENDS])
+@pytest.mark.parametrize("fails", [False, True], ids=["returns", "raises"])
+@pytest.mark.parametrize("name", HOLDERS)
+def test_what_a_function_keeps_is_real(name: str, fails: bool, backend: str | None) -> None:
+    stories = []
+    before = len(left())
+    for way in (None, backend):
+        kept: list[Any] = []
+
+        def f(x: Any, kept: list[Any] = kept) -> Any:
+            HOLDERS[name](kept, x.sum().item(), x * 2)
+            if fails:
+                raise KeyError("x")
+            return x + 1
+
+        used = f if way is None else wg.compile(f, backend=way)
+        for k in range(5):
+            x = wg.tensor([1.0 + k, 2.0], dtype=wg.float64, requires_grad=True)
+            try:
+                used(x)
+            except KeyError:
+                assert fails
+        stories.append(shown(kept))
+    assert stories[0] == stories[1]
+    assert len(left()) == before
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_shapes_and_numbers_are_returned_as_they_are(backend: str) -> None:
+    def f(x: Any) -> Any:
+        total = x.sum().item()
+        return x.shape, total, {"a": x.size(), "b": [total, (total,)]}, x[x > 0].shape
+
+    compiled = wg.compile(f, backend=backend)
+    for x in (wg.tensor([1.0, -2.0]), wg.tensor([3.0, 4.0]), wg.tensor([5.0, -4.0])):
+        assert shown(list(compiled(x))) == shown(list(f(x)))
