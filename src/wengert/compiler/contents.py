@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import decimal
+import sys
 import types
 from typing import Any
 
@@ -235,13 +236,25 @@ def read_function(thing: Any) -> Reading:
             raise Unknown("a variable of an enclosing function has no value yet") from None
     same = [Part("{0}.__code__", thing.__code__)]
     trusted = is_trusted(thing)
+    if trusted and _stands_in_library(thing):
+        return by_identity(thing)
     if not trusted:
         same += [Part("{0}.__defaults__", thing.__defaults__)]
-        same += [Part("{0}.__kwdefaults__", thing.__kwdefaults__)]
+        if thing.__code__.co_kwonlyargcount:
+            same += [Part("{0}.__kwdefaults__", thing.__kwdefaults__)]
         parts.append(Part("{0}.__dict__", thing.__dict__))
     elif thing.__dict__:
         parts.append(Part("{0}.__dict__", thing.__dict__))
     return Reading("identity", parts, (), () if trusted and not parts else same)
+
+
+def _stands_in_library(function: Any) -> bool:
+    """Whether a function was made when its module was, and holds nothing of a user's."""
+    space = function.__globals__
+    return (
+        space.get(function.__name__) is function
+        or getattr(sys.modules.get(function.__module__), function.__name__, None) is function
+    )
 
 
 def read_builtin(thing: Any) -> Reading:

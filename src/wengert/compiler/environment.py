@@ -19,24 +19,18 @@ to an operation of ours (`wengert.compiler.straight`): then it is an input like 
 
 from __future__ import annotations
 
-import builtins
+import collections
 import math
-import sys
 import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from wengert.compiler.conditions import Conditions, Matcher
-from wengert.compiler.libraries import (
-    is_constant,
-    is_library_module,
-    is_pure,
-    is_trusted,
-)
-from wengert.compiler.names import Names, names_of
+from wengert.compiler.conditions import Matcher
 from wengert.compiler.objects import MOST_BYTES, Part, Unknown, content_of, read
+from wengert.compiler.reach import DYNAMIC, Reach
+from wengert.compiler.reading import Reading
 from wengert.compiler.state import Surroundings
 from wengert.compiler.straight import Places
 from wengert.tape.base import LEAF, TensorBase
@@ -45,16 +39,12 @@ __all__ = ["Environment", "Matcher"]
 
 _MOST = 5000
 """How many objects an environment may hold."""
-_ANY = frozenset(
-    {"getattr", "vars", "__dict__", "attrgetter", "dir", "getmembers", "__getattribute__"}
-)
-"""Names by which attributes are found whose names do not stand in the code."""
+_ASKING = DYNAMIC | {"hasattr", "AttributeError", "Exception", "BaseException"}
+"""Names by which code may find out which attributes there are."""
+_CONTAINERS = frozenset({dict, list, tuple, set, frozenset, collections.OrderedDict})
 
 
-_OUTSIDE = "which draws or reads from outside"
-
-
-class Environment(Conditions):
+class Environment(Reach):
     """What a call of a function can reach.
 
     Parameters
@@ -80,8 +70,6 @@ class Environment(Conditions):
         Why nothing can be promised, or None.
     walked
         The objects that have parts.
-    looked_up
-        Where names were looked up: namespaces with the names.
     """
 
     def __init__(
@@ -98,12 +86,8 @@ class Environment(Conditions):
         self.arrays: list[Any] = []
         self.compared: dict[int, Any] = {}
         self.walked: list[Any] = []
-        self.looked_up: list[tuple[Any, str]] = []
-        self._names: dict[int, str] = {}
         self._places = Places(function, args, kwargs)
-        self._attributes: set[str] = set()
-        self._modules: dict[int, tuple[types.ModuleType, str]] = {}
-        self._visited: set[int] = set()
+        self._called: Any = None
         named = f"list(kwargs) != {list(kwargs)!r}" if kwargs else "kwargs"
         self._line(f"if len(args) != {len(args)} or {named}: return None")
         try:
@@ -111,8 +95,10 @@ class Environment(Conditions):
                 self._value(value, f"args[{i}]")
             for name, value in kwargs.items():
                 self._value(value, f"kwargs[{name!r}]")
+            self._called = function if isinstance(function, types.FunctionType) else None
             self._value(function, self._constant(function))
             self._escaped()
+            self._bare()
         except RecursionError:
             self._refuse("it reaches objects too deep to be looked at in each call")
         except Unknown as unknown:
@@ -187,24 +173,33 @@ class Environment(Conditions):
             return
         if isinstance(value, np.ndarray) and self._array(value, path):
             return
-        if kind is dict and not value:
-            name = self._local(path)
-            self._line(f"if {name} or {name}.__class__ is not dict: return None")
-            self.walked.append(value)
+        if value is None or kind is bool:
+            self._line(f"if {path} is not {value}: return None")
             return
         reading = read(value)
         if reading.by == "value":
             name = self._local(path)
-            self._require(f"{name}.__class__ is {self._constant(kind)}")
-            self._require(f"{name} == {self._constant(value)}")
+            known, cls = self._constant(value), self._constant(kind)
+            self._line(f"if {name}.__class__ is not {cls} or {name} != {known}: return None")
             if kind is str:
                 self._attributes.add(value)
+            return
+        if kind in _CONTAINERS and not value and not fresh:
+            own = path.endswith(".__dict__")
+            name = path if own else self._local(path)
+            other = "" if own else f" or {name}.__class__ is not {self._constant(kind)}"
+            self._line(f"if {name}{other}: return None")
+            self.walked.append(value)
             return
         if not fresh:
             seen = self._names.get(id(value))
             if seen is not None:
                 if seen != path:
                     self._require(f"{path} is {seen}")
+                if value is self._called:
+                    # it is an object as well
+                    self._called = None
+                    self._read(value, reading, seen)
                 return
             if len(self._names) > _MOST:
                 self._refuse("it reaches more objects than can be looked at in each call")
@@ -213,9 +208,12 @@ class Environment(Conditions):
             name = path if path in self._scope else self._constant(value)
             if name != path:
                 self._require(f"{path} is {name}")
+        elif fresh:
+            name = self._local(path)
         else:
             name = self._local(path)
-            self._require(f"{name}.__class__ is {self._constant(kind)}")
+            if not path.endswith(".__dict__"):
+                self._line(f"if {name}.__class__ is not {self._constant(kind)}: return None")
         if fresh:
             self._alive(value)
         else:
@@ -228,10 +226,21 @@ class Environment(Conditions):
 
     def _read(self, value: Any, reading: Any, name: str) -> None:
         """The conditions on the facts and parts of an object."""
+        if value is self._called:
+            # what it is called with is known
+            reading = Reading(
+                "identity",
+                [p for p in reading.parts if p.path != "{0}.__dict__" or p.value],
+                (),
+                reading.same[:1],
+            )
         for part in reading.same:
-            self._require(f"{self._path(part, name)} is {self._constant(part.value)}")
+            self._line(
+                f"if {self._path(part, name)} is not {self._constant(part.value)}: return None"
+            )
         for part in reading.facts:
-            self._require(f"{self._path(part, name)} == {self._constant(part.value)}")
+            known = repr(part.value) if part.value.__class__ is int else self._constant(part.value)
+            self._line(f"if {self._path(part, name)} != {known}: return None")
         if reading.parts or reading.facts:
             self.walked.append(value)
         for part in reading.parts:
@@ -263,137 +272,6 @@ class Environment(Conditions):
         else:
             self._require(f"{name}.__class__ is float and {name} == {self._constant(value)}")
 
-    # -- functions and modules ---------------------------------------------------------------------
-
-    def _function(self, function: types.FunctionType) -> None:
-        """The conditions on the names that a function looks up."""
-        if is_trusted(function):
-            if not is_pure(function.__globals__["__name__"], function.__name__):
-                raise Unknown(f"it uses {function.__module__}.{function.__name__}")
-            return
-        if id(function) in self._visited:
-            return
-        self._visited.add(id(function))
-        self.kept.append(function)
-        names = names_of(function.__code__)
-        self._attributes |= names.attributes
-        space, built_in = function.__globals__, vars(builtins)
-        where: str | None = None
-        absent = []
-        for key in sorted(names.written | names.read.keys()):
-            if key not in space:
-                absent.append(key)
-                if key in names.read and key in built_in:
-                    self._built_in(key, built_in[key])
-                continue
-            if where is None:
-                where = self._tool(space)
-            self.looked_up.append((space, key))
-            self._reached(space[key], f"{where}[{key!r}]", names.read.get(key, {()}))
-        if absent:
-            keys = self._tool(space.keys())
-            self._require(f"{keys}.isdisjoint({tuple(absent)!r})")
-        for key in sorted(names.imported):
-            self._imported(key, names)
-
-    def _built_in(self, key: str, value: Any) -> None:
-        """Raise unless a built-in function is one that only computes."""
-        if not is_pure("builtins", key):
-            raise Unknown(f"it calls {key}()")
-        if getattr(value, "__module__", "builtins") != "builtins":
-            raise Unknown(f"it calls {key}(), which is not Python's")
-
-    def _imported(self, key: str, names: Names) -> None:
-        """The conditions on a module that a function imports while it runs."""
-        module = sys.modules.get(key)
-        if module is None:
-            raise Unknown(f"it imports {key}, which has not been imported before")
-        chains = {(name,) for name in names.attributes}
-        self._module(module, self._constant(module), chains)
-
-    def _reached(self, value: Any, path: str, chains: Iterable[tuple[str, ...]]) -> None:
-        """A value of which the function uses what `chains` of attributes lead to."""
-        if isinstance(value, types.ModuleType):
-            name = self._names.get(id(value))
-            if name is None:
-                name = self._names[id(value)] = self._constant(value)
-            self._require(f"{path} is {name}")
-            self._module(value, name, chains)
-        else:
-            self._value(value, path)
-
-    def _module(
-        self, module: types.ModuleType, name: str, chains: Iterable[tuple[str, ...]]
-    ) -> None:
-        chains = set(chains)
-        if () in chains:
-            self._modules.setdefault(id(module), (module, name))
-        library = is_library_module(module)
-        space = vars(module)
-        for first in sorted({chain[0] for chain in chains if chain}):
-            if library and first not in space:
-                # some are loaded when they are first asked for
-                getattr(module, first, None)
-            if first not in space:
-                if not library:
-                    self._require(f"{first!r} not in {self._tool(space)}")
-                continue
-            value = space[first]
-            rest = {chain[1:] for chain in chains if chain and chain[0] == first}
-            if library:
-                self._of_library(module, first, value, rest)
-                continue
-            self.looked_up.append((space, first))
-            self._reached(value, f"{self._tool(space)}[{first!r}]", rest)
-
-    def _of_library(
-        self, module: types.ModuleType, name: str, value: Any, chains: set[tuple[str, ...]]
-    ) -> None:
-        """What a function uses of a library, which is there in each call."""
-        if isinstance(value, types.ModuleType):
-            if chains - {()} or is_pure(value.__name__, ""):
-                self._module(value, self._constant(value), chains)
-                return
-            raise Unknown(f"it uses the module {value.__name__}, {_OUTSIDE}")
-        if is_constant(name, value):
-            return
-        if callable(value) and not is_pure(module.__name__, ""):
-            raise Unknown(f"it uses the module {module.__name__}, {_OUTSIDE}")
-        if callable(value) and not is_pure(module.__name__, name):
-            raise Unknown(f"it uses {module.__name__}.{name}")
-        self.looked_up.append((vars(module), name))
-        fixed = isinstance(value, type | types.BuiltinFunctionType | np.ufunc)
-        if fixed and not read(value).facts:
-            return
-        if isinstance(value, types.FunctionType) and is_trusted(value) and not value.__closure__:
-            self._function(value)
-            return
-        self._value(value, f"{self._tool(vars(module))}[{name!r}]")
-
-    def _escaped(self) -> None:
-        """The conditions on modules that are used as objects: all attributes that are named."""
-        done: set[tuple[int, str]] = set()
-        while True:
-            names = set(self._attributes)
-            found = [
-                (module, name, key)
-                for module, name in list(self._modules.values())
-                for key in sorted(
-                    vars(module) if names & _ANY and not is_library_module(module) else names
-                )
-                if key in vars(module) and (id(module), key) not in done
-            ]
-            if not found:
-                return
-            for module, name, key in found:
-                done.add((id(module), key))
-                self._module(module, name, {(key,)})
-                value = vars(module)[key]
-                if isinstance(value, types.ModuleType):
-                    self._modules.setdefault(
-                        id(value), (value, self._names.get(id(value)) or self._constant(value))
-                    )
-
     # -- tensors -----------------------------------------------------------------------------------
     def _tensor(self, tensor: Any, path: str) -> None:
         if getattr(tensor, "_is_uninitialised", False):
@@ -421,15 +299,20 @@ class Environment(Conditions):
         else:
             self._require(f"{name}.edge is not None and {name}.edge is not LEAF")
         ext = tensor.ext
-        if ext is None:
-            self._line(f"if {name}.ext is not None and {name}.ext.base is not None: return None")
-        elif ext.base is not None:
-            self._require(f"{name}.ext is not None and {name}.ext.base is not None")
-            self._tensor(ext.base, f"{name}.ext.base")
-        else:
-            self._line(f"if {name}.ext is not None and {name}.ext.base is not None: return None")
-        if self._gradients:
-            self._gradient(tensor, name)
+        asked = ["base", "grad"] if self._gradients else ["base"]
+        absent = [key for key in asked if ext is None or getattr(ext, key) is None]
+        if absent:
+            there = " or ".join([f"{name}.ext.{key} is not None" for key in absent])
+            there = f"({there})" if len(absent) > 1 else there
+            self._line(f"if {name}.ext is not None and {there}: return None")
+        if len(absent) < len(asked):
+            self._line(f"if {name}.ext is None: return None")
+        for key in asked:
+            if key not in absent:
+                part = getattr(ext, key)
+                self._line(f"if {name}.ext.{key} is None: return None")
+                if key == "base" or id(part) not in self._names:
+                    self._tensor(part, f"{name}.ext.{key}")
         if hasattr(tensor, "__dict__") and tensor.__dict__:
             self._value(tensor.__dict__, f"{name}.__dict__")
 
@@ -441,14 +324,14 @@ class Environment(Conditions):
         else:
             self._refuse("an argument belongs to a transform that is under way")
 
-    def _gradient(self, tensor: Any, name: str) -> None:
-        grad = None if tensor.ext is None else tensor.ext.grad
-        if grad is None:
-            self._line(f"if {name}.ext is not None and {name}.ext.grad is not None: return None")
-            return
-        self._line(f"if {name}.ext is None or {name}.ext.grad is None: return None")
-        if id(grad) not in self._names:
-            self._tensor(grad, f"{name}.ext.grad")
+    def _bare(self) -> None:
+        """Tensors without attributes of the user's have to stay so, where code may ask for some."""
+        if self._attributes & {"__kwdefaults__"}:
+            raise Unknown("it reads __kwdefaults__ of functions")
+        if self._attributes & _ASKING:
+            for i, tensor in enumerate(self.met):
+                if getattr(tensor, "__dict__", None) == {}:
+                    self._line(f"if t{i}.__dict__: return None")
 
     def _array(self, array: Any, path: str) -> bool:
         """Make an array an input; False if it is another kind of object."""

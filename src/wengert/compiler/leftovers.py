@@ -5,7 +5,8 @@ list, a tuple, an attribute, a variable of a closure, a generator. When the trac
 that is still there is replaced, wherever it is, by its number; and where there is no trace in the
 end, symbols by their arrays. Who holds them the collector of garbage says; what cannot be changed
 (a tuple, a frozenset) is made anew and replaced in turn. Arrays of objects are unknown to the
-collector: there a scalar stays, and is a number like others from then on.
+collector, and are looked for where something is held by nobody else. What is nowhere to be found is
+a number like others from then on.
 """
 
 from __future__ import annotations
@@ -19,11 +20,15 @@ import types
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from wengert.compiler.objects import slots_of
 from wengert.compiler.scalar import Scalar, ended
 
 __all__ = ["replace"]
 
+_OURS = 3
+"""How many references to a thing are there while it is looked at here."""
 _ROUNDS = 5
 """How deep tuples in tuples are made anew."""
 
@@ -38,7 +43,7 @@ def replace(pairs: Iterable[tuple[Any, Any]]) -> None:
     del left
     for _ in range(_ROUNDS):
         if not todo:
-            return
+            break
         own = {id(todo), id(pairs), id(sys._getframe()), *(id(pair) for pair in real.values())}
         anew: list[Any] = []
         for holder in gc.get_referrers(*todo):
@@ -49,6 +54,18 @@ def replace(pairs: Iterable[tuple[Any, Any]]) -> None:
                 anew.append(holder)
                 real[id(holder)] = holder, made
         todo = anew
+    if any(sys.getrefcount(left) > _OURS for left, _ in real.values()):
+        _replace_in_arrays(real)
+
+
+def _replace_in_arrays(real: dict[int, tuple[Any, Any]]) -> None:
+    """Replace the elements of arrays of objects, which lie in what the collector knows."""
+    for holder in gc.get_objects():
+        for part in gc.get_referents(holder):
+            if issubclass(type(part), np.ndarray) and part.dtype.kind == "O":
+                for place, element in enumerate(part.flat):
+                    if id(element) in real:
+                        part.flat[place] = real[id(element)][1]
 
 
 def _replaced(holder: Any, real: dict[int, tuple[Any, Any]]) -> Any:
@@ -86,8 +103,8 @@ def _replaced(holder: Any, real: dict[int, tuple[Any, Any]]) -> Any:
     elif isinstance(holder, types.FunctionType):
         holder.__defaults__ = of(holder.__defaults__)
     elif isinstance(holder, functools.partial):
-        held = of(holder.func), of(holder.args), holder.keywords, holder.__dict__
-        holder.__setstate__(held)
+        whole: Any = holder
+        whole.__setstate__((of(whole.func), of(whole.args), whole.keywords, whole.__dict__))
     elif not isinstance(holder, type | types.ModuleType):
         _replace_attributes(holder, of)
     return holder

@@ -24,6 +24,7 @@ import decimal
 import fractions
 import functools
 import itertools
+import operator
 import pathlib
 import random
 import re
@@ -81,6 +82,7 @@ def read(thing: Any) -> Reading:
 _ABOUT = frozenset(
     {
         *("__module__", "__doc__", "__qualname__", "__name__", "__dict__", "__weakref__"),
+        "__slotnames__",
         *("__slots__", "__annotations__", "__match_args__", "__orig_bases__", "__parameters__"),
         *("__dataclass_params__", "__dataclass_fields__", "__abstractmethods__", "_abc_impl"),
         *("__firstlineno__", "__static_attributes__", "__annotate__", "__annotate_func__"),
@@ -107,7 +109,9 @@ def _class(thing: Any) -> Reading:
     parts += [Part("{1}", base, base) for base in thing.__mro__[1:] if not is_of_library(base)]
     if type(thing) is not type and not is_of_library(type(thing)):
         parts.append(Part("{1}", type(thing), type(thing)))
-    facts = (Part("len({1})", len(own), own),)
+    # copying an object may leave a note in its class
+    noted = "__slotnames__" in own
+    facts = (Part('len({1}) - ("__slotnames__" in {1})', len(own) - noted, own),)
     return Reading("identity", parts, facts, (Part("{0}.__mro__", thing.__mro__),))
 
 
@@ -265,6 +269,7 @@ VALUES: frozenset[type] = frozenset(
     }
 )
 """What is known by being equal."""
+_FIELD = type(collections.namedtuple("_One", "field").__dict__["field"])
 _BITS = known_by(contents.bits)
 _READERS: dict[type, Reader] = {
     **dict.fromkeys(VALUES, by_value),
@@ -302,7 +307,11 @@ _READERS: dict[type, Reader] = {
         ),
         by_identity,
     ),
-    Generator: by_identity,
+    **dict.fromkeys((Generator, _FIELD), by_identity),
+    functools.cached_property: attributes("func", "attrname"),
+    **dict.fromkeys(
+        (operator.itemgetter, operator.attrgetter, operator.methodcaller), made_into(contents.steps)
+    ),
     type: _class,
     property: attributes("fget", "fset", "fdel"),
     staticmethod: attributes("__func__"),

@@ -1,0 +1,176 @@
+"""Layer 8 · compiler: the names that functions look up, in their modules and in other modules."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import types
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from wengert.compiler.conditions import Conditions
+from wengert.compiler.libraries import is_constant, is_library_module, is_pure, is_trusted
+from wengert.compiler.names import Names, names_of
+from wengert.compiler.objects import Unknown, read
+
+__all__ = ["DYNAMIC", "Reach"]
+
+DYNAMIC = frozenset(
+    {"getattr", "vars", "__dict__", "attrgetter", "dir", "getmembers", "__getattribute__"}
+)
+"""Names by which attributes are found whose names do not stand in the code."""
+_OUTSIDE = "which draws or reads from outside"
+
+
+class Reach(Conditions):
+    """The conditions on what functions look up by name.
+
+    Attributes
+    ----------
+    looked_up
+        Where names were looked up: namespaces with the names.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looked_up: list[tuple[Any, str]] = []
+        self._names: dict[int, str] = {}
+        self._attributes: set[str] = set()
+        self._modules: dict[int, tuple[types.ModuleType, str]] = {}
+        self._visited: set[int] = set()
+
+    def _value(self, value: Any, path: str, fresh: bool = False) -> None:
+        """The conditions on an object (see `wengert.compiler.environment`)."""
+        raise NotImplementedError
+
+    def _function(self, function: types.FunctionType) -> None:
+        """The conditions on the names that a function looks up."""
+        if is_trusted(function):
+            if not is_pure(function.__globals__["__name__"], function.__name__):
+                raise Unknown(f"it uses {function.__module__}.{function.__name__}")
+            return
+        if id(function) in self._visited:
+            return
+        self._visited.add(id(function))
+        self.kept.append(function)
+        names = names_of(function.__code__)
+        self._attributes |= names.attributes
+        space, built_in = function.__globals__, vars(builtins)
+        where: str | None = None
+        absent = []
+        for key in sorted(names.written | names.read.keys()):
+            if key not in space:
+                absent.append(key)
+                if key in names.read and key in built_in:
+                    self._built_in(key, built_in[key])
+                continue
+            if where is None:
+                where = self._tool(space)
+            self.looked_up.append((space, key))
+            self._reached(space[key], f"{where}[{key!r}]", names.read.get(key, {()}))
+        if absent:
+            keys = self._tool(space)
+            there = " or ".join([f"{key!r} in {keys}" for key in absent])
+            self._line(f"if {there}: return None")
+        for key in sorted(names.imported):
+            self._imported(key, names)
+
+    def _built_in(self, key: str, value: Any) -> None:
+        """Raise unless a built-in function is one that only computes."""
+        if not is_pure("builtins", key):
+            raise Unknown(f"it calls {key}()")
+        if getattr(value, "__module__", "builtins") != "builtins":
+            raise Unknown(f"it calls {key}(), which is not Python's")
+
+    def _imported(self, key: str, names: Names) -> None:
+        """The conditions on a module that a function imports while it runs."""
+        module = sys.modules.get(key)
+        if module is None:
+            raise Unknown(f"it imports {key}, which has not been imported before")
+        chains = {(name,) for name in names.attributes}
+        self._module(module, self._constant(module), chains)
+
+    def _reached(self, value: Any, path: str, chains: Iterable[tuple[str, ...]]) -> None:
+        """A value of which the function uses what `chains` of attributes lead to."""
+        if isinstance(value, types.ModuleType):
+            name = self._names.get(id(value))
+            if name is None:
+                name = self._names[id(value)] = self._constant(value)
+            self._require(f"{path} is {name}")
+            self._module(value, name, chains)
+        else:
+            self._value(value, path)
+
+    def _module(
+        self, module: types.ModuleType, name: str, chains: Iterable[tuple[str, ...]]
+    ) -> None:
+        chains = set(chains)
+        if () in chains:
+            self._modules.setdefault(id(module), (module, name))
+        library = is_library_module(module)
+        space = vars(module)
+        for first in sorted({chain[0] for chain in chains if chain}):
+            if library and first not in space:
+                # some are loaded when they are first asked for
+                getattr(module, first, None)
+            if first not in space:
+                if not library:
+                    self._require(f"{first!r} not in {self._tool(space)}")
+                continue
+            value = space[first]
+            rest = {chain[1:] for chain in chains if chain and chain[0] == first}
+            if library:
+                self._of_library(module, first, value, rest)
+                continue
+            self.looked_up.append((space, first))
+            self._reached(value, f"{self._tool(space)}[{first!r}]", rest)
+
+    def _of_library(
+        self, module: types.ModuleType, name: str, value: Any, chains: set[tuple[str, ...]]
+    ) -> None:
+        """What a function uses of a library, which is there in each call."""
+        if isinstance(value, types.ModuleType):
+            if chains - {()} or is_pure(value.__name__, ""):
+                self._module(value, self._constant(value), chains)
+                return
+            raise Unknown(f"it uses the module {value.__name__}, {_OUTSIDE}")
+        if is_constant(name, value):
+            return
+        if callable(value) and not is_pure(module.__name__, ""):
+            raise Unknown(f"it uses the module {module.__name__}, {_OUTSIDE}")
+        if callable(value) and not is_pure(module.__name__, name):
+            raise Unknown(f"it uses {module.__name__}.{name}")
+        self.looked_up.append((vars(module), name))
+        fixed = isinstance(value, type | types.BuiltinFunctionType | np.ufunc)
+        if fixed and not read(value).facts:
+            return
+        if isinstance(value, types.FunctionType) and is_trusted(value):
+            self._function(value)
+            return
+        self._value(value, f"{self._tool(vars(module))}[{name!r}]")
+
+    def _escaped(self) -> None:
+        """The conditions on modules that are used as objects: all attributes that are named."""
+        done: set[tuple[int, str]] = set()
+        while True:
+            names = set(self._attributes)
+            found = [
+                (module, name, key)
+                for module, name in list(self._modules.values())
+                for key in sorted(
+                    vars(module) if names & DYNAMIC and not is_library_module(module) else names
+                )
+                if key in vars(module) and (id(module), key) not in done
+            ]
+            if not found:
+                return
+            for module, name, key in found:
+                done.add((id(module), key))
+                self._module(module, name, {(key,)})
+                value = vars(module)[key]
+                if isinstance(value, types.ModuleType):
+                    self._modules.setdefault(
+                        id(value), (value, self._names.get(id(value)) or self._constant(value))
+                    )
