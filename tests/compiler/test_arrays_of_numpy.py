@@ -130,7 +130,7 @@ def a_view_that_NumPy_writes_to() -> World:
     return f, [(x(),)] * 4, A
 
 
-@world("shares its memory")
+@world("writes to an array of NumPy")
 def a_tensor_writes_to_what_NumPy_reads() -> World:
     A = np.arange(2.0)
     t = wg.from_numpy(A)

@@ -180,7 +180,7 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
     try:
         while frame is not None and frame.f_code is not until:
             code = frame.f_code
-            ours = code.co_filename in OURS
+            ours = OURS[code.co_filename]
             if _is_in_for(code, frame.f_lasti) or (called and not ours and _calls_back(code)):
                 return None
             called = called or not ours

@@ -171,7 +171,7 @@ class Trace:
             self.foreign.append(made.array)
         return made
 
-    def shown(self, array: Any) -> Any:
+    def shared_with(self, array: Any) -> Any:
         """What a tensor holds that shows the memory of an array."""
         known = self.known.get(id(array))
         if known is None or known.array is not array:
@@ -185,7 +185,7 @@ class Trace:
         if self.surroundings.is_written(array):
             self.give_up("it writes to an array of NumPy")
         frame: Any = sys._getframe(2)
-        while frame is not None and frame.f_code.co_filename in OURS:
+        while frame is not None and OURS[frame.f_code.co_filename]:
             frame = frame.f_back
         if frame is not None:
             self.taken.append((id(array), frame.f_code, frame.f_lasti))

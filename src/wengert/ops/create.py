@@ -277,7 +277,7 @@ def from_numpy(ndarray: Any) -> Any:
     array = np.asarray(ndarray)
     mode = current_mode()
     if mode is not None and mode.tracing is not None:
-        array = mode.tracing.shown(array)
+        array = mode.tracing.shared_with(array)
     return made_in_inference(new_tensor(array))
 
 
