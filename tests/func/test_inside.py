@@ -399,3 +399,44 @@ def test_a_mask_may_not_differ_within_the_batch(dtype):
     masks = wg.tensor([[1, 0, 1], [0, 1, 0]]).to(dtype)
     with pytest.raises(RuntimeError, match=r"indexing with a mask that differs .* wengert\.where"):
         func.vmap(lambda row, mask: row[mask])(ROWS, masks)
+
+
+# -- writes to what lies outside -------------------------------------------------------------------
+
+TOTAL = wg.zeros(3)
+
+
+def test_a_batch_is_not_written_to_a_tensor_of_the_outside():
+    around = wg.zeros(2, 3)
+
+    def add_around(x):
+        around[0].add_(x)
+
+    def assign_around(x):
+        around[1] = x
+
+    def add_to_global(x):
+        TOTAL.add_(x)
+
+    for write in (add_around, assign_around, add_to_global):
+        words = (
+            r"vmap: inplace arithmetic\(self, \*extra_args\) is not possible because there exists"
+        )
+        with pytest.raises(RuntimeError, match=words):
+            wg.vmap(write)(wg.ones(2, 3))
+    assert not around.any() and not TOTAL.any()
+    assert (around._version, TOTAL._version) == (0, 0)
+
+
+def test_tensors_made_inside_take_a_batch_and_those_outside_what_is_no_batch():
+    around = wg.zeros(3)
+
+    def function(x):
+        made = wg.zeros(3)
+        made[0] = x.sum()
+        made += x
+        around.add_(1.0)
+        return made
+
+    assert wg.vmap(function)(wg.ones(2, 3)).tolist() == [[4.0, 1.0, 1.0]] * 2
+    assert around.tolist() == [1.0] * 3

@@ -4,17 +4,22 @@ NOTE [writing values of transforms]
 What is written may belong to levels that the tensor written to does not, as in ``y = zeros(3);
 y[0] = x`` under `vmap`. Then the memory of the tensor, or of the base that it is a view of, is
 replaced by memory with all levels first (`elevate`), and every view is made anew from it. A tensor
-of the outside becomes one of the inside by that, and cannot be used when the level has ended.
+of the outside would become one of the inside by that, useless when the level has ended: a tensor
+that the mapped function has from around it is refused (`_refuse_outside`).
 """
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from wengert import base as _base
 from wengert.base.dtypes import is_differentiable
+from wengert.base.errors import describe
 from wengert.interp.batched import Batched
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, Lifted, Transforms, levels_of, namespace_of
@@ -33,6 +38,7 @@ from wengert.tape.levels import brought, check_levels, move
 from wengert.tape.modes import full_mode
 from wengert.tape.node import edge_of
 from wengert.tape.record import make_node
+from wengert.tape.sites import OURS
 from wengert.tape.views import move_edge, push, refresh_views
 from wengert.tape.write_checks import (
     check_apart,
@@ -43,6 +49,8 @@ from wengert.tape.write_checks import (
 )
 
 __all__ = ["elevate", "store", "write_lifted"]
+
+_TRANSFORMS = os.path.join(os.path.dirname(os.path.dirname(_base.__file__)), "func", "")
 
 
 def _is_own(payload: Any, levels: Sequence[Level]) -> bool:
@@ -144,6 +152,29 @@ def store(target: Any, result: Any) -> None:
         np.copyto(target, result, casting="same_kind")
 
 
+def _refuse_outside(tensor: Any, name: str) -> None:
+    """Refuse to write batched values to a tensor that the user's function takes from around it."""
+    base = tensor if tensor.ext is None or tensor.ext.base is None else tensor.ext.base
+    frame: Any = sys._getframe(1)
+    users: Any = None
+    while frame is not None and not frame.f_code.co_filename.startswith(_TRANSFORMS):
+        users = users if OURS[frame.f_code.co_filename] else frame
+        frame = frame.f_back
+    if users is None:
+        return
+    code = users.f_code
+    around = [users.f_locals.get(variable) for variable in code.co_freevars]
+    around += [users.f_globals.get(variable) for variable in code.co_names]
+    if any(value is tensor or value is base for value in around):
+        raise RuntimeError(
+            "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a "
+            "Tensor `other` in extra_args that has more elements than `self`. This happened due to "
+            "`other` being vmapped over but `self` not being vmapped over in a vmap: "
+            f"{name} would write a value for each element of the batch to one {describe(tensor)} "
+            "from outside. Return the values instead, and combine them after vmap."
+        )
+
+
 def write_lifted(
     prim: Primitive,
     tensor: Any,
@@ -165,6 +196,9 @@ def write_lifted(
         _check_memory(prim, tensor, values, recording)
     found = check_levels([value.payload for value in values])
     order = [found[number] for number in sorted(found)]
+    own = levels_of(tensor.payload)
+    if any(level.size is not None and number not in own for number, level in found.items()):
+        _refuse_outside(tensor, name)
     if recording:
         values = [
             value if value is tensor or value.edge is None else brought(value, order)
