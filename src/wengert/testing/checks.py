@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from wengert.autograd.gradcheck import gradcheck, gradgradcheck
 from wengert.prims.record import TABLE, Primitive
 from wengert.tape.backward import run_grad
@@ -151,6 +152,68 @@ def complex_first_order(prim: Primitive) -> None:
 def complex_second_order(prim: Primitive) -> None:
     """The rules applied to recording tensors, with complex values."""
     _derivatives(prim, np.complex128, gradgradcheck)
+
+
+def forward_over_reverse(prim: Primitive) -> None:
+    """The tangents of gradients, where everything has one, against second reverse derivatives."""
+    if not prim.is_differentiable:
+        return
+    for dtype in (np.float64, np.complex128):
+        for sample in _samples(prim, dtype):
+            function, inputs = _function(prim, sample)
+            if inputs:
+                _tangents_of_gradients(function, inputs, f"{prim.name} {sample!r}")
+
+
+def _tangents_of_gradients(function: Any, inputs: list[Any], what: str) -> None:
+    rng = np.random.default_rng(22)
+
+    def drawn(tensors: list[Any], edge: Any = None) -> list[Any]:
+        return [
+            new_tensor(draw("real", t.payload.shape, t.payload.dtype, rng), edge) for t in tensors
+        ]
+
+    outputs = [out for out in _outputs(function(*inputs)) if out.edge is not None]
+    outputs = _traced(outputs)
+    if not outputs:
+        return
+    seeds = drawn(outputs, LEAF)
+    plain = run_grad(outputs, inputs, seeds, True, True)
+    there = [i for i, grad in enumerate(plain) if grad is not None]
+    weights = drawn([plain[i] for i in there])
+    points, directions = [*inputs, *seeds], drawn([*inputs, *seeds])
+    traced = [(plain[i], w) for i, w in zip(there, weights, strict=True) if plain[i].edge]
+    slopes: list[Any] = [None] * len(points)
+    if traced:
+        slopes = run_grad([g for g, _ in traced], points, [w for _, w in traced], True, False)
+    expected = sum(_inner(s, d) for s, d in zip(slopes, directions, strict=True) if s is not None)
+    size = sum(
+        _inner(T.abs(s), T.abs(d)) for s, d in zip(slopes, directions, strict=True) if s is not None
+    )
+    with dual_level():
+        duals = [make_dual(t, d) for t, d in zip(points, directions, strict=True)]
+        count = len(inputs)
+        outputs = [out for out in _outputs(function(*duals[:count])) if out.edge is not None]
+        found = run_grad(_traced(outputs), inputs, duals[count:], False, False)
+        pairs = [None if g is None else unpack_dual(g) for g in found]
+    _same(
+        [None if p is None else p.primal.payload for p in pairs],
+        [None if g is None else g.payload for g in plain],
+        what,
+        exact=False,
+    )
+    total = sum(
+        _inner(w, pairs[i].tangent)
+        for i, w in zip(there, weights, strict=True)
+        if pairs[i].tangent is not None
+    )
+    assert np.allclose(total, expected, 1e-7, 1e-9 * (1 + size), equal_nan=True), (
+        f"{what}: the gradients' tangents give {total}, second derivatives {expected}"
+    )
+
+
+def _inner(a: Any, b: Any) -> Any:
+    return np.vdot(a.payload, b.payload).real
 
 
 def complex_step(prim: Primitive) -> None:
@@ -415,6 +478,7 @@ CHECKS: dict[str, Check] = {
         second_order,
         complex_first_order,
         complex_second_order,
+        forward_over_reverse,
         complex_step,
         raw_as_recorded,
         generated_as_general,
