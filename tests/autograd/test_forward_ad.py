@@ -45,8 +45,58 @@ def test_a_tangent_ends_with_its_level():
     primal, tangent = fwd.unpack_dual(y)
     assert primal.tolist() == [2.0, 4.0]
     assert tangent is None
-    with pytest.raises(RuntimeError, match="has ended was used outside of it"):
-        y + 1
+    assert (y + 1).tolist() == [3.0, 5.0]
+    assert y.numpy().tolist() == [2.0, 4.0]
+    assert repr(y) == "tensor([2., 4.])"
+    y.mul_(2)
+    assert y.tolist() == [4.0, 8.0]
+
+
+def test_gradients_go_through_a_level_that_has_ended():
+    x = wg.tensor([1.0, 2.0], requires_grad=True)
+    with fwd.dual_level():
+        dual = fwd.make_dual(x, UNIT)
+        square = dual * dual
+        y, tangent = square**2, fwd.unpack_dual(square).tangent
+    for found, expected in zip(
+        wg.autograd.grad(y.sum(), (square, dual, x), retain_graph=True),
+        ([2.0, 8.0], [4.0, 32.0], [4.0, 32.0]),
+        strict=True,
+    ):
+        assert found.tolist() == expected
+    # the value and the tangent together: x**4 + 2 x, by the first element
+    (both,) = wg.autograd.grad((y + tangent).sum(), x, retain_graph=True)
+    assert both.tolist() == [6.0, 32.0]
+    (y * 1).sum().backward()
+    assert x.grad.tolist() == [4.0, 32.0]
+
+
+def test_what_a_level_leaves_behind_has_no_tangent():
+    w, held = wg.tensor([3.0, 1.0], requires_grad=True), wg.zeros(2)
+    with fwd.dual_level():
+        dual = fwd.make_dual(X, UNIT)
+        (dual * w).sum().backward()
+        held.copy_(dual)
+        assert fwd.unpack_dual(w.grad).tangent.tolist() == [1.0, 0.0]
+    assert w.grad.numpy().tolist() == [1.0, 2.0]
+    assert (held * 2).tolist() == [2.0, 4.0]
+    (w * w).sum().backward()
+    assert w.grad.tolist() == [7.0, 4.0]
+    with fwd.dual_level():
+        again = fwd.make_dual(dual, UNIT)
+        assert fwd.unpack_dual(again * 2).tangent.tolist() == [2.0, 0.0]
+
+
+def test_private_names_that_programs_look_at():
+    assert fwd._current_level == -1
+    with fwd.dual_level():
+        assert fwd._current_level == 0
+        dual = fwd.make_dual(X, UNIT)
+        with fwd._set_fwd_grad_enabled(False):
+            assert not fwd._is_fwd_grad_enabled()
+            assert fwd.unpack_dual(dual * 2).tangent is None
+        assert fwd._is_fwd_grad_enabled()
+        assert fwd.unpack_dual(dual * 2).tangent is not None
 
 
 def test_both_parts_can_be_differentiated():

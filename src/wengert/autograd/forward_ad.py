@@ -1,9 +1,8 @@
 """Layer 7 · autograd: forward mode by hand: tensors that carry their tangents.
 
-``wengert.func.jvp`` does the same for a whole function and is the easier one to use. Differences
-from PyTorch: levels may be nested; the tangent has the dtype of its primal; and a tensor that still
-carries a tangent when its level ends cannot be used any more (`unpack_dual` still gives its
-primal), rather than losing the tangent without a word.
+``wengert.func.jvp`` does the same for a whole function and is the easier one to use. When a level
+ends its tensors lose their tangents, as in PyTorch. Differences from PyTorch: levels may be nested,
+the tangent has the dtype of its primal, and ``backward`` keeps the tangents of gradients.
 """
 
 from __future__ import annotations
@@ -15,11 +14,10 @@ from typing import Any, NamedTuple
 from wengert.base.dtypes import is_differentiable
 from wengert.func.forward import cast_tangent, joined
 from wengert.func.inputs import Entered
-from wengert.interp.dual import Dual
+from wengert.interp.dual import ENABLED, Dual
 from wengert.interp.levels import Level, Lifted
 from wengert.tape.base import TensorBase
-from wengert.tape.levels import move
-from wengert.tape.modes import change_mode, full_mode
+from wengert.tape.levels import end, move, settled
 
 __all__ = [
     "UnpackedDualTensor",
@@ -88,7 +86,8 @@ def exit_dual_level(*, level: int | None = None) -> None:
         )
     *before, last = levels
     _OPEN.set(tuple(before))
-    change_mode(levels=tuple(one for one in full_mode().levels if one is not last))
+    end(last)
+    last.dropped = True
 
 
 class dual_level(contextlib.ContextDecorator):
@@ -109,6 +108,31 @@ class dual_level(contextlib.ContextDecorator):
 
     def __exit__(self, *exc: object) -> None:
         exit_dual_level()
+
+
+def _is_fwd_grad_enabled() -> bool:
+    """Whether operations carry tangents along."""
+    return ENABLED.get()
+
+
+class _set_fwd_grad_enabled(contextlib.ContextDecorator):
+    """Whether operations carry tangents along, in a context."""
+
+    def __init__(self, mode: bool) -> None:
+        self._mode = mode
+        self._before: list[Any] = []
+
+    def __enter__(self) -> None:
+        self._before.append(ENABLED.set(self._mode))
+
+    def __exit__(self, *exc: object) -> None:
+        ENABLED.reset(self._before.pop())
+
+
+def __getattr__(name: str) -> Any:
+    if name == "_current_level":
+        return len(_OPEN.get()) - 1
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _chosen(level: int | None) -> Level | None:
@@ -190,6 +214,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
             f"the given forward gradient is of size {list(tangent.payload.shape)}."
         )
     number = _OPEN.get().index(place)
+    tensor, tangent = settled(tensor), settled(tangent)
     if _has_tangent(tensor.payload, place):
         raise RuntimeError(
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
@@ -231,27 +256,14 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     UnpackedDualTensor(primal=tensor([1., 1.]), tangent=None)
     """
     place = _chosen(level)
-    ended = _ended(tensor.payload)
-    for one in ended:
-        tensor = move("primal_of", tensor, one)
+    own, tensor = tensor, settled(tensor)
     if place is None or not _has_tangent(tensor.payload, place):
         return UnpackedDualTensor(
             tensor if place is None else move("primal_of", tensor, place), None
         )
     payload, given = vars(tensor).get(_GIVEN, (None, None))
-    if payload is tensor.payload and payload.owner is place and not ended:
+    if own is tensor and payload is tensor.payload and payload.owner is place:
         tangent = given
     else:
         tangent = move("tangent_of", tensor, place)
     return UnpackedDualTensor(move("primal_of", tensor, place), tangent)
-
-
-def _ended(payload: Any) -> list[Level]:
-    """The levels of forward mode in `payload` that have ended, the innermost first."""
-    found: list[Level] = []
-    under_way = full_mode().levels
-    while isinstance(payload, Dual):
-        if payload.owner not in under_way:
-            found.append(payload.owner)
-        payload = payload.primal
-    return found

@@ -18,7 +18,7 @@ from wengert.ops.create import tensor as new
 from wengert.prims import whole
 from wengert.tape import forward, lifted_writes
 from wengert.tape.base import LEAF, TensorBase, new_tensor
-from wengert.tape.levels import brought
+from wengert.tape.levels import brought, end
 from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.record import T
 
@@ -61,6 +61,8 @@ class Entered:
         return self.level
 
     def __exit__(self, *exc: object) -> None:
+        if self.level.leaves:
+            end(self.level)
         MODE.set(self.before)
 
 

@@ -19,14 +19,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
-from wengert.interp.levels import Interpreter, Level, Lifted, namespace_of
+from wengert.interp.levels import Interpreter, Level, Lifted, Transforms, namespace_of
 from wengert.prims.record import Primitive
 
-__all__ = ["TANGENTS", "D", "Dual", "Transposing", "expanded", "kind_of"]
+__all__ = ["ENABLED", "TANGENTS", "D", "Dual", "Transposing", "expanded", "kind_of"]
 
 
 class Dual(Lifted):
@@ -106,6 +107,8 @@ class Dual(Lifted):
         return complex(self.primal)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        if self.owner.dropped and self.owner not in Transforms.levels():
+            return np.asarray(self.primal, dtype)
         raise RuntimeError(
             "a tensor that carries a tangent was about to be copied into a plain NumPy array, "
             "losing its derivative: use operations on tensors, or detach() it if no derivative is "
@@ -217,6 +220,9 @@ def _product(a: Any, b: Any) -> Any:
     terms += [x @ t_y] if t_y is not None else []
     return Dual(x @ y, sum(terms[1:], terms[0]) if terms else None, owners[0])
 
+
+ENABLED: ContextVar[bool] = ContextVar("wengert_tangents", default=True)
+"""Whether tangents are carried along."""
 
 # -- what becomes of tangents ----------------------------------------------------------------------
 
@@ -366,7 +372,7 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     inner = (*primals, *tangents, *beside)
     result = getattr(namespace_of(*primals, *beside), prim.name)(*primals, **params)
     kind = kind_of(prim)
-    if kind == "constant" or all(t is None for t in tangents):
+    if not ENABLED.get() or kind == "constant" or all(t is None for t in tangents):
         return _each(result, lambda r: _paired(r, None, owner))
     F = namespace_of(*inner)
     way = TANGENTS[prim.name] if kind == "rule" else _WAYS[kind]

@@ -102,14 +102,21 @@ class Level:
         For `vmap` the size of the batch, otherwise None.
     randomness
         What `vmap` is to do with random numbers.
+    dropped
+        Whether it has ended, and its tensors have lost their tangents, as PyTorch's do: they can be
+        used on, while those of other transforms belong to these.
+    leaves
+        Weak references to tensors of the outside that were given a ``.grad`` with a tangent.
     """
 
-    __slots__ = ("number", "randomness", "size")
+    __slots__ = ("dropped", "leaves", "number", "randomness", "size")
 
     def __init__(self, number: int, size: int | None = None, randomness: str = "error") -> None:
         self.number = number
         self.size = size
         self.randomness = randomness
+        self.dropped = False
+        self.leaves: list[Any] = []
 
     def __repr__(self) -> str:
         return f"<level {self.number} of {'jvp' if self.size is None else 'vmap'}>"
@@ -130,6 +137,8 @@ class Transforms:
     applied, lowered
         How custom Functions are applied there, and what becomes of their gradients (see
         `wengert.autograd.levels`).
+    settled
+        What becomes of a tensor whose level has dropped its tangents.
     seeded, sided, arrived
         What the cotangents of outputs at levels become, in which mode a walk from there goes, and
         what those become that arrive (see NOTE [sides of a level] in `wengert.tape.levels`).
@@ -141,6 +150,7 @@ class Transforms:
     write: Callable[..., Any]
     applied: Callable[..., Any]
     lowered: Callable[..., tuple[Any, ...]]
+    settled: Callable[..., Any]
     seeded: Callable[..., Any]
     sided: Callable[..., Any]
     arrived: Callable[..., Any]
@@ -179,14 +189,18 @@ class Lifted:
 
         Every operation asks for it: so this is where a value is refused whose level has ended.
         """
+        below = next(iter(self.contents())).dtype
         if self.owner not in Transforms.levels():
+            if self.owner.dropped:
+                # an equal one, but not the one that the quick paths of operations look for
+                return np.dtype(below, metadata={"dropped": True})
             what = "jvp" if self.owner.size is None else "vmap"
             raise RuntimeError(
                 f"a value of a {what} that has ended was used outside of it (level "
                 f"{self.owner.number}): return it from the function that {what} calls, and neither "
                 "keep it elsewhere nor write it to a tensor of the outside"
             )
-        return next(iter(self.contents())).dtype
+        return below
 
     @property
     def ndim(self) -> int:

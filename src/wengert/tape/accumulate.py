@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from _thread import RLock  # not `threading`, which takes long to import
 from typing import Any
 
 import numpy as np
 
-from wengert.interp.levels import Lifted
+from wengert.interp.levels import Lifted, levels_of
 from wengert.kernels.layout import is_dense, laid_as
 from wengert.tape.base import LEAF, new_tensor, version_of
 from wengert.tape.node import is_leaf_edge
@@ -41,6 +42,8 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
             made = [(leaf, _sum(leaf, g)) for leaf, g in leaves if leaf.edge is not None]
             for leaf, g in made:
                 leaf.extra().grad = g
+                if isinstance(g.payload, Lifted):
+                    _note(leaf, g.payload)
             return
         while leaves:
             leaf, g = leaves.pop()
@@ -128,9 +131,19 @@ def _sum(tensor: Any, g: Any) -> Any:
     return T.assign(new_tensor(tensor.payload), g) if have is None else T.add(have, g)
 
 
+def _note(tensor: Any, payload: Any) -> None:
+    """Note at the levels of forward mode that `tensor` gets a gradient with a tangent there."""
+    own = levels_of(tensor.payload)
+    for number, level in levels_of(payload).items():
+        if level.size is None and number not in own:
+            level.leaves.append(weakref.ref(tensor))
+
+
 def _add(tensor: Any, g: Any) -> None:
     ext = tensor.extra()
     have = ext.grad
+    if isinstance(g, Lifted):
+        _note(tensor, g)
     if have is None:
         ext.grad = new_tensor(_as_its_leaf(g, tensor.payload))
     else:

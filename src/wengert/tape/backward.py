@@ -46,6 +46,8 @@ def _seeds(
         if isinstance(output, GradientEdge):
             shape, dtype = output.shape, output.np_dtype
         else:
+            if isinstance(output.payload, Lifted):
+                output = Transforms.settled(output)
             shape, dtype = output.payload.shape, output.payload.dtype
             unrecorded = output.edge is None or output.edge.__class__ is Unrecorded
             if unrecorded and (grad is None or isinstance(grad, TensorBase)):

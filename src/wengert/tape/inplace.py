@@ -104,7 +104,9 @@ def write(
             check_cast(prim, tensor, [])
         lifted = [tensor, *lift_others(form, tensor, others)]
     mode = current_mode()
-    if mode is not None and (mode.levels or mode.tracing is not None):
+    if (mode is not None and (mode.levels or mode.tracing is not None)) or isinstance(
+        tensor.payload, Lifted
+    ):
         return Transforms.write(form, tensor, lifted, params, name, mode)
     payload = tensor.array()
     payloads = [payload, *[other.payload for other in lifted[1:]]]

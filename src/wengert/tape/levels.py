@@ -37,11 +37,29 @@ from wengert.interp.batched import Batched
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, Lifted, Transforms, levels_of, namespace_of
 from wengert.tape.base import LEAF, TensorBase, new_tensor
-from wengert.tape.modes import MODE, Mode, changed, current_mode, full_mode, is_recording
+from wengert.tape.modes import (
+    MODE,
+    Mode,
+    change_mode,
+    changed,
+    current_mode,
+    full_mode,
+    is_recording,
+)
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.record import T
 
-__all__ = ["Move", "brought", "check_levels", "leads_outside", "move", "raised", "within"]
+__all__ = [
+    "Move",
+    "brought",
+    "check_levels",
+    "end",
+    "leads_outside",
+    "move",
+    "raised",
+    "settled",
+    "within",
+]
 
 
 def _at(payload: Any, level: Level, function: Callable[[Any], Any]) -> Any:
@@ -357,8 +375,33 @@ def check_levels(payloads: Sequence[Any]) -> dict[int, Level]:
     return found
 
 
+def settled(tensor: Any) -> Any:
+    """`tensor` without the tangents that levels have dropped.
+
+    It is another one, since nodes may hold this one to differentiate what left the level before.
+    """
+    under_way = full_mode().levels
+    for level in levels_of(tensor.payload).values():
+        if level.dropped and level not in under_way:
+            tensor = move("primal_of", tensor, level)
+    return tensor
+
+
+def end(level: Level) -> None:
+    """Let `level` be over, and the gradients that it left without tangents."""
+    under_way = full_mode().levels
+    change_mode(levels=tuple(one for one in under_way if one is not level))
+    for reference in level.leaves:
+        leaf = reference()
+        grad = None if leaf is None or leaf.ext is None else leaf.ext.grad
+        if grad is not None and level.number in levels_of(grad.payload):
+            leaf.ext.grad = move("primal_of", grad, level)
+    level.leaves = []
+
+
 def raised(tensors: list[Any], params: dict[str, Any]) -> list[Any]:
     """The arguments of an operation; those that are recorded with all levels of its result."""
+    tensors = [settled(t) if isinstance(t.payload, Lifted) else t for t in tensors]
     payloads = [tensor.payload for tensor in tensors]
     for value in params.values():
         if isinstance(value, tuple):
@@ -398,6 +441,7 @@ def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any], rules: bool = F
 
 
 Transforms.raised = staticmethod(raised)
+Transforms.settled = staticmethod(settled)
 Transforms.seeded = staticmethod(seeded)
 Transforms.sided = staticmethod(sided)
 Transforms.arrived = staticmethod(arrived)

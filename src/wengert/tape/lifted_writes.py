@@ -34,7 +34,7 @@ from wengert.tape.inplace import (
     old_value_needed,
     set_history,
 )
-from wengert.tape.levels import brought, check_levels, move
+from wengert.tape.levels import brought, check_levels, move, settled
 from wengert.tape.modes import full_mode
 from wengert.tape.node import edge_of
 from wengert.tape.record import make_node
@@ -184,7 +184,14 @@ def write_lifted(
     mode: Any,
 ) -> Any:
     """As `write`, where transforms are under way (see NOTE [writing values of transforms])."""
-    recording = mode.records and is_differentiable(tensor.payload.dtype)
+    plain = settled(tensor)
+    if plain is not tensor:
+        # nodes that hold it see that it is written to
+        tensor.payload = plain.payload
+        if tensor.edge is not LEAF:
+            move_edge(tensor, plain.edge)
+    values = [value if value is tensor else settled(value) for value in values]
+    recording = (mode is None or mode.records) and is_differentiable(tensor.payload.dtype)
     recording = recording and (
         any(value.edge is not None for value in values) or base_requires_grad(tensor)
     )

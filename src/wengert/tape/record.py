@@ -79,6 +79,11 @@ def run(
         tensors = Transforms.raised(tensors, params)
         lifted = [t.payload for t in tensors]
         lifted += [v for value in params.values() if isinstance(value, tuple) for v in value]
+    else:
+        for tensor in tensors:
+            if isinstance(tensor.payload, Lifted):
+                tensors = Transforms.raised(tensors, params)
+                break
     payloads = [tensors[0].array()] if prim.view else [tensor.payload for tensor in tensors]
     single = prim.outputs == 1
     if outs is None:

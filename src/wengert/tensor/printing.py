@@ -270,7 +270,7 @@ def _of_transforms(payload: Any) -> tuple[Any, list[str]]:
     array, notes = _of_transforms(inner)
     if payload.owner.size is not None:
         notes.append(f"a batch of {payload.owner.size}")
-    elif tangent:
+    elif tangent and not payload.owner.dropped:
         notes.append(f"tangent={tensor_repr(new_tensor(tangent[0]))}")
     return array, notes
 
