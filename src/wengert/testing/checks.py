@@ -195,7 +195,7 @@ def _tangents_of_gradients(function: Any, inputs: list[Any], what: str) -> None:
         count = len(inputs)
         outputs = [out for out in _outputs(function(*duals[:count])) if out.edge is not None]
         found = run_grad(_traced(outputs), inputs, duals[count:], False, False)
-        pairs = [None if g is None else unpack_dual(g) for g in found]
+        pairs: list[Any] = [None if g is None else unpack_dual(g) for g in found]
     _same(
         [None if p is None else p.primal.payload for p in pairs],
         [None if g is None else g.payload for g in plain],
