@@ -14,6 +14,7 @@ N. J. Higham, "The accuracy of floating point summation", SIAM Journal on Scient
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,12 @@ _sum: Any = np.add.reduce
 _LITTLE = 16
 _SMALL = 1024
 """Up to this size an array is summed as it is."""
-_FEW = 64
+_FEW = 16
 """So many numbers are added one after the other."""
-_BLOCK = 128
-"""Running sums are taken within so many numbers."""
+_NEAR = 1 << 15
+"""The number of elements of which running sums are made at a time."""
+_LEAST = 16
+"""As many rows are taken at least, for they may share lines of the cache."""
 _PART = 1 << 21
 """The number of elements that are folded at a time, so that what is made of them stays close by."""
 _ROW = 4096
@@ -79,12 +82,15 @@ def _many(self: Any, dim: Dims | None, keepdim: bool) -> Any:
 def _slow(self: Any, dim: Any) -> list[int]:
     """The dimensions along which NumPy would add many elements one after the other."""
     steps = self.strides
-    axes = sorted((i for i, n in enumerate(self.shape) if n > 1), key=lambda i: abs(steps[i]))
-    slow, count, run = [], 1, None
+    axes = [i for i, n in enumerate(self.shape) if n > 1]
+    # what is repeated without steps is added in any place
+    axes.sort(key=lambda i: abs(steps[i]) or math.inf)
+    slow: list[int] = []
+    count, run = 1, None
     for i in axes:
         if i not in dim:
-            run = 0
-        elif run is None or steps[i] == run:
+            run = math.nan
+        elif steps[i] and (run is None or steps[i] == run):
             # the next in memory, or those that continue it
             run = steps[i] * self.shape[i]
             continue
@@ -139,31 +145,19 @@ def dots(rows: Any, others: Any) -> Any:
 
 
 def running_sums(self: Any, dim: int) -> Any:
-    """The sums of all elements along a dimension up to each one.
-
-    Those of single precision are taken within parts, and what comes before a part is summed in
-    double precision.
-    """
-    n, dtype = self.shape[dim], self.dtype
-    if (
-        n <= 2 * _BLOCK
-        or dtype.kind not in "fc"
-        or dtype.itemsize > (4 if dtype.kind == "f" else 8)
-    ):
+    """The sums of all elements along a dimension up to each one, in double precision."""
+    wide = np.promote_types(self.dtype, np.float64)
+    if self.dtype.kind not in "fc" or self.dtype == wide or self.shape[dim] <= _LITTLE:
         return np.add.accumulate(self, axis=dim)
-    result = np.empty_like(self)
-    parts, lead = n // _BLOCK, (slice(None),) * dim
-    whole = parts * _BLOCK
-    shape = (*self.shape[:dim], parts, _BLOCK, *self.shape[dim + 1 :])
-    inner = result[(*lead, slice(whole))].reshape(shape, copy=False)
-    np.add.accumulate(self[(*lead, slice(whole))].reshape(shape), axis=dim + 1, out=inner)
-    wide = np.promote_types(dtype, np.float64)
-    before = np.zeros((*self.shape[:dim], parts + 1, *self.shape[dim + 1 :]), wide)
-    ends = inner[(*lead, slice(None), -1)]
-    np.add.accumulate(ends, axis=dim, dtype=wide, out=before[(*lead, slice(1, None))])
-    before = before.astype(dtype)
-    inner += np.expand_dims(before[(*lead, slice(-1))], dim + 1)
-    rest = result[(*lead, slice(whole, None))]
-    np.add.accumulate(self[(*lead, slice(whole, None))], axis=dim, out=rest)
-    rest += before[(*lead, slice(-1, None))]
+    result = np.empty(self.shape, self.dtype)
+    # along the next in memory, and in rows that stay close by: there it is quick
+    rows, sums_of_rows = (np.moveaxis(array, dim, -1) for array in (self, result))
+    step = max(_LEAST, _NEAR * len(rows) // self.size) if self.ndim > 1 else len(rows)
+    memory = np.empty((2, min(step, len(rows)), *rows.shape[1:]), wide)
+    for i in range(0, len(rows), step):
+        some = rows[i : i + step]
+        single, total = memory[:, : len(some)]
+        np.copyto(single, some)
+        np.add.accumulate(single, axis=-1, out=total)
+        sums_of_rows[i : i + step] = total
     return result
