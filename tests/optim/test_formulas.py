@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import numpy as np
 import pytest
 
 import wengert as wg
@@ -207,3 +208,113 @@ def test_steps_are_those_of_the_formula(formula, options, differentiable):
             if value is not None:
                 wanted = expected[n].send(value)
                 assert param.item() == pytest.approx(wanted, rel=close), (i, n)
+
+
+def adafactor(p, gradients, lr, beta2_decay, eps, d, weight_decay):
+    rows, columns, flat = np.zeros((p.shape[0], 1)), np.zeros((1, p.shape[-1])), np.zeros(p.shape)
+    for t, g in enumerate(gradients, 1):
+        keep = 1 - t**beta2_decay
+        alpha = max(eps[1], np.sqrt((p * p).mean())) * min(lr, 1 / math.sqrt(t))
+        p = p * (1 - lr * weight_decay)
+        if p.ndim > 1:
+            rows = keep * rows + (1 - keep) * (g * g).mean(1, keepdims=True)
+            columns = keep * columns + (1 - keep) * (g * g).mean(0, keepdims=True)
+            flat = rows @ columns / max(rows.mean(), eps[0])
+        else:
+            flat = keep * flat + (1 - keep) * g * g
+        step = g / np.sqrt(np.maximum(flat, eps[0] ** 2))
+        p = p - alpha / max(1, np.sqrt((step * step).mean()) / d) * step
+    return p
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2), (4,)])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"lr": 0.1, "beta2_decay": -0.8, "eps": (1e-9, 1e-3), "d": 1.0, "weight_decay": 0.0},
+        {"lr": 0.9, "beta2_decay": -0.5, "eps": (0.3, 2.0), "d": 1.2, "weight_decay": 0.3},
+        {"lr": 0.3, "beta2_decay": -0.9, "eps": (1e-9, 0.9), "d": 9.0, "weight_decay": 0.1},
+    ],
+)
+def test_adafactor_is_its_formula(shape, options):
+    rng = np.random.default_rng(0)
+    start, *gradients = rng.standard_normal((5, *shape))
+    param = wg.tensor(start, requires_grad=True)
+    optimizer = wg.optim.Adafactor([param], **options)
+    for g in gradients:
+        param.grad = wg.tensor(g)
+        optimizer.step()
+    found = param.detach().numpy()
+    # the number of steps is kept in single precision, as PyTorch does
+    np.testing.assert_allclose(found, adafactor(start, gradients, **options), rtol=1e-5)
+
+
+def muon(p, gradients, lr, weight_decay, momentum, nesterov, ns_steps):
+    buffer = np.zeros_like(p)
+    for g in gradients:
+        buffer = momentum * buffer + (1 - momentum) * g
+        update = (1 - momentum) * g + momentum * buffer if nesterov else buffer
+        x = update.T if p.shape[0] > p.shape[1] else update
+        x = x / max(np.linalg.norm(x), 1e-7)
+        for _ in range(ns_steps):
+            gram = x @ x.T
+            x = 3.4445 * x + (-4.775 * gram + 2.0315 * gram @ gram) @ x
+        x = x.T if p.shape[0] > p.shape[1] else x
+        rate = lr * math.sqrt(max(1, p.shape[0] / p.shape[1]))
+        p = p * (1 - lr * weight_decay) - rate * x
+    return p
+
+
+@pytest.mark.parametrize("shape", [(2, 4), (4, 2)])
+@pytest.mark.parametrize("nesterov", [False, True])
+def test_muon_is_its_formula(shape, nesterov):
+    options = {"lr": 0.1, "weight_decay": 0.3, "momentum": 0.8, "ns_steps": 3}
+    start, *gradients = np.random.default_rng(1).standard_normal((4, *shape))
+    param = wg.tensor(start, requires_grad=True)
+    optimizer = wg.optim.Muon([param], nesterov=nesterov, **options)
+    for g in gradients:
+        param.grad = wg.tensor(g)
+        optimizer.step()
+    expected = muon(start, gradients, nesterov=nesterov, **options)
+    # the iteration runs in half precision, whose steps are 2**-8
+    np.testing.assert_allclose(param.detach().numpy(), expected, atol=0.02)
+
+
+def test_averages_of_weights_are_what_they_say():
+    swa_utils = wg.optim.swa_utils
+    start, now = [1.0, 3.0], [2.0, -1.0]
+    for kind, scale in ((wg.float64, 1), (wg.complex128, 1j), (wg.int64, 1)):
+        expected = [(0.75 * a + 0.25 * b) * scale for a, b in zip(start, now, strict=True)]
+        means = [(a + (b - a) / 4) * scale for a, b in zip(start, now, strict=True)]
+        if kind is wg.int64:
+            expected, means = [1, 2], [1, 2]
+        average, current = (
+            wg.tensor([v * scale for v in values], dtype=wg.complex128 if scale == 1j else kind)
+            for values in (start, now)
+        )
+        several = [average.clone()]
+        swa_utils.get_ema_multi_avg_fn(0.75)(several, [current], 1)
+        assert several[0].tolist() == expected
+        if kind is not wg.int64:
+            assert swa_utils.get_ema_avg_fn(0.75)(average, current, 1).tolist() == expected
+            assert swa_utils.get_swa_avg_fn()(average, current, 3).tolist() == means
+            several = [average.clone()]
+            swa_utils.get_swa_multi_avg_fn()(several, [current], 3)
+            assert several[0].tolist() == means
+
+
+def test_hooks_of_states_run_in_the_order_in_which_they_were_registered():
+    x = wg.ones(2, requires_grad=True)
+    for name, run in (
+        ("register_state_dict_pre_hook", lambda o: o.state_dict()),
+        ("register_state_dict_post_hook", lambda o: o.state_dict()),
+        ("register_load_state_dict_pre_hook", lambda o: o.load_state_dict(o.state_dict())),
+        ("register_load_state_dict_post_hook", lambda o: o.load_state_dict(o.state_dict())),
+    ):
+        optimizer = wg.optim.SGD([x], lr=0.1)
+        ran = []
+        getattr(optimizer, name)(lambda *args, ran=ran: ran.append("first"))
+        getattr(optimizer, name)(lambda *args, ran=ran: ran.append("second"))
+        getattr(optimizer, name)(lambda *args, ran=ran: ran.append("ahead"), prepend=True)
+        run(optimizer)
+        assert ran == ["ahead", "first", "second"], name

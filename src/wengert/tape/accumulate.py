@@ -57,6 +57,9 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
                 or (g.base is not None and not _is_whole(g))
             ):
                 g = private(g)
+            elif isinstance(g, Lifted) and g.traced:
+                # its array may show one number many times, as the gradient of a sum does
+                g = private(g)
             _add(leaf, g)
 
 
