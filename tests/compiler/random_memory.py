@@ -13,7 +13,7 @@ __all__ = ["ARRAYS", "FAILS", "HELD", "LIBRARIES", "SHARED", "SNAPSHOTS", "WRITE
 
 LIBRARIES = """
 import array, collections, contextvars, copy, ctypes, dataclasses, datetime, decimal, enum
-import fractions, functools, itertools, math, pathlib, random, re, threading, types, uuid, weakref
+import fractions, functools, itertools, math, operator, pathlib, random, re, threading, types, uuid, weakref
 
 
 class Slots:
@@ -32,6 +32,10 @@ class Plain:
     @property
     def twice(self):
         return self.a * 2
+
+    @functools.cached_property
+    def kept(self):
+        return self.a * 3
 
     def step(self):
         self.a += 1
@@ -244,7 +248,7 @@ HELD: dict[str, Held] = {
     ),
     "object": Held(
         "Plain({n})",
-        ("{s}.a", "{s}.twice", "{s}.shared", "getattr({s}, 'a')"),
+        ("{s}.a", "{s}.twice", "{s}.shared", "getattr({s}, 'a')", "{s}.kept"),
         ("{s}.a += 1", "{s}.step()", "setattr({s}, 'a', 0.5)", "{s}.__dict__['a'] = 2.5"),
         ("{s}.a = turn", "{s}.shared = turn", "vars({s})['a'] = turn"),
         "vars({s})",
@@ -547,6 +551,13 @@ HELD: dict[str, Held] = {
         ("{s}[0] = {s}[0] + 1",),
         ("{s}[0] = wg.tensor(float(turn))",),
         "{s}[0].item()",
+    ),
+    "getters": Held(
+        "(operator.itemgetter(0), operator.attrgetter('real'), operator.methodcaller('copy'), [{n}])",
+        ("{s}[0]({s}[3])", "{s}[2]({s}[3])[0]", "{s}[1]({s}[3][0])"),
+        ("{s}[3][0] += 1",),
+        ("{s}[3][0] = turn",),
+        "{s}[3]",
     ),
     "dict keys": Held(
         "(lambda d: (d.keys(), d))({{'a': {n}}})",

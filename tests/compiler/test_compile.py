@@ -123,6 +123,45 @@ def test_copies_of_tensors_and_their_pickles_end_a_trace() -> None:
     assert found == [[0.5, -1.0], [1.0, -2.0], [2.0, -4.0]]
 
 
+def test_a_constant_that_is_returned_may_be_written_to() -> None:
+    def function(x: Any) -> Any:
+        made = wg.tensor([1.0, 2.0])
+        return made, made.detach()
+
+    compiled = wg.compile(function, **NUMPY)
+    for _ in range(4):
+        one, same = compiled(wg.ones(2))
+        assert one.tolist() == same.tolist() == [1.0, 2.0]
+        one.mul_(3)
+        assert one.tolist() == same.tolist() == [3.0, 6.0]
+
+
+def test_a_history_is_made_for_inputs_that_overlap() -> None:
+    W = wg.tensor([0.5, -1.0, 2.0], requires_grad=True)
+    compiled = wg.compile(lambda x, y: W.sum() * 2, **NUMPY)
+    memory = np.ones(4)
+    for _ in range(3):
+        W.grad = None
+        compiled(wg.from_numpy(memory[:3]), wg.from_numpy(memory[1:])).backward()
+        assert W.grad.tolist() == [2.0] * 3
+
+
+def test_gradients_that_a_call_leaves_have_memory_of_their_own() -> None:
+    W = wg.tensor([0.5, -1.0, 2.0], requires_grad=True)
+
+    def function(x: Any) -> Any:
+        (W.sum() * 2).backward()
+        return W * x
+
+    compiled = wg.compile(function, **NUMPY)
+    for _ in range(3):
+        W.grad = None
+        made = compiled(wg.ones(3))
+        assert W.grad.stride() == (1,)
+        (made * made.detach()).sum().backward()
+        assert W.grad.tolist() == [2.5, 1.0, 4.0]
+
+
 def test_outcomes_of_decisions_grow_a_tree_and_too_many_end_it() -> None:
     def f(x: Any) -> Any:
         return x * int(x.sum())

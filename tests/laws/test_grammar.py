@@ -26,8 +26,8 @@ def kinds_of(thing: object, depth: int, found: set[type]) -> None:
     kind = thing if isinstance(thing, type) else type(thing)
     found.update(kind.__mro__)
     if depth:
-        for part in gc.get_referents(thing):
-            if not isinstance(part, types.ModuleType) and part is not found:
+        for part in [*gc.get_referents(thing), kind]:
+            if not isinstance(part, types.ModuleType) and part is not thing:
                 kinds_of(part, depth - 1, found)
 
 
@@ -37,7 +37,7 @@ def test_every_kind_of_object_that_is_read_occurs_in_the_grammar():
     found: set[type] = set(EVERYWHERE)
     for held in HELD.values():
         thing = eval(held.make.format(n=1), made)
-        kinds_of(thing, 2, found)
+        kinds_of(thing, 3, found)
     known = {*objects._READERS, *objects._BASES, *objects.VALUES}
     missing = sorted(kind.__module__ + "." + kind.__qualname__ for kind in known - found)
     assert not missing, f"random_memory.HELD has none of {', '.join(missing)}"

@@ -137,7 +137,8 @@ def capture(
                 # the tensors of this call, with their history
                 item.state.tensors.clear()
                 item.state.edges.clear()
-        captured.result = rebuild([_shown(trace, leaf) for leaf in leaves[:count]])
+        copies: dict[int, Any] = {}
+        captured.result = rebuild([_shown(trace, leaf, copies) for leaf in leaves[:count]])
         # which `rebuild` holds
         own[:] = [None] * len(own)
         del leaves
@@ -168,10 +169,14 @@ def _is_shown(place: int, count: int, made: Sequence[Leaf]) -> bool:
     return place < count or made[place].root is not None or made[place].kind == "part"
 
 
-def _shown(trace: Trace, leaf: Any) -> Any:
+def _shown(trace: Trace, leaf: Any, copies: dict[int, Any]) -> Any:
     """A leaf of the result with its real array."""
     if isinstance(leaf, TensorBase):
-        leaf.payload = real_payload(leaf.payload)
+        symbol = leaf.payload
+        leaf.payload = real_payload(symbol)
+        if isinstance(symbol, Sym) and symbol.value.constant is leaf.payload:
+            # later runs read the constant, and users may write to what they got
+            leaf.payload = copies.setdefault(id(symbol.value), leaf.payload.copy())
         base = None if leaf.ext is None else leaf.ext.base
         if base is not None:
             base.payload = real_payload(base.payload)

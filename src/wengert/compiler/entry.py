@@ -16,7 +16,7 @@ from wengert.compiler.decisions import Draw, Guard
 from wengert.compiler.environment import Environment, Matcher
 from wengert.compiler.exit import Exit
 from wengert.compiler.graph import Graph, Visit
-from wengert.compiler.ir import Program
+from wengert.compiler.ir import Program, Value
 from wengert.compiler.memory import Shared, layout_of
 from wengert.compiler.node import attach
 from wengert.compiler.passes import roll, simplify, vectorise
@@ -317,10 +317,7 @@ class Entry:
     def add(self, captured: Captured) -> bool:
         """Add a trace; False if it contradicts those that are there."""
         assert captured.exit is not None
-        inputs, items, exit = captured.inputs, captured.trace.items, captured.exit
-        if self.layout is None:
-            # it writes nothing, and each input is read from its own memory
-            inputs = inputs[: len(inputs) - len(captured.trace.wholes)]
+        inputs, items, exit = self._inputs(captured), captured.trace.items, captured.exit
         if exit.derivatives is not None and not isinstance(self.tree, Graph):
             graph = Graph(inputs, self.options)
             if graph.add(inputs, items, exit.by_blocks()):
@@ -333,6 +330,13 @@ class Entry:
         if self.tree.root is None:
             self.tree = Tree(inputs, self.options.finish)
         return self.tree.add(inputs, items, exit)
+
+    def _inputs(self, captured: Captured) -> Sequence[Value]:
+        """The inputs of a trace, as the others have them."""
+        if self.layout is not None:
+            return captured.inputs
+        # it writes nothing, and each input is read from its own memory
+        return captured.inputs[: len(captured.inputs) - len(captured.trace.wholes)]
 
     def note_foreign(self, captured: Captured) -> bool:
         """Compare the arrays of unknown origin with those of earlier runs; False if they differ."""
@@ -443,7 +447,8 @@ class Entry:
         tensors, arrays = captured.environment.met, captured.environment.arrays
         # as it was before the function wrote to it
         known: Any = {**trace.arrays, **trace.before}
-        inputs = [contiguous(known[value]) for value in captured.inputs]
+        places = self._inputs(captured)
+        inputs = [contiguous(known[value]) for value in places]
         if added and isinstance(self.tree, Graph):
             return self._gone_through(inputs, list(tensors), list(arrays), given, captured)
         if added and self.tree.traces == 1:
@@ -455,8 +460,8 @@ class Entry:
         own = type(self).__new__(type(self))
         own.environment, own.options, own.name = self.environment, self.options, self.name
         own.function, own._match, own.layout = self.function, self._match, self.layout
-        own.tree = Tree(captured.inputs, self.options.finish)
-        own.tree.add(captured.inputs, trace.items, exit)
+        own.tree = Tree(places, self.options.finish)
+        own.tree.add(places, trace.items, exit)
         found, known = own.tree.run(inputs, known)
         # with its effects, which forbid to run the function again
         found.call = own.call_of(found)
