@@ -13,7 +13,8 @@ __all__ = ["ARRAYS", "FAILS", "HELD", "LIBRARIES", "SHARED", "SNAPSHOTS", "WRITE
 
 LIBRARIES = """
 import array, collections, contextvars, copy, ctypes, dataclasses, datetime, decimal, enum
-import fractions, functools, itertools, math, operator, pathlib, random, re, threading, types, uuid, weakref
+import fractions, functools, itertools, math, operator, pathlib, random, re, threading, types
+import uuid, weakref
 
 
 class Slots:
@@ -553,7 +554,7 @@ HELD: dict[str, Held] = {
         "{s}[0].item()",
     ),
     "getters": Held(
-        "(operator.itemgetter(0), operator.attrgetter('real'), operator.methodcaller('copy'), [{n}])",
+        "(lambda o: (o.itemgetter(0), o.attrgetter('real'), o.methodcaller('copy'), [{n}]))(operator)",
         ("{s}[0]({s}[3])", "{s}[2]({s}[3])[0]", "{s}[1]({s}[3][0])"),
         ("{s}[3][0] += 1",),
         ("{s}[3][0] = turn",),
