@@ -50,6 +50,8 @@ class Conditions:
             "np": np,
         }
         self._count = 0
+        self._computes = False
+        self._errors = np.geterr()
 
     def equals(self, other: Conditions) -> bool:
         """Whether everything is as it was when others were written for the same call."""
@@ -91,6 +93,9 @@ class Conditions:
                 # one tensor in two places is another program than two of them
                 ids = ", ".join(f"id({letter}{i})" for i in range(count))
                 lines.append(f"if len({{{ids}}}) != {count}: return None")
+        if self._computes or self.compared:
+            # whether NumPy raises, warns or goes on
+            lines.append(f"if {self._tool(np.geterr)}() != {self._tool(self._errors)}: return None")
         content = self._tool(content_of)
         for i, known in self.compared.items():
             lines.append(f"if {content}(n{i}) != {self._tool(known)}: return None")

@@ -33,6 +33,7 @@ from wengert.compiler.reach import DYNAMIC, Reach
 from wengert.compiler.reading import Reading
 from wengert.compiler.state import Surroundings
 from wengert.compiler.straight import Places
+from wengert.ops.generator import Generator
 from wengert.tape.base import LEAF, TensorBase
 
 __all__ = ["Environment", "Matcher"]
@@ -41,6 +42,13 @@ _MOST = 5000
 """How many objects an environment may hold."""
 _ASKING = DYNAMIC | {"hasattr", "AttributeError", "Exception", "BaseException"}
 """Names by which code may find out which attributes there are."""
+_ABOUT = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
+"""What is said about functions and classes."""
+_DENIED = frozenset(
+    {"__subclasses__", "__annotations__", "__kwdefaults__", "__match_args__", "f_globals"}
+)
+"""What is not looked at."""
+_SEEDS = frozenset({"manual_seed", "seed", "initial_seed", "get_state", "set_state"})
 _CONTAINERS = frozenset({dict, list, tuple, set, frozenset, collections.OrderedDict})
 
 
@@ -98,7 +106,7 @@ class Environment(Reach):
             self._called = function if isinstance(function, types.FunctionType) else None
             self._value(function, self._constant(function))
             self._escaped()
-            self._bare()
+            self._asked()
         except RecursionError:
             self._refuse("it reaches objects too deep to be looked at in each call")
         except Unknown as unknown:
@@ -173,6 +181,7 @@ class Environment(Reach):
             return
         if isinstance(value, np.ndarray) and self._array(value, path):
             return
+        self._computes = self._computes or isinstance(value, np.inexact)
         if value is None or kind is bool:
             self._line(f"if {path} is not {value}: return None")
             return
@@ -324,10 +333,20 @@ class Environment(Reach):
         else:
             self._refuse("an argument belongs to a transform that is under way")
 
-    def _bare(self) -> None:
-        """Tensors without attributes of the user's have to stay so, where code may ask for some."""
-        if self._attributes & {"__kwdefaults__"}:
-            raise Unknown("it reads __kwdefaults__ of functions")
+    def _asked(self) -> None:
+        """The conditions on what code asks about objects, beyond what they are computed with."""
+        asked = self._attributes & _DENIED
+        if asked:
+            raise Unknown(f"it reads {min(asked)}")
+        if any(type(thing) is Generator for thing in self.kept) and self._attributes & _SEEDS:
+            raise Unknown("it seeds a generator, or reads its state")
+        about = sorted(self._attributes & _ABOUT)
+        for thing in self.walked:
+            if isinstance(thing, type | types.FunctionType):
+                for key in about:
+                    if isinstance(found := getattr(thing, key, None), str | None):
+                        known = self._constant(found)
+                        self._line(f"if {self._names[id(thing)]}.{key} != {known}: return None")
         if self._attributes & _ASKING:
             for i, tensor in enumerate(self.met):
                 if getattr(tensor, "__dict__", None) == {}:

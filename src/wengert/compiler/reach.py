@@ -142,6 +142,9 @@ class Reach(Conditions):
             raise Unknown(f"it uses the module {module.__name__}, {_OUTSIDE}")
         if callable(value) and not is_pure(module.__name__, name):
             raise Unknown(f"it uses {module.__name__}.{name}")
+        self._computes = self._computes or (
+            callable(value) and module.__name__.startswith("numpy") and not isinstance(value, type)
+        )
         self.looked_up.append((vars(module), name))
         fixed = isinstance(value, type | types.BuiltinFunctionType | np.ufunc)
         if fixed and not read(value).facts:
