@@ -25,6 +25,7 @@ import re
 import string
 import threading
 import types
+import uuid
 import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -874,6 +875,72 @@ kind(
     lambda d: d[0].add_(1),
 )
 kind("tensor's memory", lambda n: wg.tensor([float(n)]).numpy(), first, add_at(0))
+
+# -- what is seldom met ----------------------------------------------------------------------------
+
+
+def one_of(*things: Any) -> Callable[[int], Any]:
+    return lambda n: things[n % len(things)]
+
+
+def hint(thing: Any) -> Any:
+    return thing.__length_hint__()
+
+
+kind(
+    "singletons",
+    one_of(None, ..., NotImplemented),
+    lambda v: 1 if v is None else 2 if v is ... else 3,
+)
+kind("windows path", lambda n: pathlib.PureWindowsPath("x" * (n + 1)), lambda p: len(p.name))
+kind("uuid", lambda n: uuid.UUID(int=n), get("int"))
+kind("time", lambda n: datetime.time(n), get("hour"))
+kind(
+    "time zone",
+    lambda n: datetime.timezone(datetime.timedelta(hours=n)),
+    lambda z: z.utcoffset(None).seconds,
+)
+kind("generic alias", one_of(list[int], list[str]), lambda a: a.__args__[0] is int)
+kind("union type", one_of(int | str, int | float), lambda u: u.__args__[1] is str)
+kind("ufunc", one_of(np.add, np.multiply), lambda u: float(u(2.0, 3.0)))
+kind("function of NumPy", one_of(np.sum, np.prod), lambda f: float(f([2.0, 3.0])))
+kind(
+    "attribute getter",
+    one_of(operator.attrgetter("real"), operator.attrgetter("imag")),
+    lambda g: g(2 + 3j),
+)
+kind("method caller", lambda n: operator.methodcaller("count", n), lambda g: g([0, 1, 1, 2, 3, 3]))
+kind("cell", types.CellType, get("cell_contents"), add_to("cell_contents"))
+kind("code object", lambda n: eval(f"lambda: {n}").__code__, lambda c: c.co_consts[-1] or 0)
+kind(
+    "getset descriptor",
+    one_of(vars(types.FunctionType)["__code__"], vars(types.FunctionType)["__defaults__"]),
+    lambda d: len(d.__name__),
+)
+kind(
+    "member descriptor",
+    one_of(vars(Slots)["c"], vars(Private)["_Private__c"]),
+    lambda d: len(d.__name__),
+)
+kind("list iterator", lambda n: iter([0] * (90 - n)), hint, next)
+kind("tuple iterator", lambda n: iter((0,) * (90 - n)), hint, next)
+kind("text iterator", lambda n: iter("0" * (90 - n)), hint, next)
+kind("range iterator", lambda n: iter(range(90 - n)), hint, next)
+kind("long range iterator", lambda n: iter(range(1 << 70, (1 << 70) + 90 - n)), hint, next)
+kind("reversed list", lambda n: reversed([0] * (90 - n)), hint, next)
+kind("enumerate", lambda n: enumerate([0] * 90, n), lambda i: i.__reduce__()[1][1], next)
+kind("zip", lambda n: zip([0] * (90 - n)), lambda i: i.__reduce__()[1][0].__length_hint__(), next)
+kind(
+    "map",
+    lambda n: map(abs, [0] * (90 - n)),
+    lambda i: i.__reduce__()[1][1].__length_hint__(),
+    next,
+)
+kind(
+    "generator of wengert",
+    lambda n: wg.Generator().manual_seed(n),
+    lambda g: wg.rand((), generator=g, dtype=wg.float64),
+)
 
 # -- places ----------------------------------------------------------------------------------------
 

@@ -127,7 +127,10 @@ def read_decimal_number(thing: Any) -> Reading:
 
 def precision(thing: Any) -> str:
     """The context that arithmetic of decimals takes place in."""
-    return repr(decimal.getcontext())
+    context = decimal.getcontext()
+    traps = [signal.__name__ for signal, on in context.traps.items() if on]
+    limits = context.Emin, context.Emax, context.capitals, context.clamp
+    return repr((context.prec, context.rounding, limits, traps))
 
 
 def read_path(thing: Any) -> Reading:

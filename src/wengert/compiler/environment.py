@@ -45,7 +45,10 @@ _ASKING = DYNAMIC | {"hasattr", "AttributeError", "Exception", "BaseException"}
 _ABOUT = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
 """What is said about functions and classes."""
 _DENIED = frozenset(
-    {"__subclasses__", "__annotations__", "__kwdefaults__", "__match_args__", "f_globals"}
+    {
+        *("__subclasses__", "__annotations__", "__kwdefaults__", "__match_args__"),
+        *("__globals__", "__builtins__", "f_globals", "f_locals", "f_back", "gi_frame"),
+    }
 )
 """What is not looked at."""
 _SEEDS = frozenset({"manual_seed", "seed", "initial_seed", "get_state", "set_state"})
