@@ -41,7 +41,7 @@ def _prepare() -> Path:
         (folder / "__init__.py").touch()
     for name in MODULES:
         shutil.copy(TAPE / f"{name}.py", package)
-    for file in (*TAPE.glob("*.pxd"), HERE / "sums.pyx", HERE / "arrays.h"):
+    for file in (*TAPE.glob("*.pxd"), HERE / "sequence.pyx", HERE / "sums.pyx", HERE / "arrays.h"):
         shutil.copy(file, package)
     # the records are read by the package as it is in Python
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "WENGERT_NATIVE": "0"}
@@ -64,7 +64,7 @@ def build() -> list[Path]:
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
                 extra_compile_args=FLAGS,
             )
-            for suffix, names in (("py", MODULES), ("pyx", ("recorded", "sums")))
+            for suffix, names in (("py", MODULES), ("pyx", ("recorded", "sequence", "sums")))
             for name in names
         ]
         vector = Extension(

@@ -6,11 +6,12 @@ cimport numpy as cnp
 import numpy as np
 
 from wengert.tape.base cimport NodeBase, TensorBase
+from wengert.tape.sequence cimport numbered
 from wengert.tape.views cimport attach_view, attach_views
 
 from wengert.interp.eager import K
 from wengert.prims.table import TABLE
-from wengert.tape import base, masked, modes, node as nodes, rules, saved, sites
+from wengert.tape import base, masked, modes, rules, saved, sites
 
 cnp.import_array()
 
@@ -52,23 +53,6 @@ cdef extern from *:
         if (leading != Py_True) Py_XSETREF(last, Py_NewRef(code->co_filename));
     #endif
         return leading == Py_True;
-    }
-    /* A new sequence number, with the offset of an instruction in it. */
-    static CYTHON_INLINE PyObject* wg_sequence(PyObject* following, long long at) {
-        PyObject* number = PyObject_CallNoArgs(following);
-        int overflow = 0;
-        long long value;
-        if (number == NULL) return NULL;
-        value = PyLong_AsLongLongAndOverflow(number, &overflow);
-        if (overflow) {
-            PyObject* offset = PyLong_FromLongLong(at);
-            PyObject* sum = offset == NULL ? NULL : PyNumber_Add(number, offset);
-            Py_XDECREF(offset);
-            Py_DECREF(number);
-            return sum;
-        }
-        Py_DECREF(number);
-        return PyLong_FromLongLong(value + at);
     }
     /* The code of the user's innermost frame, and where it is: see NOTE [sites]. The interpreter
        need not make a frame object to be asked, where its structures are known. */
@@ -114,7 +98,6 @@ cdef extern from *:
     object wg_new(object base, object cls, object empty)
     object wg_mode(object variable)
     object wg_place(object leads, long long* at)
-    object wg_sequence(object following, long long at)
 
 # under the names that they have in Python
 cdef object F = K
@@ -126,7 +109,6 @@ cdef object F32 = np.dtype(np.float32)
 cdef object F64 = np.dtype(np.float64)
 cdef tuple SAME = (F32, F64)
 cdef object ndarray = np.ndarray
-cdef object next_sequence = nodes.next_sequence
 cdef object check_result = saved.check_result
 cdef object check_saved = saved.check_saved
 cdef object apply_rules = rules.apply_rules

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import weakref
 from collections import namedtuple
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from wengert.tape.base import (
 )
 from wengert.tape.handles import WATCHED, RemovableHandle, register
 from wengert.tape.ordering import number_of, set_number
+from wengert.tape.sequence import next_sequence
 from wengert.tape.sites import OFFSETS, Site
 
 __all__ = [
@@ -34,12 +34,6 @@ __all__ = [
     "next_sequence",
     "target_of",
 ]
-
-next_sequence: Callable[[], int] = itertools.count(-2 * OFFSETS, -OFFSETS).__next__
-"""Sequence numbers, counting down, so that a heap yields the youngest node first.
-
-The bits below `OFFSETS` are 0; a node may have others there (see NOTE [sites]).
-"""
 
 
 USER_CODE: weakref.WeakSet[Any] = weakref.WeakSet()

@@ -112,9 +112,9 @@ class Steps:
             self.packed = f"({', '.join(args)},), {self.named}"
             self.signature = ", ".join([*args, *(["*", *prim.params] if prim.params else [])])
         self.slow = f"return _slow(_prim{tag}, {self.packed})"
-        self.depth = 2
-        """Where the user's frame may be: those of the namespace's callers are the library's."""
+        self.depth = 2  # the callers of the namespace are the library's
         self.numbered = "next_sequence() + _frame.f_lasti"
+        self.unsited = "next_sequence()"
         self.of_numbers = "type({}) in NUMBERS"
         self.look = f"_m.anomaly.look(_prim{tag}, {self.packed}, _out)"
 
@@ -345,7 +345,7 @@ class Steps:
         lines = [f"{node}.edges = {edges}", f"{node}.ext = None"]
         if sited:
             return [*lines, f"{node}.seq = {self.numbered}", f"{node}.site = _code"]
-        return [*lines, f"{node}.seq = next_sequence()"]
+        return [*lines, f"{node}.seq = {self.unsited}"]
 
     def _saving(self, result: bool = True) -> Iterator[str]:
         prim = self.prim

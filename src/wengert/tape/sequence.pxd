@@ -1,0 +1,1 @@
+cdef object numbered(long long at)
