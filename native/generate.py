@@ -20,7 +20,8 @@ from typing import Any
 from wengert.prims.record import Primitive
 from wengert.prims.whole import TABLE
 from wengert.tape.compiled import signature_of
-from wengert.tape.steps import Steps, is_common, number_form, parts, saved_slots, saves_tensors
+from wengert.tape.forms import is_common, number_form, parts, saved_slots, saves_tensors
+from wengert.tape.steps import Steps
 
 HEAD = Path(__file__).with_name("recorded.pxi").read_text(encoding="utf-8")
 USED = """

@@ -294,3 +294,34 @@ def test_a_weak_reference_tells_when_a_tensor_is_gone(t):
     assert not reference.expired()
     del x
     assert reference.expired()
+
+
+# -- graphs that are gone -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [lambda x: x * 2, lambda x: 2 * x, lambda x: x / 2, lambda x: x.mul(3.0), lambda x: x.div(3)],
+    ids=["times", "from the left", "over", "mul", "div"],
+)
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_a_product_by_a_number_is_walked_once(t, operation, create_graph):
+    x = t.ones(2, requires_grad=True)
+    y = operation(x).sum()
+    t.autograd.grad(y, x, retain_graph=True, create_graph=create_graph)
+    (slope,) = t.autograd.grad(y, x, retain_graph=False, create_graph=create_graph)
+    for again in (False, True):
+        with pytest.raises(RuntimeError, match="Trying to backward through the graph a second"):
+            t.autograd.grad(y, x, create_graph=again)
+    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second"):
+        y.backward()
+    assert x.grad is None
+    assert slope.tolist() == t.autograd.grad(operation(x).sum(), x)[0].tolist()
+
+
+def test_what_keeps_nothing_may_be_walked_again(t):
+    x = t.ones(2, requires_grad=True)
+    for operation in (lambda x: -x, lambda x: x + 2, lambda x: 2 - x, lambda x: x.view(2, 1)):
+        y = operation(x).sum()
+        first = t.autograd.grad(y, x)[0].tolist()
+        assert t.autograd.grad(y, x)[0].tolist() == first

@@ -232,7 +232,7 @@ class ExecutionEngine:
             raise RuntimeError(
                 "Final callbacks can only be installed during backward pass: queue them in a hook"
             )
-        walk.callbacks.append(callback)
+        walk.queue(callback)
 
 
 class _VariableMeta(type):

@@ -51,10 +51,14 @@ class FunctionCtx:
 
     def mark_dirty(self, *tensors: Any) -> None:
         """Say which inputs `forward` changed in place; they must be among its outputs."""
+        _check_tensors(tensors, "mark_dirty can only accept variables, but argument")
         self._dirty = tensors
 
     def mark_non_differentiable(self, *tensors: Any) -> None:
         """Say which outputs have no gradient."""
+        _check_tensors(
+            tensors, "mark_non_differentiable only accepts variable arguments, but argument"
+        )
         self._constants = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
@@ -79,3 +83,9 @@ class FunctionCtx:
             If the graph has been freed, or a saved tensor was changed in place since.
         """
         raise RuntimeError("saved_tensors can only be accessed once forward() has returned")
+
+
+def _check_tensors(values: tuple[Any, ...], message: str) -> None:
+    for i, value in enumerate(values):
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"{message} {i} is of type {type(value).__name__}")

@@ -206,7 +206,7 @@ class FunctionNode(Node, FunctionCtx):
         for i, grad in enumerate(grads[:count]):
             if grad is not None and i not in self._positions:
                 raise RuntimeError(
-                    f"function {self.label} returned a gradient different from None at position "
+                    f"function {self.label} returned a gradient different than None at position "
                     f"{i + 1}, but the corresponding forward input was not a Variable"
                 )
 

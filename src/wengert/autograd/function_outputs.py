@@ -18,6 +18,7 @@ from wengert.tape.sites import mark
 from wengert.tape.views import (
     MADE_IN_FUNCTION,
     MADE_UNRECORDED,
+    ONE_OF_SEVERAL,
     attach_alias,
     move_edge,
     refresh_views,
@@ -99,6 +100,13 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
     # backward gets a gradient for each output, None for what is no tensor
     node.several = len(made) != 1
     constants = {id(t) for t in node._constants}
+    smooth = [
+        out
+        for out in made
+        if isinstance(out, TensorBase)
+        and id(out) not in constants
+        and is_differentiable(out.payload.dtype)
+    ]
     node._outputs_meta = tuple(
         (out.payload.shape, out.payload.dtype)
         if isinstance(out, TensorBase)
@@ -125,7 +133,7 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
         move_edge(out, edge)
         if ext is not None and ext.base is not None:
             # a view that forward made: writes through it would need the history of its base
-            ext.no_write = MADE_IN_FUNCTION
+            ext.no_write = ONE_OF_SEVERAL if len(smooth) > 1 else MADE_IN_FUNCTION
         elif ext is not None:
             refresh_views(out, edge)
     USER_CODE.add(node)

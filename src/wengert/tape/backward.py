@@ -170,6 +170,8 @@ class _Walk:
     targets: set[Any] | None = None
     through: Container[Any] | None = None
     accumulate = False
+    _prepared = False
+    _callbacks: tuple[Callable[[], Any], ...] = ()
 
     def __init__(
         self,
@@ -189,40 +191,15 @@ class _Walk:
         # nodes have quicker rules for arrays
         self.direct = self.raw and not self.lifted
         self.captured: dict[tuple[Any, int], Any] = {}
-        self.callbacks: list[Callable[[], Any]] = []
 
     def run(self, targets: set[Any] | None, accumulate: bool) -> None:
         """Walk to all leaves, or to `targets` only, and add to ``.grad`` or capture gradients."""
-        self.targets, self.accumulate = targets, accumulate
-        if CURRENT.get() is not None and is_deep():
-            elsewhere(self.run, targets, accumulate)
+        # by its set, for a call would cost every walk
+        reordered: set[Any] = REORDERED.data  # type: ignore[attr-defined]
+        if (CURRENT.get() is not None or reordered) and not self._prepared:
+            self._prepared = True
+            self._run_inside(targets, accumulate)
             return
-        if REORDERED:
-            with in_order(_reachable(self.seeds)):
-                self._run(targets, accumulate)
-        else:
-            self._run(targets, accumulate)
-        if self.callbacks:
-            self._finish()
-
-    def _finish(self) -> None:
-        """Call what hooks queued for the end, which may queue more."""
-        above = CURRENT.get()
-        CURRENT.set(self)
-        try:
-            for callback in self.callbacks:
-                callback()
-        finally:
-            CURRENT.set(above)
-
-    def executes(self, target: Any) -> bool:
-        """Whether the walk may come to a node, or to a leaf."""
-        met = _reachable(self.seeds, None, self.through)
-        if target.seq < 0:
-            return target in met
-        return any(target is edge for node in met for edge in node.edges)
-
-    def _run(self, targets: set[Any] | None, accumulate: bool) -> None:
         before = current_mode()
         anomaly = None if before is None else before.anomaly
         watched = bool(WATCHED)
@@ -258,6 +235,41 @@ class _Walk:
             end_search(searching)
             if tracing is not None:
                 tracing.where = line
+        if self._callbacks:
+            self._finish()
+
+    def _run_inside(self, targets: set[Any] | None, accumulate: bool) -> None:
+        """As `run`, inside of another walk, or in an order that a program has set."""
+        if CURRENT.get() is not None and is_deep():
+            elsewhere(self.run, targets, accumulate)
+        elif REORDERED:
+            with in_order(_reachable(self.seeds)):
+                self.run(targets, accumulate)
+        else:
+            self.run(targets, accumulate)
+
+    def queue(self, callback: Callable[[], Any]) -> None:
+        """Have `callback` called when the walk has ended."""
+        self._callbacks = (*self._callbacks, callback)
+
+    def _finish(self) -> None:
+        """Call what was queued for the end, which may queue more."""
+        above = CURRENT.get()
+        CURRENT.set(self)
+        try:
+            while self._callbacks:
+                callback, *rest = self._callbacks
+                self._callbacks = tuple(rest)
+                callback()
+        finally:
+            CURRENT.set(above)
+
+    def executes(self, target: Any) -> bool:
+        """Whether the walk may come to a node, or to a leaf."""
+        met = _reachable(self.seeds, None, self.through)
+        if target.seq < 0:
+            return target in met
+        return any(target is edge for node in met for edge in node.edges)
 
     def _unwatched(
         self, wanted: Any, targets: set[Any] | None, accumulate: bool, look: Any
@@ -267,6 +279,7 @@ class _Walk:
         above = CURRENT.get() if seen else None
         try:
             if seen:
+                self.targets, self.accumulate = targets, accumulate
                 CURRENT.set(self)
             pending = walk(self.seeds, self.keep or postponed, self.direct, wanted, look)
         finally:
@@ -299,7 +312,7 @@ class _Walk:
         nodes = {node: node.edges for node in reachable} if wanted is None else wanted
         arriving = reachable if targets is None else reachable & targets
         alone = len(self.seeds) == 1
-        watch = Watch(self.raw, nodes, arriving, targets, accumulate, look, alone, self.callbacks)
+        watch = Watch(self.raw, nodes, arriving, targets, accumulate, look, alone, self.queue)
         above = CURRENT.get()
         try:
             CURRENT.set(watch)

@@ -28,6 +28,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from wengert.base import errors
+
 __all__ = [
     "FREED",
     "LEAF",
@@ -209,6 +211,12 @@ class Freed:
     __slots__ = ()
     payload = None
     vc = (-1, None)
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
+        raise errors.backward_twice("a product or quotient with a number")
+
+    # for numbers, which rules use as they are
+    __array_ufunc__ = __rmul__ = __rtruediv__ = _refuse
 
     def __repr__(self) -> str:
         return "<freed>"

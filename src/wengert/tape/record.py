@@ -14,13 +14,13 @@ from wengert.interp.levels import Lifted, Transforms, namespace_of
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import SURFACE, UNCHANGED, OutputEdge, TensorBase, new_tensor, version_of
+from wengert.tape.forms import is_common, saves_tensors
 from wengert.tape.lift import cast_for_number, check_dtypes, is_number, lift
 from wengert.tape.modes import current_mode
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.saving import keeps_aside, stand_in
 from wengert.tape.sites import mark
 from wengert.tape.specialise import lifted_class, node_class, recorder
-from wengert.tape.steps import is_common, saves_tensors
 from wengert.tape.views import attach_view
 
 __all__ = ["T", "record", "run"]

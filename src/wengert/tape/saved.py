@@ -107,7 +107,10 @@ def unpack(node: Any, name: str, raw: bool) -> Any:
         # the payload of a packed one is nobody else's
         return new_tensor(result, edge, None if result is not node.result else node.result_vc)
     if name in prim.params:
-        return getattr(node, f"p_{name}")
+        value = getattr(node, f"p_{name}")
+        if value is FREED:
+            raise errors.backward_twice(node.label)
+        return value
     return getattr(node, name)
 
 

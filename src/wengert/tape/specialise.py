@@ -16,19 +16,20 @@ from wengert.interp.eager import K
 from wengert.prims.record import Primitive
 from wengert.tape.base import FREED, LEAF, SURFACE, TensorBase, new_tensor, version_of
 from wengert.tape.compiled import compiled_maker, compiled_node
+from wengert.tape.forms import (
+    applies_directly,
+    freed_numbers,
+    number_form,
+    saved_slots,
+    saves_tensors,
+)
 from wengert.tape.masked import INVALID, mark, unmasked
 from wengert.tape.modes import NO_GRAD, current_mode
 from wengert.tape.node import Node, next_sequence
 from wengert.tape.rules import apply_rules
 from wengert.tape.saved import check_result, check_saved, saved_attributes, unpack
 from wengert.tape.sites import LEADS
-from wengert.tape.steps import (
-    Steps,
-    applies_directly,
-    number_form,
-    saved_slots,
-    saves_tensors,
-)
+from wengert.tape.steps import Steps
 from wengert.tape.views import attach_view, attach_views
 
 __all__ = ["lifted_class", "node_class", "noter", "operator", "recorder"]
@@ -50,7 +51,7 @@ def _compile(name: str, signature: str, body: list[str], scope: dict[str, Any]) 
 
 def _release_of(prim: Primitive) -> Callable[[Any], None]:
     """``release(node)``."""
-    if not saves_tensors(prim):
+    if not saves_tensors(prim) and not freed_numbers(prim):
         return Node.release
     scope = {"FREED": FREED, "FREED_CELL": _FREED_CELL}
     made: Callable[[Any], None] = _compile("release", "node", Steps(prim).release(), scope)

@@ -16,67 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wengert.prims.record import Primitive, described
-from wengert.prims.table import TABLE
+from wengert.tape.forms import freed_numbers, parts, saves_tensors
 from wengert.tape.rules import is_diagonal
 
-__all__ = [
-    "Steps",
-    "applies_directly",
-    "is_common",
-    "number_form",
-    "parts",
-    "saved_slots",
-    "saves_tensors",
-]
-
-
-def parts(prim: Primitive) -> bool:
-    """Whether `prim` gives any number of views, all with a gradient."""
-    return prim.view and prim.outputs is None and prim.differentiable is None
-
-
-def joins(prim: Primitive) -> bool:
-    """Whether `prim` takes any number of tensors, and saves none of them."""
-    simple = not saves_tensors(prim) and not prim.masks
-    return prim.variadic and prim.outputs == 1 and prim.is_differentiable and simple
-
-
-def is_common(prim: Primitive) -> bool:
-    """Whether the recorder of `prim` is written out: not where a dtype is among its parameters,
-
-    since its result need not be differentiable then, nor where it refuses floating dtypes.
-    """
-    plain = (prim.outputs == 1 and not prim.variadic and bool(prim.args)) or parts(prim)
-    return (plain or joins(prim)) and "dtype" not in prim.params and "f" not in prim.refuses
-
-
-def applies_directly(prim: Primitive) -> bool:
-    """Whether the rules of `prim` are applied by code that is written out."""
-    return (prim.differentiable == 1 and not prim.variadic) or parts(prim) or joins(prim)
-
-
-def saves_tensors(prim: Primitive) -> bool:
-    """Whether nodes of `prim` save tensors, which may be written to, and so note their site."""
-    return bool(prim.saved_args) or "result" in prim.saved
-
-
-def saved_slots(prim: Primitive) -> list[str]:
-    """The slots that a node of `prim` has beside those of all nodes."""
-    slots: list[str] = []
-    for name in prim.saved:
-        if name in prim.args:
-            slots.append(f"s_{name}")
-        elif name == "result":
-            slots += ["result", "result_vc", "result_at"]
-        elif name in prim.params:
-            slots.append(f"p_{name}")
-        else:
-            slots.append(name)
-    if prim.broadcasts:
-        slots.append("shapes")
-    if prim.differentiable != 1:
-        slots.append("outputs_meta")
-    return slots
+__all__ = ["Steps"]
 
 
 def _within(lines: Iterator[str] | list[str]) -> list[str]:
@@ -137,6 +80,7 @@ class Steps:
         if "result" in prim.saved:
             lines += ["result = node.result", "if node.result_vc[0] != node.result_at:"]
             lines += ["    result = check_result(node)"]
+        lines += [f"p_{name} = node.p_{name}" for name in freed_numbers(prim)]
         return [*lines, *self._released(), *self._results()]
 
     def apply_recorded(self) -> list[str]:
@@ -161,6 +105,7 @@ class Steps:
             ]
         if "result" in prim.saved:
             lines.append("result = unpack(node, 'result', False)")
+        lines += [f"p_{name} = unpack(node, {name!r}, False)" for name in freed_numbers(prim)]
         return [*lines, *self._released(), *self._results(recorded=True)]
 
     def edges(self) -> list[str]:
@@ -187,8 +132,9 @@ class Steps:
         return ["if not keep:", *_within(freed)] if freed else []
 
     def _freed_result(self) -> list[str]:
+        numbers = [f"node.p_{name} = FREED" for name in freed_numbers(self.prim)]
         if "result" not in self.prim.saved:
-            return []
+            return numbers
         return ["node.result = FREED", "node.result_vc = FREED_CELL"]
 
     def release(self) -> list[str]:
@@ -207,7 +153,8 @@ class Steps:
             elif name == "result":
                 values[name] = "result"
             else:
-                values[name] = f"node.p_{name}" if name in prim.params else f"node.{name}"
+                own = f"p_{name}" if name in prim.params else name
+                values[name] = own if name in freed_numbers(prim) else f"node.{own}"
         return values
 
     def rule(self, i: int, values: dict[str, str]) -> str:
@@ -492,9 +439,3 @@ class Steps:
             *self._saving(result=False),
             "return _node",
         ]
-
-
-def number_form(prim: Primitive, reflected: bool) -> Primitive | None:
-    """The form of a binary primitive with a number to the right, or `reflected` to the left."""
-    name = prim.rscalar if reflected else prim.scalar
-    return None if name is None else TABLE[name]

@@ -30,7 +30,7 @@ __all__ = ["CURRENT", "Watch"]
 CURRENT: ContextVar[Any] = ContextVar("wengert_walk", default=None)
 """The walk that is under way, where a user's code may ask: an object of its own with `targets`,
 
-`accumulate`, `callbacks` and `executes`. A `Watch` if the walk is watched.
+`accumulate`, `queue` and `executes`. A `Watch` if the walk is watched.
 """
 
 
@@ -59,8 +59,8 @@ class Watch:
         What watches for anomalies (`wengert.tape.anomaly.AnomalyWatch`), or None.
     alone
         Whether the walk starts from one output.
-    callbacks
-        What is called when the walk has ended (see `queue_callback`).
+    queue
+        Takes what is to be called when the walk has ended.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Watch:
         accumulate: bool,
         anomaly: Any,
         alone: bool,
-        callbacks: list[Callable[[], Any]],
+        queue: Callable[[Callable[[], Any]], None],
     ) -> None:
         self.raw = raw
         self.nodes = nodes
@@ -81,7 +81,7 @@ class Watch:
         self.accumulate = accumulate
         self.anomaly = anomaly
         self.alone = alone
-        self.callbacks = callbacks
+        self.queue = queue
         self.captured: dict[tuple[Any, int], Any] = {}
         # what hooks have seen of a cotangent that goes on as it is, as long as somebody holds it
         self._shown: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()

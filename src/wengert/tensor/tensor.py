@@ -364,6 +364,10 @@ class Tensor(
             note(".data", self)
         return new_tensor(self.array())
 
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
     @data.setter
     def data(self, value: Any) -> None:
         if not isinstance(value, TensorBase):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.autograd.function import FunctionNode
-from wengert.tape.base import LEAF, OutputEdge, TensorBase, version_of
+from wengert.tape.base import FREED, LEAF, OutputEdge, TensorBase, version_of
 from wengert.tape.node import Node, Unrecorded, edge_of
 from wengert.tape.rules import is_diagonal
 from wengert.viz.reading import held_values, shapes_of_arguments
@@ -284,6 +284,8 @@ def compute_values(graph: Graph, known: Facts, wanted: Iterable[int]) -> None:
         parameters = all(name in prim.saved for name in prim.params)
         if parameters and not any(argument is None for argument in arguments):
             params = {name: getattr(node, f"p_{name}") for name in prim.params}
+            if any(value is FREED for value in params.values()):
+                continue
             with np.errstate(all="ignore"):
                 known.learn((i, 0), prim.kernel(*arguments, **params))
 

@@ -17,7 +17,7 @@ from wengert.tape.modes import enable_grad
 from wengert.tape.sites import shown, site_here, site_of
 from wengert.viz.collapse import Group, groups_of
 from wengert.viz.collect import Graph, Key
-from wengert.viz.formulas import atom, constant_text, expression, partial
+from wengert.viz.formulas import atom, constant_text, expression, number_of, partial
 from wengert.viz.reading import operation_of
 from wengert.viz.scopes import Scopes
 from wengert.viz.sweep import is_holomorphic
@@ -282,5 +282,5 @@ def _is_multiple(node: Any) -> bool:
 
 
 def _multiplier(node: Any, call: Call | None) -> str:
-    value = call.params["other"] if call is not None else node.p_other
-    return constant_text(value)
+    value = call.params["other"] if call is not None else number_of(node, "other")
+    return "number" if value is None else constant_text(value)

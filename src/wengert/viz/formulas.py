@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from wengert.interp.levels import Lifted
-from wengert.tape.base import TensorBase
+from wengert.tape.base import FREED, TensorBase
 from wengert.viz.reading import operation_of
 from wengert.viz.wording import brief, number, shape_text
 
-__all__ = ["atom", "constant_text", "expression", "partial", "product"]
+__all__ = ["atom", "constant_text", "expression", "number_of", "partial", "product"]
 
 _INFIX = {
     "add": "+",
@@ -53,6 +53,12 @@ def constant_text(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
+def number_of(node: Any, name: str) -> Any:
+    """The number that a node kept under `name`; None if it did not, or has let go of it."""
+    value = getattr(node, f"p_{name}", None)
+    return None if value is FREED else value
+
+
 def expression(
     node: Any, names: Sequence[str], params: dict[str, Any] | None = None, short: bool = False
 ) -> str:
@@ -72,7 +78,7 @@ def expression(
         params = {}
     name = operation_of(node)
     if prim is not None and prim.of_number:
-        given = params.get(prim.params[0], getattr(node, f"p_{prim.params[0]}", None))
+        given = params.get(prim.params[0], number_of(node, prim.params[0]))
         other = "number" if given is None else constant_text(given)
         if prim.name in _REVERSED:
             return f"{atom(other)} {_REVERSED[prim.name]} {atom(names[0])}"
@@ -163,7 +169,7 @@ def partial(
         return None
     x = [atom(name) for name in names]
     if prim.of_number:
-        given = (params or {}).get(prim.params[0], getattr(node, f"p_{prim.params[0]}", None))
+        given = (params or {}).get(prim.params[0], number_of(node, prim.params[0]))
         if given is None:
             return None
         if prim.name == "pow_scalar":
