@@ -513,3 +513,25 @@ def test_under_transforms_it_is_right_or_refused(transform):
     wrong = made(lambda ctx, x: setattr(ctx, "t", x.exp()), lambda ctx: ctx.t)
     with pytest.raises(RuntimeError, match="second derivative of Made goes through"):
         TRANSFORMS[transform](lambda x: wrong.apply(x).sum(), x)
+
+
+def test_what_forward_does_to_its_arguments_is_done_once():
+    class Notes(Function):
+        @staticmethod
+        def forward(ctx, x, notes, table, buffer):
+            assert isinstance(buffer, np.ndarray)
+            notes.append(len(notes))
+            table["calls"] = table.get("calls", 0) + 1
+            buffer += 1
+            ctx.save_for_backward(x)
+            ctx.eps = wg.full((), 1e-3, dtype=wg.float64)
+            return x**3
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return 3 * x**2 * g + 0 * ctx.eps, None, None, None
+
+    x, notes, table, buffer = point(), [], {}, np.zeros(3)
+    wg.testing.assert_close(second(Notes, x, notes, table, buffer), 6 * x.detach())
+    assert (notes, table, buffer.tolist()) == ([0], {"calls": 1}, [1, 1, 1])

@@ -84,7 +84,11 @@ class Kept:
     def __init__(self, arguments: tuple[Any, ...], needs: tuple[bool, ...]) -> None:
         # no tensors, which would make a circle where forward wrote to them
         self._arguments = [a.payload if isinstance(a, TensorBase) else a for a in arguments]
-        self._needs = [isinstance(a, TensorBase) and needs[i] for i, a in enumerate(arguments)]
+        # None for what is no tensor
+        self._needs = [
+            need if isinstance(a, TensorBase) else None
+            for a, need in zip(arguments, needs, strict=True)
+        ]
         self._found: _Found | None = None
 
     @staticmethod
@@ -233,10 +237,11 @@ def _watching(cls: Any) -> Any:
     return made
 
 
-def _search(node: Any, arguments: list[Any], needs: list[bool]) -> _Found:
+def _search(node: Any, arguments: list[Any], needs: list[bool | None]) -> _Found:
     found = _Found()
     function = node.function
-    around = State(function.backward, function)
+    held = [a for a, need in zip(arguments, needs, strict=True) if need is None]
+    around = State(function.backward, function, held)
     try:
         more, less, same = (_run(node, arguments, needs, step, around) for step in (1.0, -1.0, 0.0))
     except Exception:
@@ -279,7 +284,9 @@ class _Run:
         self.values.update((path, copy) for path, (_, _, copy) in self.outside.items())
 
 
-def _run(node: Any, arguments: list[Any], needs: list[bool], step: float, around: State) -> _Run:
+def _run(
+    node: Any, arguments: list[Any], needs: list[bool | None], step: float, around: State
+) -> _Run:
     """Run the `forward` of `node` on arguments that are moved by `step`."""
     function = node.function
     ctx = function._node_class(node.needs_input_grad)
@@ -287,7 +294,7 @@ def _run(node: Any, arguments: list[Any], needs: list[bool], step: float, around
     try:
         with no_grad(), fork_rng():
             given = tuple(
-                _moved(a, need, step) if isinstance(a, np.ndarray | np.generic | Lifted) else a
+                a if need is None else _moved(a, need, step)
                 for a, need in zip(arguments, needs, strict=True)
             )
             made = function._call_forward(ctx, given)

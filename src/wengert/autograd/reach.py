@@ -12,9 +12,10 @@ from __future__ import annotations
 import functools
 import types
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ _NUMBERS = (float, complex, Fraction, Decimal)
 _OPAQUE = (int, str, bytes, type, types.ModuleType, np.dtype, NodeBase)
 _METHODS = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
 _LISTS = (list, tuple, set, frozenset, deque)
+_MOST = 10_000
+"""How much outside of a function is looked at: a closure may lead to a whole program."""
 _SMALL = 1 << 20
 """The bytes up to which memory outside of a function is compared, and put back."""
 
@@ -127,7 +130,7 @@ class State:
     what they held.
     """
 
-    def __init__(self, function: Any, owner: Any) -> None:
+    def __init__(self, function: Any, owner: Any, arguments: Iterable[Any] = ()) -> None:
         self._of = function, owner
         self._undo: list[Callable[[], Any]] = []
         self.values: dict[str, tuple[str, Any, Any]] = {}
@@ -141,9 +144,13 @@ class State:
         for name, value in vars(owner).items():
             if not name.startswith("__") and not isinstance(value, _DEFINED):
                 self._undo.append(functools.partial(setattr, owner, name, value))
-        for root, path, value in walk(outside(function, owner)):
+        for root, path, value in islice(walk(outside(function, owner)), _MOST):
             if is_leaf(value):
                 self.values[path] = root, value, _copied(value)
+            self._undo += _undoing(value)
+        # what was handed to it is put back, too
+        given = {str(i): value for i, value in enumerate(arguments)}
+        for _, _, value in islice(walk(given), _MOST):
             self._undo += _undoing(value)
 
     def again(self) -> State:
