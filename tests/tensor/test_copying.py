@@ -100,3 +100,15 @@ def test_a_pickle_leaves_nothing_behind():
     x = wg.ones(3)
     pickle.dumps([x, x[1:]])
     assert not _MEMORIES
+
+
+def test_a_tensor_that_was_written_to_is_pickled():
+    x = wg.ones(3)
+    x.add_(1)
+    x[0] = 5.0
+    twin = pickle.loads(pickle.dumps([x, x.view(3, 1)]))
+    assert twin[0].tolist() == [5, 2, 2]
+    assert twin[0]._version == x._version
+    twin[1].zero_()
+    assert twin[0].tolist() == [0, 0, 0]
+    assert twin[0]._version == twin[1]._version

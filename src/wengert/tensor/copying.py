@@ -174,7 +174,7 @@ def reduced(tensor: Any) -> tuple[Any, ...]:
     offset = array.ctypes.data - memory.flat.ctypes.data
     where = (array.dtype, array.shape, array.strides, offset)
     requires_grad = tensor.edge is not None
-    args = (type(tensor), memory, where, requires_grad, _cell(lambda cell: cell, tensor))
+    args = (type(tensor), memory, where, requires_grad, _cell(_placeless, tensor))
     state = tensor.__getstate__()
     return (rebuild, args) if state is None else (rebuild, args, state)
 
@@ -184,6 +184,12 @@ def rebuild(
 ) -> Any:
     """The tensor that was pickled."""
     return make(cls, _laid_over(memory.flat, *where), LEAF if requires_grad else None, vc)
+
+
+def _placeless(cell: list[Any]) -> list[Any]:
+    """A version cell without the line that wrote last: a pickle holds no code."""
+    del cell[2:]
+    return cell
 
 
 def _cell(copied: Any, tensor: Any, *memo: Any) -> Any:
