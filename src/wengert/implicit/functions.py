@@ -19,6 +19,7 @@ from wengert.autograd.elements import each
 from wengert.autograd.function import Function
 from wengert.autograd.local import Gates, leaf, products
 from wengert.implicit.equation import Equation
+from wengert.interp.levels import levels_of
 from wengert.ops.join import stack
 from wengert.tape.base import new_tensor
 from wengert.tape.modes import enable_grad, is_grad_enabled
@@ -47,16 +48,24 @@ class ImplicitSolution(Function):
         equation: Equation = ctx.equation
         saved = ctx.saved_tensors
         count = len(equation.solution)
-        if not is_grad_enabled():
+        if not is_grad_enabled() and not levels_of(*[t.payload for t in (*saved, *grads)]):
             us = LinearSolution.apply(equation, True, *saved, *grads)
             return equation.pull_parameters([-u for u in us])
         solution, inputs = saved[:count], saved[count:]
+        recording = is_grad_enabled()
         us = LinearSolution.apply(equation, True, *saved, *grads)
-        gates = Gates()
-        parameters = gates.before(inputs[: len(equation.parameters)])
-        values = equation.residual(gates.before(solution), parameters)
-        targets = [*parameters, *equation.closures]
-        results = products(values, targets, [-u for u in us], create_graph=True)
+        with enable_grad():
+            gates = Gates()
+            own = inputs[: len(equation.parameters)]
+            parameters = gates.before(own)
+            if not recording:
+                # values of transforms, which the equation's own graph does not hold
+                parameters = [
+                    leaf(p, n.edge is not None) for p, n in zip(parameters, own, strict=True)
+                ]
+            values = equation.residual(gates.before(solution), parameters)
+            targets = [*parameters, *equation.closures]
+            results = products(values, targets, [-u for u in us], create_graph=recording)
         gates.open()
         return results
 

@@ -172,6 +172,10 @@ class ForwardSolution(Function):
         return results
 
 
+# by NumPy: under transforms cotangents go around
+ForwardSolution.backward.once = True  # type: ignore[attr-defined]  # a mark
+
+
 def _final(tensor: Any, edges: tuple[Any, ...]) -> Any:
     """A derivative that raises when it is differentiated."""
     return new_tensor(tensor.payload, Error.before(edges, _TWICE))
