@@ -7,6 +7,7 @@ complex). The higher category always wins.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -276,6 +277,8 @@ def _join(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
         if category(high) == COMPLEX and category(low) == FLOATING:
             return np.result_type(low, high)
         return high
+    if rank_a == FLOATING and "V" in (a.kind, b.kind) and a.itemsize == b.itemsize:
+        return np.dtype(np.float32)  # of bfloat16 and float16, which NumPy knows no type for
     return np.result_type(a, b)
 
 
@@ -288,6 +291,17 @@ def _stronger(strong: np.dtype[Any] | None, weak: np.dtype[Any] | None) -> np.dt
     if category(weak) == COMPLEX and category(strong) == FLOATING:
         return complex_of(strong)
     return weak
+
+
+_BFLOAT16 = SimpleNamespace(
+    bits=16,
+    eps=2.0**-7,
+    max=(2 - 2.0**-7) * 2.0**127,
+    min=-(2 - 2.0**-7) * 2.0**127,
+    smallest_normal=2.0**-126,
+    resolution=0.01,
+)
+"""The limits of the dtype that NumPy does not know."""
 
 
 class finfo:
@@ -307,7 +321,7 @@ class finfo:
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
                 f"'{self._dtype!r}'"
             )
-        limits = np.finfo(self._dtype.dtype)
+        limits = _BFLOAT16 if self._dtype.name == "bfloat16" else np.finfo(self._dtype.dtype)
         self.bits = int(limits.bits)
         self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
         self.tiny = self.smallest_normal = float(limits.smallest_normal)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.arrays import unmasked
 from wengert.base.dtypes import as_dtype as checked
 from wengert.numpy.arrays import array_of, fillable, made, ndarray
 from wengert.ops import shape
@@ -65,7 +66,7 @@ def array(
         made_ = as_dtype(tensor(object), dtype)
     else:
         kind = None if dtype is None else checked(dtype).dtype
-        made_ = tensor(np.array(object, kind, copy=copy))
+        made_ = tensor(np.array(unmasked(object), kind, copy=copy))
     while made_.ndim < ndmin:
         made_ = shape.unsqueeze(made_, 0)
     return made(made_)

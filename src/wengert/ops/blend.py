@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.dtypes import FLOATING, category
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.out import into
 from wengert.tape.lift import is_number
@@ -109,7 +110,7 @@ def _lerp(x: Any, end: Any, weight: Any) -> Form:
     y = operand(end, "lerp", "end", 2)
     _same_dtype(x, y, "end")
     if is_number(weight):
-        if x.payload.dtype.kind not in "fc":
+        if category(x.payload.dtype) < FLOATING:
             raise NotImplementedError(
                 f"\"lerp_kernel_scalar\" not implemented for '{dtype_name(x.payload)}': convert "
                 "the tensors to a floating dtype"
@@ -117,7 +118,7 @@ def _lerp(x: Any, end: Any, weight: Any) -> Form:
         return "lerp", (y,), {"weight": weight}
     w = operand(weight, "lerp", "weight", 3)
     _same_dtype(x, w, "weight")
-    if x.payload.dtype.kind not in "fc":
+    if category(x.payload.dtype) < FLOATING:
         raise NotImplementedError(
             f"\"lerp_kernel_tensor\" not implemented for '{dtype_name(x.payload)}': convert the "
             "tensors to a floating dtype"

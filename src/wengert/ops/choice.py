@@ -15,7 +15,7 @@ from wengert.ops.like import memory_like
 from wengert.ops.options import input_tensor, integer, made, shape_of, type_of
 from wengert.ops.out import into
 from wengert.ops.randomness import drawn
-from wengert.ops.sample import draw_bernoulli, span_of
+from wengert.ops.sample import draw_bernoulli, laid_out, span_of
 from wengert.tape.base import TensorBase, new_tensor
 
 __all__ = ["bernoulli", "multinomial", "randint", "randint_like", "randperm"]
@@ -111,15 +111,8 @@ def randint_like(
     template = memory_like("randint_like", input, dtype, memory_format)
     if high is None:
         low, high = 0, low
-    return randint(
-        low,
-        high,
-        template.shape,
-        generator=generator,
-        dtype=template.dtype,
-        device=device,
-        requires_grad=requires_grad,
-    )
+    drawn_in_order = randint(low, high, (template.size,), generator=generator, dtype=template.dtype)
+    return made(laid_out(template, drawn_in_order.payload), device, requires_grad)
 
 
 def randperm(
@@ -299,7 +292,8 @@ def multinomial(
     if weights.size and not (weights.sum(-1) > 0).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     stream = stream_of("multinomial", generator)
-    choose = _with_replacement if replacement else _without_replacement
+    # of one sample the order does not matter, and the second way is the one of PyTorch
+    choose = _with_replacement if replacement and num_samples > 1 else _without_replacement
     result = new_tensor(choose(stream, weights, int(num_samples)))
     return result if out is None else into(out, result, "multinomial")
 
@@ -320,7 +314,8 @@ def _with_replacement(stream: kernels.Stream, weights: Any, count: int) -> Any:
 
 def _without_replacement(stream: kernels.Stream, weights: Any, count: int) -> Any:
     """The first to arrive of independent exponential arrivals at these rates."""
-    waits = kernels.exponential(stream, weights.size, weights.dtype).reshape(weights.shape)
+    waits = kernels.exponential(stream, weights.size, weights.dtype)
+    waits = laid_out(np.empty_like(weights), waits)
     with np.errstate(divide="ignore", invalid="ignore"):
         speed = weights / waits
     return np.argsort(-speed, axis=-1, kind="stable")[..., :count].astype(np.int64)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.arrays import plain_array
 from wengert.base.dtypes import from_numpy_dtype
 from wengert.base.errors import kind_of, long_name
 from wengert.tape.base import TensorBase, new_tensor
@@ -19,7 +20,9 @@ def operand(value: Any, op: str, arg: str = "input", position: int = 1) -> Any:
     """`value` as a tensor, if it is one or an array; anything else is an error that names `op`."""
     if isinstance(value, TensorBase):
         return value
-    if isinstance(value, np.ndarray | np.generic):
+    if isinstance(value, np.ndarray):
+        return new_tensor(plain_array(value))
+    if isinstance(value, np.generic):
         return new_tensor(value)
     raise TypeError(
         f"{op}(): argument '{arg}' (position {position}) must be Tensor, not {kind_of(value)}"

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.arrays import plain_array
 from wengert.base.dtypes import (
     FLOATING,
     as_dtype,
@@ -70,7 +71,11 @@ def to_array(data: Any, dtype: np.dtype[Any] | None = None) -> Any:
 
 
 def check_array(array: Any) -> None:
-    """Raise unless tensors can have the dtype of `array`, in this machine's byte order."""
+    """Raise unless tensors can have the dtype of `array`, in this machine's byte order.
+
+    Arrays with operators of their own are refused (NOTE [subclasses of arrays]).
+    """
+    plain_array(array)
     if not array.dtype.isnative and array.dtype.kind in "fciu":
         raise ValueError(
             "given numpy array has byte order different from the native byte order. Conversion "

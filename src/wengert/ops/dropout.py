@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from wengert.base.dtypes import FLOATING, category
 from wengert.base.errors import long_name
 from wengert.interp.levels import Lifted
 from wengert.ops.coerce import operand
@@ -71,7 +72,10 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
             template = as_strided(np.empty((), array.dtype), array.shape, array.strides)
         if not isinstance(template, np.ndarray):
             template = np.empty(payload.shape, payload.dtype)
-        factors = drawn(lambda: draw_bernoulli(template, 1 - p) / (1 - p))
+        # a factor of bfloat16 is one of float32 after the division
+        factors = drawn(
+            lambda: (draw_bernoulli(template, 1 - p) / (1 - p)).astype(template.dtype, copy=False)
+        )
     noise = new_tensor(factors)
     return write(TABLE["mul"], input, (noise,), {}, "dropout_") if inplace else T.mul(input, noise)
 
@@ -83,7 +87,7 @@ def check_droppable(dtype: np.dtype[Any], name: str) -> None:
         raise NotImplementedError(
             f"\"bernoulli_scalar_cpu_\" not implemented for '{long_name(dtype)}': {takes}"
         )
-    if dtype.kind != "f":
+    if category(dtype) < FLOATING:
         raise RuntimeError(
             f"result type Float can't be cast to the desired output type {long_name(dtype)}: "
             f"{takes}"

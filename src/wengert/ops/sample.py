@@ -29,13 +29,14 @@ __all__ = [
     "draw_log_normal",
     "draw_normal",
     "draw_uniform",
+    "laid_out",
     "span_of",
 ]
 
 _INT64, _INT64_END = np.dtype(np.int64), 1 << 63
 
 
-def _laid_out(template: Any, flat: Any) -> Any:
+def laid_out(template: Any, flat: Any) -> Any:
     """`flat` in the shape of `template`, running along its memory."""
     if template.flags.c_contiguous:
         return flat.reshape(template.shape)
@@ -48,7 +49,7 @@ def _draw(
     function: str, generator: Any, draw: Callable[..., Any], template: Any, *params: Any
 ) -> Any:
     flat = draw(stream_of(function, generator), template.size, template.dtype, *params)
-    return _laid_out(template, flat)
+    return laid_out(template, flat)
 
 
 def _real_parts(template: Any) -> Any:
@@ -212,6 +213,8 @@ def draw_geometric(template: Any, p: float, *, generator: Any = None) -> Any:
     """The number of trials up to the first success."""
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    if template.dtype.kind == "b":
+        raise NotImplementedError("\"geometric_cpu\" not implemented for 'Bool'")
     return _draw("geometric_", generator, kernels.geometric, template, float(p))
 
 

@@ -168,6 +168,8 @@ def _as_its_leaf(g: Any, leaf: Any) -> Any:
 
     Where elements of the leaf overlap or have gaps between them, the gradient lies in C order.
     """
+    if g.dtype.kind == "f" and leaf.dtype.kind == "V":
+        g = g.astype(leaf.dtype)  # rules compute with numbers of Python, in float32
     if (
         g.__class__ is not np.ndarray
         or leaf.__class__ is not np.ndarray

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.arrays import plain_array
 from wengert.base.dtypes import category, promote
 from wengert.base.errors import long_name
 from wengert.prims.record import Primitive
@@ -126,8 +127,10 @@ def lift(prim: Primitive, values: Sequence[Any]) -> list[Any]:
             free.append(i)
         if isinstance(value, TensorBase):
             lifted.append(value)
-        elif isinstance(value, np.ndarray | np.generic):
+        elif isinstance(value, np.generic):
             lifted.append(new_tensor(value))
+        elif isinstance(value, np.ndarray):
+            lifted.append(new_tensor(plain_array(value)))
         elif is_number(value) and arg not in prim.fixed:
             scalars.append(i)
             lifted.append(value)

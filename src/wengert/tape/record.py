@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.arrays import plain_array
 from wengert.base.dtypes import is_differentiable
 from wengert.base.shapes import broadcast
 from wengert.interp.eager import K
@@ -53,7 +54,7 @@ def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> An
 
 def _with_number(form: Primitive, tensor: Any, number: Any) -> Any:
     if not isinstance(tensor, TensorBase):
-        tensor = new_tensor(tensor)
+        tensor = new_tensor(plain_array(tensor))
     tensor = cast_for_number(form, tensor, number)
     if isinstance(number, bool) and tensor.payload.dtype.kind != "b":
         number = int(number)
@@ -90,8 +91,12 @@ def run(
         F = namespace_of(*[p for p in lifted if isinstance(p, Lifted)])
         if F is K and tracing is not None:
             F = tracing.namespace
+        narrow = _narrow(prim, payloads) if F is K else None
         try:
-            results = getattr(F, prim.name)(*payloads, **params)
+            if narrow is None:
+                results = getattr(F, prim.name)(*payloads, **params)
+            else:
+                results = _widely(prim, payloads, params, narrow)
         except ValueError:
             if prim.broadcasts:
                 broadcast(*[p.shape for p in payloads])  # says which sizes differ
@@ -112,6 +117,25 @@ def run(
         for i, out in enumerate(outs):
             attach_view(tensors[0], out, prim, params, None if single else i, recording)
     return outs[0] if single else tuple(outs)
+
+
+def _narrow(prim: Primitive, payloads: list[Any]) -> Any:
+    """The dtype of floating arguments that NumPy does not know (bfloat16), if there are any."""
+    if prim.view or "dtype" in prim.params:
+        return None
+    return next((p.dtype for p in payloads if p.dtype.kind == "V"), None)
+
+
+def _widely(prim: Primitive, payloads: list[Any], params: dict[str, Any], narrow: Any) -> Any:
+    """What the kernel gives in float32, rounded at the end.
+
+    NumPy would give results of a wider dtype wherever a number or an array of its own takes part.
+    """
+    wide = [p.astype(np.float32) if p.dtype == narrow else p for p in payloads]
+    results = getattr(K, prim.name)(*wide, **params)
+    if prim.outputs == 1:
+        return results.astype(narrow) if results.dtype.kind == "f" else results
+    return tuple([r.astype(narrow) if r.dtype.kind == "f" else r for r in results])
 
 
 def _rules(prim: Primitive, count: int) -> tuple[Any, ...]:

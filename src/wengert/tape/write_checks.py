@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base import errors
+from wengert.base.arrays import plain_array
 from wengert.base.dtypes import category, promote
 from wengert.base.shapes import broadcast
 from wengert.prims.record import Primitive
@@ -46,7 +47,7 @@ def lift_others(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> list[A
             lifted.append(new_tensor(np.asarray(value).astype(dtype)[()]))
             continue
         if isinstance(value, np.ndarray | np.generic):
-            value = new_tensor(value)
+            value = new_tensor(plain_array(value) if isinstance(value, np.ndarray) else value)
         elif not isinstance(value, TensorBase):
             raise TypeError(
                 f"{prim.name}_(): argument '{arg}' (position {i + 1}) must be Tensor, not "

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base import errors
+from wengert.base.arrays import unmasked
 from wengert.base.shapes import expanded
 from wengert.interp.levels import Lifted
 from wengert.ops.index import named_places, split_index
@@ -194,7 +195,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
         If `src` does not broadcast to this tensor's shape.
     """
     if not isinstance(src, TensorBase):
-        src = new_tensor(np.asarray(src))
+        src = new_tensor(np.asarray(unmasked(src)))
     return write(TABLE["assign"], self, (src,), {}, "copy_")
 
 
@@ -345,7 +346,7 @@ def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
         kind = self.payload.dtype
         if is_number(value):
             value = held(value, kind)
-        value = new_tensor(np.asarray(value, dtype=None if _is_array(value) else kind))
+        value = new_tensor(np.asarray(unmasked(value), dtype=None if _is_array(value) else kind))
     steps, advanced = split_index(self, index)
     target = window(self, steps) if steps else self
     if advanced is None:

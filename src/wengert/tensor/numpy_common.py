@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.arrays import plain_array
 from wengert.base.dtypes import as_dtype as _our_dtype
 from wengert.base.dtypes import dtype as _OurDtype
 from wengert.interp.levels import Lifted
@@ -85,7 +86,7 @@ def tensor(value: Any) -> Any:
         return value
     if holds_tensor(value):
         return stack(common(*value), 0)
-    array = np.asarray(value)
+    array = plain_array(value) if isinstance(value, np.ndarray) else np.asarray(value)
     _our_dtype(array.dtype)  # a dtype that no tensor can have is refused
     return new_tensor(array)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.arrays import unmasked
 from wengert.compat.jax.classes import (
     Array,
     WeakArray,
@@ -104,7 +105,7 @@ def asarray(value: Any, dtype: Any = None) -> Any:
         raise ValueError("None is not a valid value for jnp.array")
     if isinstance(value, np.ndarray | np.generic):
         wanted = canonical_dtype(value.dtype) if kind is None else kind
-        return made(new_tensor(_converted(value, wanted)))
+        return made(new_tensor(_converted(unmasked(value), wanted)))
     if isinstance(value, list | tuple):
         return _of_list(value, kind)
     for protocol in ("__jax_array__", "__array__"):
@@ -114,7 +115,7 @@ def asarray(value: Any, dtype: Any = None) -> Any:
     if isinstance(value, range):
         return asarray(np.asarray(value), dtype)
     try:
-        array = np.asarray(value)
+        array = np.asarray(unmasked(value))
     except Exception as error:
         raise TypeError(f"Unexpected input type for array: {type(value)}") from error
     return asarray(_checked(array, value), dtype)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.arrays import unmasked
 from wengert.compat.mxnet import storage
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import shown
@@ -45,7 +46,7 @@ def array(source_array: Any, ctx: Any = None, dtype: Any = None) -> Any:
     parts = source_array
     if isinstance(parts, list | tuple) and any(isinstance(p, TensorBase) for p in parts):
         parts = [p.asnumpy() if isinstance(p, NDArray) else p for p in parts]
-    values = np.asarray(parts)
+    values = np.asarray(unmasked(parts))
     if values.dtype.kind not in "biufc":
         raise TypeError(f"source_array must be array like object, got {shown(source_array)}")
     return made(values.astype(np.float32 if dtype is None else dtype), NDArray)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import numpy as wnp
+from wengert.base.arrays import unmasked
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.results import CLASSES, adopt, computed, default_float, default_int
 from wengert.tape.base import TensorBase, new_tensor
@@ -36,7 +37,7 @@ def numbers(value: Any, dtype: Any) -> Any:
         # of booleans, too
         kind = default_float() if array.dtype.kind in "fc" else default_int()
         return array.astype(array.dtype if array.dtype.kind == "c" else kind)
-    return np.array(value, dtype)
+    return np.array(unmasked(value), dtype)
 
 
 def array(object: Any, dtype: Any = None, ctx: Any = None) -> Any:

@@ -1,0 +1,57 @@
+"""Layer 0 · base: which arrays become tensors.
+
+NOTE [subclasses of arrays]
+A subclass of NumPy's array is taken for the array that it is, as long as its operators and
+functions are the array's: `numpy.memmap` is one. Where they are its own (the products of
+`numpy.matrix`, masks, units), the values alone would be something else, so it is refused. What asks
+for an array in so many words, as ``numpy.array`` does, takes a matrix, but no mask.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["plain_array", "unmasked"]
+
+_OWN = ("__mul__", "__add__", "__array_ufunc__", "__array_function__")
+_CURES = {
+    "matrix": "`*` of a matrix is the product of matrices: use numpy.asarray(m), and @",
+    "MaskedArray": "its mask would be lost: use m.filled(value), and wengert.where with ~m.mask",
+}
+
+
+def plain_array(array: Any) -> Any:
+    """`array`, of a subclass too, as NumPy's own array, sharing memory.
+
+    Raises
+    ------
+    TypeError
+        If its class has operators or functions of its own.
+    """
+    kind = array.__class__
+    if kind is np.ndarray:
+        return array
+    if any(getattr(kind, name) is not getattr(np.ndarray, name) for name in _OWN):
+        names = [cls.__name__ for cls in kind.__mro__]
+        cure = next((_CURES[name] for name in names if name in _CURES), None)
+        raise TypeError(
+            f"expected an array of NumPy or a tensor, but got {kind.__module__}.{kind.__qualname__}"
+            f", whose operators are its own: "
+            f"{cure or 'use numpy.asarray(x) for the values alone'}"
+        )
+    return array.view(np.ndarray)
+
+
+def unmasked(value: Any) -> Any:
+    """`value`, whatever it is, unless it is a masked array.
+
+    Raises
+    ------
+    TypeError
+        If it is one: its mask would be lost.
+    """
+    if isinstance(value, np.ndarray) and value.__class__.__name__ == "MaskedArray":
+        return plain_array(value)
+    return value

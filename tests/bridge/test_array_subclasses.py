@@ -1,0 +1,66 @@
+"""Subclasses of NumPy's array: those with operators of their own are refused by name."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import wengert as wg
+import wengert.compat.jax.numpy as jnp
+import wengert.compat.mxnet as mx
+import wengert.numpy as wnp
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    MATRIX = np.matrix([[1.0, 2.0], [3.0, 4.0]])
+MASKED = np.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[True, False], [False, False]])
+
+
+class Metres(np.ndarray):
+    def __array_ufunc__(self, *args, **kwargs):
+        raise AssertionError("not to be asked")
+
+
+METRES = np.ones((2, 2)).view(Metres)
+ENTRIES = {
+    "tensor": wg.tensor,
+    "as_tensor": wg.as_tensor,
+    "from_numpy": wg.from_numpy,
+    "product": lambda a: wg.ones(2, 2, requires_grad=True) * a,
+    "matrix product": lambda a: wg.ones(2, 2, requires_grad=True) @ a,
+    "NumPy's function": lambda a: np.multiply(wg.ones(2, 2, requires_grad=True), a),
+    "where": lambda a: wg.where(wg.ones(2, 2) > 0, wg.ones(2, 2), a),
+    "in place": lambda a: wg.ones(2, 2).mul_(a),
+}
+CONSTRUCTORS = {
+    "wengert.numpy": wnp.array,
+    "jax": jnp.asarray,
+    "mxnet": mx.nd.array,
+    "copy_": lambda a: wg.zeros(2, 2).copy_(a),
+    "setitem": lambda a: wg.zeros(2, 2).__setitem__(0, a[0]),
+}
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+@pytest.mark.parametrize("array", [MATRIX, MASKED, METRES], ids=["matrix", "masked", "units"])
+def test_arrays_with_operators_of_their_own_are_refused(entry, array):
+    with pytest.raises(TypeError, match=f"but got .*{type(array).__name__}, whose operators"):
+        ENTRIES[entry](array)
+
+
+@pytest.mark.parametrize("name", CONSTRUCTORS)
+def test_what_makes_an_array_takes_no_mask(name):
+    with pytest.raises(TypeError, match="its mask would be lost"):
+        CONSTRUCTORS[name](MASKED)
+
+
+def test_a_matrix_may_be_made_an_array_in_so_many_words():
+    assert wnp.array(MATRIX).tolist() == MATRIX.tolist()
+
+
+def test_a_file_in_memory_is_an_array(tmp_path):
+    mapped = np.memmap(tmp_path / "file", dtype="f4", mode="w+", shape=3)
+    mapped[:] = 2.0
+    x = wg.ones(3, requires_grad=True)
+    (x * mapped).sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0, 2.0] and wg.tensor(mapped).tolist() == [2.0, 2.0, 2.0]

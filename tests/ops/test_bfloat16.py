@@ -1,0 +1,55 @@
+"""bfloat16 with numbers of Python stays bfloat16, as in PyTorch."""
+
+import pytest
+
+import wengert as wg
+import wengert.nn.functional as F
+
+pytest.importorskip("ml_dtypes")
+
+FORMS = {
+    "product": lambda x: x * 2.5,
+    "reflected": lambda x: 2.5 - x,
+    "quotient": lambda x: x / 3.0,
+    "remainder": lambda x: x % 0.3,
+    "clamp": lambda x: x.clamp(min=0.5),
+    "leaky_relu": F.leaky_relu,
+    "normalize": lambda x: F.normalize(x, dim=0),
+    "softplus": F.softplus,
+    "masked_fill": lambda x: x.masked_fill(x > 0, 2.5),
+    "addcmul": lambda x: x.addcmul(x, x, value=0.5),
+    "hardtanh": F.hardtanh,
+    "threshold": lambda x: F.threshold(x, 0.1, 0.2),
+    "atan2": lambda x: x.atan2(x + 1.0),
+    "cosine_similarity": lambda x: F.cosine_similarity(x, x, 0),
+    "dropout": F.dropout,
+    "lerp": lambda x: x.lerp(x * 0, 0.25),
+    "softmax": lambda x: x.softmax(0),
+    "where": lambda x: wg.where(x > 0, x, 0.0),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_results_and_gradients_stay_bfloat16(name):
+    x = wg.tensor([0.5, -1.0, 2.0]).bfloat16().requires_grad_()
+    y = FORMS[name](x)
+    assert str(y.dtype) == "torch.bfloat16"
+    y.sum().backward()
+    assert x.grad.dtype is x.dtype
+    wide = x.detach().float().requires_grad_()
+    if name != "dropout":
+        expected = FORMS[name](wide)
+        assert wg.allclose(y.detach().float(), expected.detach(), rtol=0.01)
+
+
+def test_values_are_rounded_once():
+    x = wg.tensor([0.5, -1.0, 2.0]).bfloat16()
+    assert (x * 2.5).tolist() == [1.25, -2.5, 5.0]
+    assert F.silu(x).tolist() == [0.310546875, -0.26953125, 1.7578125]
+    assert (x + wg.tensor([1.0]).half()).dtype is wg.float32
+
+
+def test_the_limits_of_bfloat16():
+    limits = wg.finfo(wg.tensor(1.0).bfloat16().dtype)
+    assert (limits.bits, limits.eps, limits.max) == (16, 0.0078125, 3.3895313892515355e38)
+    assert limits.tiny == 2.0**-126 and limits.min == -limits.max

@@ -1,0 +1,31 @@
+"""The order in which random functions draw, where several ways would do: PyTorch's."""
+
+import pytest
+
+import wengert as wg
+
+P = wg.tensor([[0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1]])
+
+
+def test_one_sample_is_drawn_in_the_same_way_with_and_without_replacement():
+    found = []
+    for replacement in (True, False):
+        wg.manual_seed(0)
+        found.append((wg.multinomial(P, 1, replacement).tolist(), wg.rand(1).item()))
+    assert found[0] == found[1] == ([[2], [2]], pytest.approx(0.6976675987243652))
+
+
+def test_drawing_runs_along_the_memory():
+    wg.manual_seed(0)
+    plain = wg.randint_like(wg.zeros(3, 2), 9)
+    wg.manual_seed(0)
+    turned = wg.randint_like(wg.zeros(3, 2).t(), 9)
+    assert turned.tolist() == plain.t().tolist() and turned.stride() == (1, 2)
+    wg.manual_seed(0)
+    of_columns = wg.multinomial(P.t().contiguous().t(), 2).tolist()
+    assert of_columns == [[3, 1], [0, 3]]
+
+
+def test_bools_are_not_counted_to_the_first_success():
+    with pytest.raises(NotImplementedError, match="geometric_cpu"):
+        wg.zeros(3, dtype=wg.bool).geometric_(0.5)
