@@ -29,10 +29,14 @@ __all__ = ["CompileError", "Compiled", "compile"]
 
 _TRIALS = 3
 """How often a call runs each way, compiled and not, before one of them is chosen."""
-
-
 _PLAIN = 2.0
 """The gain that needs no second look."""
+_PATIENCE = 60.0
+"""Seconds until a call no longer waits for another thread that traces."""
+
+
+_TRACING = threading.RLock()
+"""Held by the thread that traces: meanwhile the tensors that it reaches hold symbols."""
 
 
 _OPERATION = 2.5e-7
@@ -74,7 +78,6 @@ class Compiled:
         self.under_transforms: dict[tuple[str, ...], _Beneath] = {}
         self._options = options
         self._settings = settings
-        self._lock = threading.RLock()
         COMPILED.add(self)
 
     def __reduce__(self) -> Any:
@@ -197,7 +200,7 @@ class Compiled:
 
     def forget(self) -> None:
         """Drop all traces."""
-        with self._lock:
+        with _TRACING:
             self.entries, self._quick, self.under_transforms = [], [], {}
             self.reason = None
             self._passed = 0
@@ -231,12 +234,27 @@ class Compiled:
     def _traced(
         self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], drawn: Sequence[Any]
     ) -> Any:
-        with self._lock, seldom():
+        if not _TRACING.acquire(blocking=False):
+            # another thread traces: the tensors of this call may be among those that it reaches
+            if not _TRACING.acquire(timeout=_PATIENCE):
+                return self.function(*args, **kwargs)
+            _TRACING.release()
+            return self._run(key, args, kwargs)
+        try:
+            result = self._traced_alone(key, args, kwargs, drawn)
+        finally:
+            _TRACING.release()
+        return self.function(*args, **kwargs) if result is MISS else result
+
+    def _traced_alone(
+        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], drawn: Sequence[Any]
+    ) -> Any:
+        with seldom():
             entry = self._entry(key, args, kwargs)
             environment = self._environment(args, kwargs)
             if environment.refusal is not None:
                 self._stop(Reason(environment.refusal, None))
-                return self.function(*args, **kwargs)
+                return MISS
             before = self._environment(args, kwargs, gradients=False)
             started = perf_counter()
             captured = self._captured(environment, entry, args, kwargs, drawn)

@@ -126,6 +126,8 @@ def capture(
         finally:
             MODE.set(before)
             trace.finish()
+        if trace.touched:
+            trace.unmask()
         captured.strides = {
             i: symbol.array.strides
             for i, symbol in enumerate(inputs)

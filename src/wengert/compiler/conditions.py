@@ -17,6 +17,14 @@ __all__ = ["Conditions", "Matcher"]
 Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]] | None]
 
 
+def _memory(tensor: Any) -> Any:
+    """The payload of a tensor as an array, or that of a transform."""
+    array = tensor.array()
+    if getattr(array, "traced", False):
+        raise AttributeError("a tensor that another thread traces")
+    return array
+
+
 class Conditions:
     """Statements that find tensors and arrays, and return None where anything is not as it was.
 
@@ -45,6 +53,7 @@ class Conditions:
         self._scope: dict[str, Any] = {
             "LEAF": LEAF,
             "ndarray": np.ndarray,
+            "memory": _memory,
             "copysign": math.copysign,
             "is_": operator.is_,
             "np": np,

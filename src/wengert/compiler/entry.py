@@ -21,8 +21,9 @@ from wengert.compiler.memory import Shared, layout_of
 from wengert.compiler.node import attach
 from wengert.compiler.passes import roll, simplify, vectorise
 from wengert.compiler.pulled import Pulled
+from wengert.compiler.sym import Sym
 from wengert.compiler.tables import finished
-from wengert.compiler.tree import Tree
+from wengert.compiler.tree import Missing, Tree
 from wengert.interp.levels import Lifted
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
@@ -360,6 +361,10 @@ class Entry:
     ) -> Any:
         """What the function returns, with its effects."""
         memory = [*[tensor.array() for tensor in tensors], *arrays]
+        for array in memory:
+            if array.__class__ is Sym:
+                # another thread has begun to trace
+                raise Missing
         given = [contiguous(array) for array in memory]
         if self._windows:
             given += self.wholes(memory)

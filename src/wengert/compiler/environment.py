@@ -300,7 +300,7 @@ class Environment(Reach):
         self._require(f"{name}.__class__ is {self._constant(type(tensor))}")
         payload = tensor.payload
         self._line(f"p{i} = {name}.payload")
-        self._line(f"if p{i}.__class__ is not ndarray: p{i} = {name}.array()")
+        self._line(f"if p{i}.__class__ is not ndarray: p{i} = memory({name})")
         self._payload(payload, f"p{i}")
         if self.refusal is not None:
             return

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.backends.executable import Makers, Station
+from wengert.compiler.backends.executable import RAISED, Makers, Station
 from wengert.compiler.decisions import Draw, Guard, outcome_of
 from wengert.compiler.ir import Program, Step, Value, apply, uses
 from wengert.compiler.node import Backward
@@ -365,7 +365,7 @@ class Graph:
             if block.steps:
                 try:
                     results = self._executable(block)([known[v] for v in block.inputs])
-                except Exception as error:
+                except RAISED as error:
                     # the function itself raises it, or catches it
                     raise Missing(made) from error
                 known.update(zip(block.outputs, results, strict=True))

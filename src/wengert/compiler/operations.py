@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.compiler.backends.executable import RAISED
 from wengert.compiler.decompose import DECOMPOSED
 from wengert.compiler.ir import Step, Value
 from wengert.compiler.scalar import Scalar
@@ -108,7 +109,7 @@ def _run(
         if isinstance(error, np.linalg.LinAlgError):
             trace.give_up(f"an error that {prim.name}() raised went no further")
         raise
-    except Exception:
+    except RAISED:
         trace.give_up(f"an error that {prim.name}() raised went no further")
         raise
     site = outside or trace.here()

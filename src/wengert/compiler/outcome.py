@@ -53,7 +53,10 @@ def effects_of(
     """
     own = {id(grad) for grad in grads}
     for tensor, symbol in zip(tensors, symbols, strict=False):
-        if tensor.payload is not symbol and id(tensor) in own:
+        if isinstance(tensor.payload, np.ndarray):
+            # not what the function has computed: it may come from another thread
+            trace.discard()
+        elif tensor.payload is not symbol and id(tensor) in own:
             if symbol.storage.whole is not None:
                 trace.give_up("a gradient shares memory with what the function reaches")
             # gradients are added to in place, in the memory that is there
@@ -92,6 +95,8 @@ def effects_of(
         else:
             if grad.edge is not None:
                 trace.give_up("a gradient that is left behind has a history")
+            if isinstance(grad.payload, np.ndarray):
+                trace.discard()
             effects.append(Effect("grad", i, made=grad))
     return effects, origins
 

@@ -179,7 +179,7 @@ class Sym(Lifted):
 
     def constant(self) -> Any:
         """The value itself: there are no tangents."""
-        return self
+        return self if self.trace.active else self.array
 
     def reshape(self, *shape: Any) -> Any:
         """The values in another shape."""

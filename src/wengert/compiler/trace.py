@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from _thread import get_ident
 from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
 from typing import Any
@@ -45,8 +46,6 @@ class Trace:
 
     Attributes
     ----------
-    active
-        Whether the function is running.
     items
         Steps, guards and draws in their order.
     broken
@@ -84,6 +83,8 @@ class Trace:
         What was in such an array before it was written to.
     where
         The line of the user's program that steps are to have, where that is known already.
+    touched
+        Whether other threads have met symbols of it.
     walked_back
         Whether a backward pass went back beyond a decision, to what was recorded before it.
     """
@@ -94,7 +95,9 @@ class Trace:
         until: CodeType | None = None,
         drawn: Sequence[Any] = (),
     ) -> None:
-        self.active = True
+        self._running = True
+        self._thread = get_ident()
+        self.touched = False
         self.returned: dict[int, tuple[Any, Sym]] = {}
         self.given: list[Sym] = []
         self.surroundings = Surroundings()
@@ -122,6 +125,19 @@ class Trace:
         self._drawing = False
         self._streams = 0
         self._drawn = iter(drawn)
+
+    @property
+    def active(self) -> bool:
+        """Whether the function is running, and it is its own thread that asks.
+
+        What other threads do meanwhile to tensors that it reaches is no part of the trace.
+        """
+        if not self._running:
+            return False
+        if get_ident() == self._thread:
+            return True
+        self.touched = True
+        return False
 
     # -- values ------------------------------------------------------------------------------------
 
@@ -414,7 +430,7 @@ class Trace:
         """The function has ended."""
         if self._streams:
             self.give_up("random numbers that are drawn in one piece with what they are used for")
-        self.active = False
+        self._running = False
 
     def unmask(self) -> None:
         """Give tensors and nodes that are still there their real arrays in place of symbols.

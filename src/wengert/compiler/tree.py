@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
+from wengert.compiler.backends.executable import RAISED
 from wengert.compiler.decisions import Draw, Guard, outcome_of
 from wengert.compiler.ir import Program, Step, Value, substitute, uses
 from wengert.compiler.passes.keys import program_key
@@ -169,6 +171,8 @@ class Tree:
         self.traces = 0
         self._finish = finish
         self._stale = True
+        self._version = 0
+        self._making = Lock()
         self._programs: dict[Any, tuple[Program, Any]] = {}
 
     def _made(self, program: Program) -> tuple[Program, Any]:
@@ -193,6 +197,11 @@ class Tree:
         exit
             What it leaves behind.
         """
+        with self._making:
+            self._version += 1
+            return self._added(inputs, items, exit)
+
+    def _added(self, inputs: Sequence[Value], items: Iterable[Any], exit: Any) -> bool:
         blocks = list(blocks_of(items))
         known = dict(zip(inputs, self.inputs, strict=True))
         self._stale = True
@@ -225,8 +234,12 @@ class Tree:
 
     def prepare(self) -> None:
         """Make the programs of all blocks, as far as they are not what they must be."""
-        if not self._stale or self.root is None:
-            return
+        with self._making:
+            if self._stale and self.root is not None:
+                self._prepare()
+                self._stale = False
+
+    def _prepare(self) -> None:
         wanted: dict[Block, set[Value]] = {}
         for block in reversed([*self.blocks()]):
             # a set goes on from block to block, since there may be hundreds of them in a row
@@ -237,7 +250,6 @@ class Tree:
                     own |= other
             block.make(block.needs(own), self._made)
             wanted[block] = own
-        self._stale = False
 
     def run(self, arrays: Sequence[Any], drawn: dict[Value, Any] | None = None) -> Any:
         """Compute; gives the exit and the values by `Value`.
@@ -252,9 +264,25 @@ class Tree:
         """
         if self._stale:
             self.prepare()
+        version = self._version
+        made: list[Any] = []
+        try:
+            found = self._gone_down(arrays, drawn, made)
+        except (KeyError, ValueError):
+            if self._version == version:
+                raise
+            found = None
+        if found is None or self._version != version:
+            # another thread has added a trace meanwhile, and changed what blocks give
+            raise Missing(made)
+        return found
+
+    def _gone_down(
+        self, arrays: Sequence[Any], drawn: dict[Value, Any] | None, made: list[Any]
+    ) -> tuple[Any, dict[Value, Any]]:
+        """The exit and the values; to `made` are added the random numbers that were drawn."""
         known: dict[Value, Any] = dict(zip(self.inputs, arrays, strict=True))
         block: Any = self.root
-        made: list[Any] = []
         while True:
             for value, draw in block.draws:
                 known[value] = draw() if drawn is None or value not in drawn else drawn[value]
@@ -262,7 +290,7 @@ class Tree:
             if block.steps:
                 try:
                     results = block.executable([known[v] for v in block.inputs])
-                except Exception as error:
+                except RAISED as error:
                     # the function itself raises it, or catches it
                     raise Missing(made) from error
                 known.update(zip(block.outputs, results, strict=True))

@@ -11,6 +11,7 @@ import numpy as np
 from wengert.compiler.ir import Loop, Program, Step, Value
 
 __all__ = [
+    "RAISED",
     "Description",
     "Executable",
     "LoopNest",
@@ -21,6 +22,9 @@ __all__ = [
 ]
 
 Site = tuple[str, int]
+
+RAISED = (ArithmeticError, IndexError, ValueError, RuntimeError)
+"""What kernels raise because of values: then the function itself is run, and raises it, too."""
 
 
 class LoopNest:
