@@ -1,6 +1,10 @@
 """What holds for all tests."""
 
 import gc
+import os
+
+# programs are looked at between the passes of the compiler
+os.environ.setdefault("WENGERT_VERIFY", "1")
 
 
 def pytest_collection_finish():

@@ -439,8 +439,8 @@ def compile(
     options : dict, optional
         ``{"measure": False}`` goes on with compiled code also where it turns out to be slower; by
         default the first calls run by turns compiled and not, and the quicker way is taken.
-        ``{"forgiving": False}`` raises where no native code can be made for a program; by default
-        NumPy runs it.
+        ``"forgiving"`` is accepted without effect: NumPy computes the operations for which there is
+        no native code, and other errors of a backend are raised.
     dynamic, mode
         Accepted for PyTorch's sake, without effect: each shape has traces of its own.
 
@@ -478,7 +478,7 @@ def compile(
     >>> x.grad
     tensor([-251.,  101.,   50.])
     """
-    asked = {"measure": True, "forgiving": True, **(options or {})}
+    asked = {"measure": True, "forgiving": False, **(options or {})}
     if len(asked) > 2:
         raise ValueError(
             f"compile(): options has the key {list(asked)[2]!r}; known are 'measure', 'forgiving'"
@@ -495,5 +495,7 @@ def compile(
         return functools.partial(compile, **settings, disable=disable)
     if disable or backend == "eager":
         return model
-    chosen = Options(_backend(backend), fastmath, fullgraph, **asked, threads=threads, limit=limit)
+    chosen = Options(
+        _backend(backend), fastmath, fullgraph, asked["measure"], threads=threads, limit=limit
+    )
     return Compiled(model, chosen, settings)

@@ -9,7 +9,6 @@ import numpy as np
 
 from wengert.base.containers import flatten
 from wengert.base.threads import get_num_threads
-from wengert.compiler.backends import numpy
 from wengert.compiler.capture import Captured
 from wengert.compiler.collector import seldom
 from wengert.compiler.decisions import Draw, Guard
@@ -24,6 +23,7 @@ from wengert.compiler.pulled import Pulled
 from wengert.compiler.sym import Sym
 from wengert.compiler.tables import finished
 from wengert.compiler.tree import Missing, Tree
+from wengert.compiler.verifier import checked, is_on, verify, verify_trace
 from wengert.interp.levels import Lifted
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
@@ -32,18 +32,11 @@ __all__ = ["Entry", "Options"]
 
 
 class Options:
-    """How functions are compiled, as the arguments of `compile` say.
-
-    Attributes
-    ----------
-    forgiving
-        Whether NumPy runs what native code cannot be made for.
-    """
+    """How functions are compiled, as the arguments of `compile` say."""
 
     __slots__ = (
         "backend",
         "fastmath",
-        "forgiving",
         "fullgraph",
         "limit",
         "measure",
@@ -56,7 +49,6 @@ class Options:
         fastmath: bool,
         fullgraph: bool,
         measure: bool,
-        forgiving: bool,
         threads: int | None,
         limit: int,
     ) -> None:
@@ -64,7 +56,6 @@ class Options:
         self.fastmath = fastmath
         self.fullgraph = fullgraph
         self.measure = measure
-        self.forgiving = forgiving
         self.threads = threads
         self.limit = limit
 
@@ -76,7 +67,10 @@ class Options:
     def simplified(self, program: Program) -> Program:
         """A program made simpler."""
         with seldom():
-            return vectorise(roll(simplify(program, fastmath=self.fastmath)))
+            if is_on():
+                verify(program, "tracing")
+            simple = simplify(program, fastmath=self.fastmath)
+            return checked("vectorise", vectorise, checked("roll", roll, simple))
 
     def build(self, program: Program) -> Any:
         """What runs a program that has been made simpler."""
@@ -85,13 +79,7 @@ class Options:
             "fastmath": self.fastmath,
         }
         with seldom():
-            try:
-                return self.backend.build(program, **settings)
-            except Exception:
-                if not self.forgiving:
-                    raise
-                # a program that native code cannot be made for is no reason not to compute it
-                return numpy.build(program, **settings)
+            return self.backend.build(program, **settings)
 
     def drive(self, stations: Sequence[Any], inputs: Sequence[Any]) -> Any:
         """What runs blocks one after another, or None if that is left to Python."""
@@ -99,12 +87,7 @@ class Options:
         if make is None:
             return None
         with seldom():
-            try:
-                return make(stations, inputs, fastmath=self.fastmath)
-            except Exception:
-                if not self.forgiving:
-                    raise
-                return None
+            return make(stations, inputs, fastmath=self.fastmath)
 
 
 class Trial:
@@ -319,6 +302,8 @@ class Entry:
         """Add a trace; False if it contradicts those that are there."""
         assert captured.exit is not None
         inputs, items, exit = self._inputs(captured), captured.trace.items, captured.exit
+        if is_on():
+            verify_trace(captured.inputs, items, exit)
         if exit.derivatives is not None and not isinstance(self.tree, Graph):
             graph = Graph(inputs, self.options)
             if graph.add(inputs, items, exit.by_blocks()):

@@ -10,6 +10,8 @@ are used again for its derivative.
 
 from __future__ import annotations
 
+from functools import partial
+
 from wengert.compiler.ir import Loop, Program
 from wengert.compiler.passes.arithmetic import ARITHMETIC
 from wengert.compiler.passes.builder import Builder, live
@@ -17,6 +19,7 @@ from wengert.compiler.passes.choices import CHOICES
 from wengert.compiler.passes.combining import COMBINING
 from wengert.compiler.passes.gathering import gathered
 from wengert.compiler.passes.moves import MOVES
+from wengert.compiler.verifier import checked
 
 __all__ = ["simplify"]
 
@@ -39,10 +42,11 @@ def simplify(program: Program, fastmath: bool = False) -> Program:
     Program
         Its inputs are those of `program`. Values that have not changed are the same objects.
     """
-    simple = _rewritten(gathered(program), fastmath)
+    rewrite = partial(_rewritten, fastmath=fastmath)
+    simple = checked("rewrite", rewrite, checked("gather", gathered, program))
     # what is read between writes is found only now, and so are sums that copies stood between
-    joined = gathered(simple)
-    return simple if joined is simple else _rewritten(joined, fastmath)
+    joined = checked("gather", gathered, simple)
+    return simple if joined is simple else checked("rewrite", rewrite, joined)
 
 
 def _rewritten(program: Program, fastmath: bool) -> Program:
