@@ -28,13 +28,11 @@ __all__ = ["CompileError", "Compiled", "compile"]
 
 
 _TRIALS = 3
-"""How often a call runs each way, compiled and not, before one of them is chosen."""
+"""How often a call runs each way, compiled and not, before one is chosen."""
 _PLAIN = 2.0
 """The gain that needs no second look."""
 _PATIENCE = 60.0
 """Seconds until a call no longer waits for another thread that traces."""
-
-
 _TRACING = threading.RLock()
 """Held by the thread that traces: meanwhile the tensors that it reaches hold symbols."""
 
@@ -284,25 +282,25 @@ class Compiled:
             if not self._options.measure or captured.exit is None or captured.exit.backward:
                 # what a backward pass gains would have to be counted
                 entry.trial = None
-            self.entries.insert(0, (key, entry))
         elif entry.environment.narrow(captured.environment):
             entry.match_anew()
         if self._writes:
             entry.lay_out(captured)
         entry.strides.update(captured.strides)
-        added = entry.note_foreign(captured)
-        if not added:
+        known = entry.note_foreign(captured)
+        added = known and entry.add(captured)
+        if added and all(one is not entry for _, one in self.entries):
+            # only now may other threads find it
+            self.entries.insert(0, (key, entry))
+        if not known:
             self._stop(Reason("arrays come from outside that are not the same in each call", None))
-        elif not (added := entry.add(captured)):
+        elif not added:
             self._stop(Reason("two runs on equal values did not do the same", None))
         elif entry.tree.traces > self._options.limit:
             self._stop(self._crowded(entry))
         elif len(self.entries) > self._options.limit:
-            self._stop(
-                Reason(
-                    f"it was called with more than {self._options.limit} kinds of arguments", None
-                )
-            )
+            most = self._options.limit
+            self._stop(Reason(f"it was called with more than {most} kinds of arguments", None))
         self._hasten()
         assert captured.exit is not None
         if captured.exit.backward is None:

@@ -126,8 +126,6 @@ def capture(
         finally:
             MODE.set(before)
             trace.finish()
-        if trace.touched:
-            trace.unmask()
         captured.strides = {
             i: symbol.array.strides
             for i, symbol in enumerate(inputs)
@@ -155,6 +153,9 @@ def capture(
             trace.unmask()
     result = None
     release(trace)
+    if trace.touched:
+        # other threads have met symbols, and may hold some
+        trace.unmask()
     return captured
 
 
