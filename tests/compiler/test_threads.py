@@ -105,31 +105,6 @@ def test_several_environments_and_transforms_at_once(backend):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_backward_passes_of_other_threads_are_no_effects(backend):
-    weight = wg.ones(3, requires_grad=True)
-
-    def f(x):
-        y = x
-        for _ in range(50):
-            y = y * weight
-        return y.sum()
-
-    compiled = wg.compile(f, backend=backend)
-
-    def work(k):
-        for _ in range(5):
-            compiled(wg.ones(3)).backward()
-
-    for _ in range(5):
-        together(4, work)
-        weight.grad = None
-        for _ in range(3):
-            compiled(wg.ones(3))
-            assert weight.grad is None
-        compiled.forget()
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_a_traced_function_may_wait_for_threads_that_call_compiled_functions(backend):
     weight = wg.ones(3)
     inner = wg.compile(lambda x: x * weight + 1, backend=backend)

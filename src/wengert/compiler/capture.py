@@ -153,9 +153,6 @@ def capture(
             trace.unmask()
     result = None
     release(trace)
-    if trace.touched:
-        # other threads have met symbols, and may hold some
-        trace.unmask()
     return captured
 
 

@@ -83,8 +83,6 @@ class Trace:
         What was in such an array before it was written to.
     where
         The line of the user's program that steps are to have, where that is known already.
-    touched
-        Whether other threads have met symbols of it.
     walked_back
         Whether a backward pass went back beyond a decision, to what was recorded before it.
     """
@@ -97,7 +95,6 @@ class Trace:
     ) -> None:
         self._running = True
         self._thread = get_ident()
-        self.touched = False
         self.returned: dict[int, tuple[Any, Sym]] = {}
         self.given: list[Sym] = []
         self.surroundings = Surroundings()
@@ -132,12 +129,7 @@ class Trace:
 
         What other threads do meanwhile to tensors that it reaches is no part of the trace.
         """
-        if not self._running:
-            return False
-        if get_ident() == self._thread:
-            return True
-        self.touched = True
-        return False
+        return self._running and get_ident() == self._thread
 
     # -- values ------------------------------------------------------------------------------------
 
