@@ -1,5 +1,6 @@
 """In-place operations: versions, the history they write, and what they refuse."""
 
+import numpy as np
 import pytest
 
 import wengert as wg
@@ -433,3 +434,9 @@ def test_memory_that_is_read_where_it_is_written_is_none_to_refuse():
     assert x.tolist() == [[8.0, 16.0], [8.0, 12.0]]
     x.t().add_(x.t())
     assert x.tolist() == [[16.0, 32.0], [16.0, 24.0]]
+
+
+def test_copying_between_overlapping_strides_reads_what_was_there():
+    array = np.arange(8.0)
+    wg.from_numpy(array[::2]).copy_(wg.from_numpy(array[:4]))
+    assert array.tolist() == [0.0, 1.0, 1.0, 3.0, 2.0, 5.0, 3.0, 7.0]
