@@ -182,6 +182,30 @@ BEYOND = (
         (),
         "add clamp mul sub",
     ),
+    Deviation(
+        "Of operands that lie in memory in different orders NumPy makes a result in row-major "
+        "order, PyTorch one that lies as the first operand.",
+        (),
+        "add sub mul div eq ne lt le gt ge logical_and logical_or logical_xor",
+    ),
+    Deviation(
+        "Matrices that LAPACK computed lie row by row; PyTorch leaves them column by column. "
+        "Transforms lie in row-major order, too.",
+        (),
+        "linalg.inv linalg.solve linalg.cholesky linalg.qr linalg.svd linalg.eigh lu fft.fft2 "
+        "fft.fftn",
+    ),
+    Deviation(
+        "Parts are copies. PyTorch's share memory that must not be written to.",
+        (),
+        "unsafe_chunk unsafe_split",
+    ),
+    Deviation(
+        "Where a mask of bytes is written with one number, PyTorch refuses it; here it is a mask, "
+        "as in every other index. Integers of 8 and 16 bits are taken for indices, too.",
+        (),
+        "index_put",
+    ),
 )
 """What PyTorch's samples do not show."""
 
