@@ -1,10 +1,13 @@
 """Every check on every record of the table."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
+from wengert.autograd import gradgradcheck
 from wengert.prims.whole import TABLE
-from wengert.testing.checks import CHECKS
+from wengert.testing.checks import CHECKS, _derivatives
 from wengert.testing.samples import samples, supports
 
 # they have no second derivative: tests/ops/test_neural.py has theirs
@@ -15,6 +18,12 @@ BY_HAND = {"ctc_loss", "ctc_posterior"}
 @pytest.mark.parametrize("name", [name for name in TABLE if name not in BY_HAND])
 def test_record(name, check):
     CHECKS[check](TABLE[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in TABLE if name not in BY_HAND])
+def test_forward_over_reverse_against_differences(name):
+    _derivatives(TABLE[name], np.float64, partial(gradgradcheck, check_fwd_over_rev=True))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -4,8 +4,11 @@ NOTE [Functions under transforms]
 A Function is an operation of its own at every level: `forward` is never differentiated through.
 Under a `jvp` it is applied to values without their tangents, and the tangents of its results come
 from its `jvp`, or, if it has none, from its `backward`, which is transposed (see NOTE [tangents] in
-`wengert.interp.dual`). Under a `vmap` its own `vmap` takes the batch apart, if it has one;
-otherwise its operations run on the batch, as ``generate_vmap_rule`` asks for.
+`wengert.interp.dual`). Its node gets cotangents as those of operations do, with what was saved of
+arguments and results as it is at the level. Where that cannot be (it has no `backward`, or one that
+is not differentiable), or its rules close over what requires a gradient, values and tangents leave
+the level, are recorded below it, and come back. Under a `vmap` its own `vmap` takes the batch
+apart, if it has one; otherwise its operations run on the batch, as ``generate_vmap_rule`` asks for.
 """
 
 from __future__ import annotations

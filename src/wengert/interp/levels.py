@@ -243,8 +243,8 @@ class Lifted:
         below: tuple[int, ...] = next(iter(self.contents())).strides
         return below[len(below) - self.ndim :]
 
-    def astype(self, dtype: Any, copy: bool = True) -> Any:
-        """The values in another dtype."""
+    def astype(self, dtype: Any, order: str = "K", copy: bool = True) -> Any:
+        """The values in another dtype; in which order they lie no level can tell."""
         F: Any = self.namespace
         return F.to_copy(self, dtype=np.dtype(dtype))
 

@@ -332,3 +332,17 @@ def test_a_callback_with_a_rule():
     sine.defjvps(lambda t, out, x: jnp.cos(x) * t)
     close(grad(sine)(1.0), np.cos(1))
     close(vmap(grad(sine))(jnp.arange(3.0)), np.cos(np.arange(3)))
+
+
+def test_a_rule_closes_over_what_is_differentiated_by():
+    def f(y):
+        g = custom_vjp(lambda x: 2 * jnp.sin(x))
+        g.defvjp(lambda x: (g(x), ()), lambda _, t: (2 * jnp.cos(y) * t,))
+        return grad(g)(1.0)
+
+    slope = -2 * np.sin(4.0)
+    close(f(4.0), 2 * np.cos(4.0))
+    close(grad(f)(4.0), slope)
+    close(jax.jvp(f, (4.0,), (1.0,))[1], slope)
+    close(vmap(f)(jnp.array([4.0, 1.0])), 2 * np.cos([4.0, 1.0]))
+    close(vmap(grad(f))(jnp.array([4.0, 1.0])), -2 * np.sin([4.0, 1.0]))
