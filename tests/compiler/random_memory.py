@@ -554,7 +554,8 @@ HELD: dict[str, Held] = {
         "{s}[0].item()",
     ),
     "getters": Held(
-        "(lambda o: (o.itemgetter(0), o.attrgetter('real'), o.methodcaller('copy'), [{n}]))(operator)",
+        "(lambda o, n: (o.itemgetter(0), o.attrgetter('real'), o.methodcaller('copy'), [n]))"
+        "(operator, {n})",
         ("{s}[0]({s}[3])", "{s}[2]({s}[3])[0]", "{s}[1]({s}[3][0])"),
         ("{s}[3][0] += 1",),
         ("{s}[3][0] = turn",),

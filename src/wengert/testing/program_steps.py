@@ -58,7 +58,8 @@ FORWARD = (
     "t.func.jacfwd(lambda u: ({c}).sum())({x})",
     "t.func.jacrev(lambda u: ({c}).sum())({x})",
     "t.func.vjp(lambda u: {c}, {x})[1](t.ones_like({x}))[0]",
-    "t.func.jvp(t.func.grad(lambda u: ({c}).sum()), ({x},), (t.ones_like({x}),))[1]",
+    # whether what is zero everywhere has a history is a matter of the rules
+    "t.func.jvp(t.func.grad(lambda u: ({c}).sum()), ({x},), (t.ones_like({x}),))[1].detach()",
     "t.func.grad(lambda u: t.func.jvp(lambda v: v * u, (u,), (u,))[1].sum())({x})",
     "t.func.vmap(lambda u: {c}, in_dims=None, out_dims=0, randomness='error')({x})",
     "t.autograd.functional.jvp(lambda u: {c}, {x}, t.ones_like({x}))[1]",
@@ -111,6 +112,9 @@ def promotion(w: Writer, pick: Picker) -> None:
 def forward(w: Writer, pick: Picker) -> None:
     """Forward mode, or a transform, over what is there and by it."""
     x = w.recorded(pick)
+    if x.repeats:
+        # PyTorch refuses tangents of memory that is shown several times
+        return
     found: list[Any] = [v for v in w.values if v.like.shape == x.like.shape]
     y = pick.one([v for v in found if v.like.dtype.kind == "f"] or [x])
     curve = pick.one(CURVES).format(y=y.name)
