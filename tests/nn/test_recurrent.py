@@ -391,3 +391,12 @@ def test_the_steps_of_a_compiled_layer_are_a_loop():
                 close(compiled(x), module(x)[0])
             lengths.append(len(str(compiled.explain()).split("\n")))
     assert lengths[0] == lengths[1]
+
+
+@pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_a_sequence_of_one_step_has_derivatives_of_second_order(kind, bidirectional):
+    net = getattr(wg.nn, kind)(2, 3, bidirectional=bidirectional, dtype=wg.float64)
+    x = wg.tensor([[[0.5, -0.25]]], dtype=wg.float64, requires_grad=True)
+    assert wg.autograd.gradcheck(lambda x: net(x)[0], (x,))
+    assert wg.autograd.gradgradcheck(lambda x: net(x)[0], (x,))
