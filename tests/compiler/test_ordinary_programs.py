@@ -26,6 +26,11 @@ from wengert.nn import functional as F
 T = typing.TypeVar("T")
 
 
+@functools.lru_cache
+def cached(n: int) -> float:
+    return n * 2.0
+
+
 @dataclasses.dataclass
 class Config:
     rate: float = 0.1
@@ -177,6 +182,7 @@ PROGRAMS: dict[str, Any] = {
     "named tuple": lambda x: Point(x, 2)._replace(b=3).a * Point(1, 2).b,
     "partial": functools.partial(lambda k, x: x * k, 3.0),
     "default": lambda x, d=collections.OrderedDict(a=1.0): x * d["a"],  # as a table
+    "cache": lambda x: x * cached(3),
     "recursion": recursive,
     "functions within": nested,
     "checks": checked,

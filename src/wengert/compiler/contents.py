@@ -6,7 +6,7 @@ import ctypes
 import decimal
 import sys
 import types
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from wengert.compiler.reading import (
 
 __all__ = [
     "MOST_BYTES",
+    "Filled",
     "bits",
     "called_by",
     "content_of",
@@ -282,10 +283,16 @@ def read_cached(thing: Any) -> Reading:
     return Reading("identity", parts, (fact(_filled, thing),))
 
 
-def _filled(cache: Any) -> Any:
+class Filled(NamedTuple):
     """How often a cache has been missed, which tells what is in it."""
+
+    misses: int
+    size: int
+
+
+def _filled(cache: Any) -> Filled:
     info = cache.cache_info()
-    return info.misses, info.currsize
+    return Filled(info.misses, info.currsize)
 
 
 def read_variable(thing: Any) -> Reading:
