@@ -26,7 +26,6 @@ from wengert.tape.modes import NO_GRAD, current_mode
 
 __all__ = ["CompileError", "Compiled", "compile"]
 
-
 _TRIALS = 3
 """How often a call runs each way, compiled and not, before one is chosen."""
 _PLAIN = 2.0
@@ -35,8 +34,6 @@ _PATIENCE = 60.0
 """Seconds until a call no longer waits for another thread that traces."""
 _TRACING = threading.RLock()
 """Held by the thread that traces: meanwhile the tensors that it reaches hold symbols."""
-
-
 _OPERATION = 2.5e-7
 """Seconds that an operation of NumPy takes at least, on the smallest arrays."""
 
@@ -266,11 +263,10 @@ class Compiled:
             after = self._environment(args, kwargs, gradients=False)
             if not before.equals(after):
                 captured.trace.unmask()
-                if before.equals(after, caches=False) and self._passed < self._options.limit:
-                    # what it has computed and kept, later calls find
-                    self._passed += 1
-                    return captured.result
-                self._stop(Reason("it changes what it reaches besides tensors", None))
+                # what it has computed and kept, later calls find
+                self._passed += 1
+                if self._passed > self._options.limit or not before.equals(after, caches=False):
+                    self._stop(Reason("it changes what it reaches besides tensors", None))
                 return captured.result
             result = self._kept(key, entry, captured, (args, kwargs))
             environment.close()
