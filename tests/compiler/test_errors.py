@@ -1,48 +1,65 @@
-"""What values make a function raise: compiled, it raises the same, in the first call and later."""
+"""Errors of results that nobody reads are raised as they are uncompiled."""
 
 from __future__ import annotations
 
-import importlib.util
-from typing import Any
-
 import pytest
-from random_memory import FAILS
-from random_runs import space
 
 import wengert as wg
 
-BACKENDS = ["numpy", "llvm"] if importlib.util.find_spec("llvmlite") else ["numpy"]
+
+def remainder(x, i, m):
+    wg.remainder(i, i - 1)
+    return x * 2
 
 
-def check(bad: Any) -> float:
-    if bad:
-        raise ValueError("bad")
-    return 1.0
+def fmod(x, i, m):
+    wg.fmod(i, i - 1)
+    return x * 2
 
 
-def told(function: Any, x: Any) -> str:
-    try:
-        result = function(x)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return str(result)
+def gather(x, i, m):
+    wg.gather(x, 0, i)
+    return x * 2
 
 
-@pytest.mark.filterwarnings("ignore:.*is not compiled")
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("first", ["raises", "passes"])
-@pytest.mark.parametrize("used", [True])
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("line", FAILS)
-def test_values_raise_as_uncompiled(line: str, backend: str, used: bool, first: str) -> None:
-    made = space()
-    made["check"] = check
-    text = f"def f(a):\n    found = {line.format(c=1)}\n    return {'found, ' * used}a * 2\n"
-    exec(text, made)
-    compiled = wg.compile(made["f"], backend=backend, options={"measure": False})
-    bad, good = wg.full((3,), 2.0), wg.full((3,), 0.25)
-    calls = [bad, good, bad, good] if first == "raises" else [good, good, bad, good]
-    wg.manual_seed(0)
-    expected = [told(made["f"], x) for x in calls]
-    wg.manual_seed(0)
-    assert [told(compiled, x) for x in calls] == expected
+def index(x, i, m):
+    x[i]
+    return x * 2
+
+
+def index_select(x, i, m):
+    x.index_select(0, i).exp()
+    x.mul_(2)
+    return x + 1
+
+
+def inverse(x, i, m):
+    wg.linalg.inv(m)
+    return x * 2
+
+
+def cholesky(x, i, m):
+    wg.linalg.cholesky(m).sum()
+    return x * 2
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+@pytest.mark.parametrize(
+    "function", [remainder, fmod, gather, index, index_select, inverse, cholesky]
+)
+def test_errors_of_what_nobody_reads(function, backend):
+    compiled = wg.compile(function, backend=backend, options={"measure": False})
+    good, bad = wg.tensor([2, 0]), wg.tensor([1, 7])
+    whole, singular = wg.eye(2), wg.tensor([[1.0, 2.0], [2.0, 4.0 - 8.0 * (function is cholesky)]])
+    if function is inverse:
+        singular = wg.tensor([[1.0, 2.0], [2.0, 4.0]])
+    for _ in range(3):
+        assert compiled(wg.ones(3), good, whole).shape == (3,)
+    for _ in range(2):
+        x = wg.ones(3)
+        with pytest.raises((RuntimeError, IndexError, ValueError, ZeroDivisionError)) as wanted:
+            function(wg.ones(3), bad, singular)
+        with pytest.raises(wanted.type):
+            compiled(x, bad, singular)
+        assert x.tolist() == [1.0] * 3
+    assert compiled.reason is None
