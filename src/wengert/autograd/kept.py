@@ -56,6 +56,8 @@ class _Refusal(Node):
 
     __slots__ = ("message", "passed")
     label: ClassVar[str] = "KeptByForward"
+    # to PyTorch it is a constant, and so it is drawn
+    unseen: ClassVar[bool] = True
     message: str
     passed: int
 

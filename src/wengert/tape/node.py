@@ -94,6 +94,9 @@ class Node(NodeBase):
     several: ClassVar[bool] = False
     blanks: ClassVar[int] = 0
     hidden: ClassVar[tuple[int, ...]] = ()
+    unseen: ClassVar[bool] = False
+    """Whether the graph is shown as if the node were not there."""
+    passed: int
     gives_all: ClassVar[bool] = False
     """Whether hooks see also the gradients that nobody asked for."""
     label: ClassVar[str]
@@ -389,6 +392,9 @@ def target_of(edge: Any) -> tuple[Any, int]:
         return accumulator_of(edge), 0
     if isinstance(edge, OutputEdge):
         return edge.node, edge.index
+    if edge.unseen:
+        # it stands for its first edge, or for a constant
+        return target_of(edge.edges[0]) if edge.passed else (None, 0)
     return edge, 0
 
 

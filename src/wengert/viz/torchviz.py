@@ -141,7 +141,7 @@ class _Dot:
         while id(tensor) not in self.drawn:
             self.drawn[id(tensor)] = tensor
             self.tensor(tensor, "", color)
-            if tensor.grad_fn is not None:
+            if tensor.grad_fn is not None and not _is_kept(tensor.grad_fn):
                 self.add_nodes(tensor.grad_fn)
                 self.edge(tensor.grad_fn, tensor)
             if view is not None:
@@ -248,6 +248,24 @@ def resize_graph(dot: Any, size_per_element: float = 0.15, min_size: float = 12)
     """
     size = max(min_size, len(dot.body) * size_per_element)
     dot.graph_attr.update(size=f"{size},{size}")
+
+
+def _is_kept(node: Any) -> bool:
+    """Whether `node` leads only to what a Function kept, which is a constant in PyTorch's graph."""
+    met: set[Any] = set()
+    stack = [node]
+    hidden = False
+    while stack:
+        one = stack.pop()
+        if one in met:
+            continue
+        met.add(one)
+        hidden = hidden or any(getattr(edge, "unseen", False) for edge in one.edges)
+        below = [next_node for next_node, _ in one.next_functions if next_node is not None]
+        if not one.edges or any(not next_node.edges for next_node in below):
+            return False
+        stack += below
+    return hidden
 
 
 def make_dot_from_trace(trace: Any) -> Any:
