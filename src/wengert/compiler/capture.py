@@ -193,6 +193,7 @@ def _symbols(trace: Trace, environment: Environment) -> Iterator[list[Sym]]:
     tensors = environment.tensors
     arrays = [tensor.array() for tensor in tensors]
     inputs = trace.inputs([*arrays, *environment.arrays])
+    trace.within = True
     try:
         for tensor, symbol in zip(tensors, inputs, strict=False):
             tensor.payload = symbol
@@ -208,6 +209,9 @@ def _symbols(trace: Trace, environment: Environment) -> Iterator[list[Sym]]:
                 if isinstance(grad.payload, np.ndarray) and not grad.payload.flags.writeable:
                     # a constant of the trace, which later gradients are not to be added to
                     grad.payload = grad.payload.copy()
+        trace.within = False
+        if not trace.masked:
+            trace.clear()
 
 
 def _differentiated(

@@ -64,6 +64,8 @@ class Trace:
         What the function reaches besides its local variables.
     reached
         The environment's tensors.
+    masked, within
+        Whether tensors may hold symbols, and whether those of the environment are to.
     scalars
         Weak references to the numbers that were read off values.
     seen
@@ -101,6 +103,7 @@ class Trace:
         self.reached: Sequence[Any] = ()
         self.seen: set[int] = set()
         self.scalars: list[Any] = []
+        self.masked, self.within = True, False
         self.taken: list[tuple[int, CodeType, int]] = []
         self.looked: set[Storage] = set()
         self.shared: list[Shared] = []
@@ -440,6 +443,12 @@ class Trace:
                     saved = getattr(holder, slot, None)
                     if saved.__class__ is Sym and saved.trace is self:
                         setattr(holder, slot, saved.array)
+        self.masked = False
+        if not self.within:
+            self.clear()
+
+    def clear(self) -> None:
+        """Replace the symbols that are left in users' objects by their arrays."""
         self.given, self.returned = [], {}
         self.known.clear()
         left = [(s, s.array) for s in gc.get_objects() if type(s) is Sym and s.trace is self]
