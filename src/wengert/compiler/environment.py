@@ -325,7 +325,8 @@ class Environment(Reach):
                 self._line(f"if {name}.ext.{key} is None: return None")
                 if key == "base" or id(part) not in self._names:
                     self._tensor(part, f"{name}.ext.{key}")
-        if hasattr(tensor, "__dict__") and tensor.__dict__:
+        # forward mode notes there what unpack_dual() gives, which the payload says as well
+        if getattr(tensor, "__dict__", None) and tensor.__dict__.keys() != {"_given_tangent"}:
             self._value(tensor.__dict__, f"{name}.__dict__")
 
     def _payload(self, payload: Any, name: str) -> None:
