@@ -145,7 +145,8 @@ def _note(tensor: Any, payload: Any) -> None:
 def _add(tensor: Any, g: Any) -> None:
     ext = tensor.extra()
     have = ext.grad
-    if isinstance(g, Lifted):
+    lifted = isinstance(g, Lifted)
+    if lifted:
         _note(tensor, g)
     if have is None:
         ext.grad = new_tensor(_as_its_leaf(g, tensor.payload))
@@ -157,7 +158,7 @@ def _add(tensor: Any, g: Any) -> None:
         elif cell.__class__ is not InferenceCell:
             cell[0] += 1
             cell[1] = "accumulation of gradients"
-        if payload.__class__ is np.ndarray and not isinstance(g, Lifted):
+        if payload.__class__ is np.ndarray and not lifted:
             np.add(payload, g, payload)
         else:
             have.payload = payload + g

@@ -43,15 +43,19 @@ def _seeds(
         )
     seeds: list[tuple[Any, Any]] = []
     for i, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
+        lifted = False
         if isinstance(output, GradientEdge):
             shape, dtype = output.shape, output.np_dtype
         else:
-            if isinstance(output.payload, Lifted):
+            payload = output.payload
+            lifted = isinstance(payload, Lifted)
+            if lifted:
                 output = Transforms.settled(output)
-            shape, dtype = output.payload.shape, output.payload.dtype
+                payload = output.payload
+            shape, dtype = payload.shape, payload.dtype
             unrecorded = output.edge is None or output.edge.__class__ is Unrecorded
             if unrecorded and (grad is None or isinstance(grad, TensorBase)):
-                raise errors.no_gradient(i, output.payload, is_recording(), told(recent()))
+                raise errors.no_gradient(i, payload, is_recording(), told(recent()))
         if grad is None:
             g = _implicit_seed(i, shape, dtype)
             mode = current_mode()
@@ -64,8 +68,8 @@ def _seeds(
                 grad = cast(grad, dtype)
             if not create_graph:
                 grad = grad.payload
-        if not isinstance(output, GradientEdge) and isinstance(output.payload, Lifted):
-            grad = Transforms.seeded(grad, output.payload)
+        if lifted and isinstance(payload, Lifted):
+            grad = Transforms.seeded(grad, payload)
         seeds.append((_edge_of(output), grad))
     return seeds
 
@@ -289,8 +293,8 @@ class _Walk:
             _release(look.met)
         elif postponed:
             _release(_reachable(self.seeds) if wanted is None else wanted)
-        sides = None if (mode := current_mode()) is None else mode.sides
-        if sides is not None:
+        mode = current_mode()
+        if mode is not None and mode.sides is not None:
             pending = {
                 leaf: g if g is None else Transforms.arrived(g) for leaf, g in pending.items()
             }
