@@ -16,7 +16,6 @@ import numpy as np
 
 from wengert.testing.exclusions import without
 from wengert.testing.pool import Picker, Value, Writer
-from wengert.testing.program_steps import forward, layout, promotion
 
 __all__ = ["CHOICES", "KINDS", "write"]
 
@@ -420,7 +419,7 @@ KINDS: tuple[Callable[[Writer, Picker], None], ...] = (
     *(_view, _write, _unary, _view, _write_alone, _binary, _set_item, _view, _write),
     *(_write_masked, _view_of_several, _hook, _function, _expand, _alias, _reduce, _mask),
     *(_other_hook, _retain, _backward, _grad, _join, _gather, _requires, _remove, _view, _write),
-    *(_hook, _function, _write_alone, layout, promotion, forward, layout, promotion, forward),
+    *(_hook, _function, _write_alone),
 )
 MODES = (*[""] * 8, "with t.no_grad(): ", "with t.no_grad(), t.enable_grad(): ")
 
