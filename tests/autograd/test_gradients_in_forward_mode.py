@@ -192,3 +192,101 @@ def test_rules_may_close_over_what_an_outer_transform_follows(kind, outer, inner
     by_x, expected = BY_X[inner]
     found = BY_Y[outer](lambda y: by_x(rules_of(y, kind)))
     np.testing.assert_allclose(found.item(), expected, rtol=1e-12)
+
+
+class ByHand(wg.autograd.Function):
+    """w x x, whose vmap takes w as it is."""
+
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
+        return x * x * w
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w = ctx.saved_tensors
+        return 2 * x * w * g, (x * x * g).sum_to_size(w.shape)
+
+    @staticmethod
+    def vmap(info, in_dims, x, w):
+        return ByHand.apply(x, w), 0
+
+
+class Closing:
+    """x x w in ways that close over w."""
+
+    def function(self, w, with_jvp=False):
+        class Own(wg.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x)
+                ctx.save_for_forward(x)
+                return x * x * w
+
+            @staticmethod
+            def backward(ctx, g):
+                return 2 * ctx.saved_tensors[0] * g * w
+
+            if with_jvp:
+
+                @staticmethod
+                def jvp(ctx, t):
+                    return 2 * ctx.saved_tensors[0] * t * w
+
+        return Own.apply
+
+    def function_with_jvp(self, w):
+        return self.function(w, True)
+
+    def vjp(self, w):
+        ruled = func.custom_vjp(lambda x: x * x * w)
+        ruled.defvjp(lambda x: (x * x * w, x), lambda x, g: (2 * x * g * w,))
+        return ruled
+
+    def jvp(self, w):
+        ruled = func.custom_jvp(lambda x: x * x * w)
+        ruled.defjvp(lambda p, t: (ruled(*p), 2 * p[0] * t[0] * w))
+        return ruled
+
+
+REFUSED = "does not belong to the transform"
+
+
+@pytest.mark.parametrize("graph", [False, True])
+@pytest.mark.parametrize("kind", ["function", "function_with_jvp", "vjp", "jvp"])
+def test_gradients_inside_of_a_level_by_what_a_rule_closes_over_are_refused(kind, graph):
+    for w in (leaf(3.0), 1.0 * leaf(3.0)):
+        ruled = getattr(Closing(), kind)(w)
+        x = leaf(5.0)
+        with fwd.dual_level():
+            y = ruled(fwd.make_dual(x, number(1.0)))
+            with pytest.raises(RuntimeError, match=REFUSED):
+                wg.autograd.grad(y + w * x, w, create_graph=graph, retain_graph=True)
+            with pytest.raises(RuntimeError, match=REFUSED):
+                y.backward(create_graph=graph, retain_graph=True)
+            assert x.grad is None
+            # what does belong to it has its gradient, and from outside so has w
+            assert pair(wg.autograd.grad(y, x, retain_graph=True)[0]) == (30.0, 6.0)
+            assert wg.autograd.grad(fwd.unpack_dual(y).tangent, w)[0].item() == 10.0
+
+
+@pytest.mark.parametrize("function", [ByHand.apply, wg.compile(lambda x, w: x * x * w)])
+def test_gradients_of_elements_by_what_they_share_are_not_summed(function):
+    w, rows = leaf(3.0), number([1.0, 2.0, 5.0])
+
+    with pytest.raises(RuntimeError, match=REFUSED):
+        func.vmap(lambda x: wg.autograd.grad(function(x, w), w)[0])(rows)
+    # as an input of the transform it has one for each
+    each = func.vmap(lambda x, w: func.grad(lambda w: function(x, w))(w))(rows, w.expand(3))
+    assert each.tolist() == [1.0, 4.0, 25.0]
+
+
+def test_gradients_in_forward_mode_by_what_a_call_is_given():
+    w = leaf(3.0)
+    with fwd.dual_level():
+        x = fwd.make_dual(number(5.0), number(1.0))
+        assert pair(wg.autograd.grad(ByHand.apply(x, w), w)[0]) == (25.0, 10.0)
+        compiled = wg.compile(lambda x, w: x * x * w)
+        with pytest.raises(RuntimeError, match=REFUSED):
+            wg.autograd.grad(compiled(x, w), w)
+        assert wg.autograd.grad(fwd.unpack_dual(compiled(x, w)).tangent, w)[0].item() == 10.0

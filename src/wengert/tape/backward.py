@@ -225,7 +225,8 @@ class _Walk:
             mode = mode_for_walk(before, not self.raw)
             if self.lifted or (before is not None and before.sides is not None):
                 given = [g for g in self.given if g is not None]
-                mode = Transforms.sided(mode, [g for _, g in self.seeds], given, not accumulate)
+                seeds = [g for _, g in self.seeds]
+                mode = Transforms.sided(mode, seeds, given, not accumulate, wanted)
             MODE.set(mode)
             with np.errstate(all="ignore", invalid="log", call=REPORT):
                 go = self._watched if watched else self._unwatched

@@ -178,11 +178,15 @@ _INTO = frozenset({"wrap", "spread", "constant", "infinitesimal"})
 class Sides:
     """On which sides of levels a backward pass works (see NOTE [sides of a level])."""
 
-    __slots__ = ("entered", "inside", "outside")
+    __slots__ = ("entered", "inside", "outside", "wanted")
 
-    def __init__(self, inside: Iterable[int] = (), outside: Iterable[int] = ()) -> None:
+    def __init__(
+        self, inside: Iterable[int] = (), outside: Iterable[int] = (), wanted: Any = None
+    ) -> None:
         self.inside = frozenset(inside)
         self.outside = set(outside)
+        # the nodes on the way to what is asked for, with their edges; None: all
+        self.wanted = wanted
         # levels that this very pass has come into from outside
         self.entered: dict[int, Level] = {}
 
@@ -202,7 +206,9 @@ class Move(Node):
         if way in _INTO:
             self._enter(g)
         elif self._is_inside():
-            return (_WITHIN[way](g, self.level),)
+            if not self.local:
+                return (_WITHIN[way](g, self.level),)
+            self._check_returns(edges)
         if isinstance(g, TensorBase):
             return (move(way, g, self.level, self.local),)
         return (WAYS[way][0](g, self.level),)
@@ -210,12 +216,41 @@ class Move(Node):
     apply_in = apply
 
     def _is_inside(self) -> bool:
-        if self.local:
-            return False
         mode = current_mode()
         return (
             mode is not None and mode.sides is not None and self.level.number in mode.sides.inside
         )
+
+    def _check_returns(self, edges: tuple[Any, ...]) -> None:
+        """Refuse what is below the level, and did not come from it, its share of a cotangent.
+
+        It has a gradient of each element, or one with a tangent, which only the level tells apart.
+        """
+        mode = current_mode()
+        wanted = None if mode is None or mode.sides is None else mode.sides.wanted
+        stack = list(edges)
+        seen: set[Any] = set()
+        while stack:
+            edge = stack.pop()
+            if edge is None:
+                continue
+            node = edge.node if edge.seq == 0 else edge
+            if node in seen or (
+                isinstance(node, Move) and node.level is self.level and node.way not in _INTO
+            ):
+                continue
+            seen.add(node)
+            if node.seq > 0 and node.ext is not None and node.ext.ended:
+                continue
+            if node.seq > 0 or (wanted is not None and node not in wanted):
+                raise RuntimeError(
+                    "a gradient inside of vmap or forward mode is asked for by a tensor that does "
+                    "not belong to the transform, and that a custom rule closes over, or that is "
+                    "an argument of a Function with its own vmap or of a compiled function: make "
+                    "the tensor an input of the transform (and an argument of the Function), or "
+                    "ask for the gradient outside of the transform"
+                )
+            stack += node.edges if wanted is None else wanted[node]
 
     def _enter(self, g: Any) -> None:
         level = self.level
@@ -268,7 +303,9 @@ def seeded(g: Any, payload: Any) -> Any:
     return brought(new_tensor(g), order).payload
 
 
-def sided(mode: Mode | None, seeds: Iterable[Any], given: Iterable[Any], batches: bool) -> Any:
+def sided(
+    mode: Mode | None, seeds: Iterable[Any], given: Iterable[Any], batches: bool, wanted: Any
+) -> Any:
     """The mode of a walk that starts from `seeds`.
 
     Parameters
@@ -277,6 +314,8 @@ def sided(mode: Mode | None, seeds: Iterable[Any], given: Iterable[Any], batches
         The cotangents of the outputs, and those of them that were asked for.
     batches
         Whether gradients of elements of a batch are asked for, and not their sums.
+    wanted
+        The nodes that lead to what is asked for, each with its edges that do; None: all.
     """
     above = None if mode is None else mode.sides
     outside = set() if above is None else set(above.outside)
@@ -285,7 +324,7 @@ def sided(mode: Mode | None, seeds: Iterable[Any], given: Iterable[Any], batches
     for number, level in levels_of(*[getattr(g, "payload", g) for g in seeds]).items():
         if number not in handed:
             (inside if batches or level.size is None else outside).add(number)
-    return changed(mode, sides=Sides(inside, outside - inside))
+    return changed(mode, sides=Sides(inside, outside - inside, wanted))
 
 
 def arrived(g: Any) -> Any:
