@@ -30,6 +30,34 @@ FORMS = {
 
 
 @pytest.mark.parametrize("name", FORMS)
+def test_gradients_that_are_asked_for_are_bfloat16(name):
+    x = wg.tensor([0.1, 0.3, 0.6], dtype=wg.bfloat16, requires_grad=True)
+    inner = 1.0 * x
+    seen = []
+    for watched in (False, True):
+        if watched:
+            x.register_hook(lambda g: seen.append(g.dtype))
+        edge = wg.autograd.graph.get_gradient_edge(inner)
+        for sources in ([x], [inner], [edge], [x, inner, x]):
+            total = FORMS[name](inner).sum()
+            for grad in wg.autograd.grad(total, sources, retain_graph=True):
+                assert grad.dtype is wg.bfloat16
+            for grad in wg.autograd.grad(total, sources, create_graph=True):
+                assert grad.dtype is wg.bfloat16
+                if grad.requires_grad:
+                    for second in wg.autograd.grad(grad.sum() * 2.0, x, retain_graph=True):
+                        assert second.dtype is wg.bfloat16
+        inner.retain_grad()
+        FORMS[name](inner).sum().backward(inputs=[inner], retain_graph=True)
+        assert inner.grad.dtype is wg.bfloat16
+    assert set(seen) == {wg.bfloat16}
+    rows = x.detach().expand(2, 3)
+    slope = wg.func.grad(lambda x: FORMS[name](x).sum())
+    assert slope(rows[0]).dtype is wg.bfloat16
+    assert wg.func.vmap(slope, randomness="same")(rows).dtype is wg.bfloat16
+
+
+@pytest.mark.parametrize("name", FORMS)
 def test_results_and_gradients_stay_bfloat16(name):
     x = wg.tensor([0.5, -1.0, 2.0]).bfloat16().requires_grad_()
     y = FORMS[name](x)
