@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import wengert as wg
+import wengert.compat.autograd as hips
+import wengert.compat.autograd.numpy as anp
 import wengert.compat.jax.numpy as jnp
 import wengert.compat.mxnet as mx
+import wengert.compat.tensorflow as tf
 import wengert.numpy as wnp
 
 with warnings.catch_warnings():
@@ -35,7 +38,34 @@ ENTRIES = {
 CONSTRUCTORS = {
     "wengert.numpy": wnp.array,
     "jax": jnp.asarray,
+    "jax, in a list": lambda a: jnp.asarray([a, a]),
+    "jax, a number": lambda a: jnp.ones(3).at[0].set(a[0, 0]),
+    "jax.numpy.full": lambda a: jnp.full((2, 2), a),
+    "jax.numpy.stack": lambda a: jnp.stack([np.ones((2, 2)), a]),
     "mxnet": mx.nd.array,
+    "mxnet, in a list": lambda a: mx.nd.array([a, a]),
+    "mxnet.np": mx.np.array,
+    "tensorflow": tf.constant,
+    "tensorflow, of a type": lambda a: tf.constant(a, tf.float32),
+    "tensorflow, in a list": lambda a: tf.constant([a, a]),
+    "tensorflow, a number": lambda a: tf.constant([1.0, a[0, 0]]),
+    "tf.convert_to_tensor": tf.convert_to_tensor,
+    "tf.Variable": tf.Variable,
+    "tf.Variable.assign": lambda a: tf.Variable(np.ones((2, 2))).assign(a),
+    "tf.reduce_sum": tf.reduce_sum,
+    "tf.stack": lambda a: tf.stack([np.ones((2, 2)), a]),
+    "tf product": lambda a: tf.ones((2, 2), tf.float64) * a,
+    "tf reflected product": lambda a: a * tf.ones((2, 2), tf.float64),
+    "autograd": anp.array,
+    "autograd, by name": lambda a: anp.array(object=a),
+    "autograd, in a list": lambda a: anp.array([a, a]),
+    "autograd, inside": lambda a: hips.grad(lambda x: anp.sum(x * anp.array(a)))(np.ones((2, 2))),
+    "autograd, with a box": lambda a: hips.grad(lambda x: anp.sum(anp.array([x, a])))(np.ones(())),
+    "autograd.numpy.asarray": anp.asarray,
+    "autograd.numpy.copy": anp.copy,
+    "autograd.grad": lambda a: hips.grad(anp.sum)(a),
+    "autograd.grad, in a list": lambda a: hips.grad(lambda x: anp.sum(x[0]))([a]),
+    "autograd.make_jvp": lambda a: hips.make_jvp(anp.sum)(a)(np.ones((2, 2))),
     "copy_": lambda a: wg.zeros(2, 2).copy_(a),
     "setitem": lambda a: wg.zeros(2, 2).__setitem__(0, a[0]),
 }

@@ -45,13 +45,20 @@ def plain_array(array: Any) -> Any:
 
 
 def unmasked(value: Any) -> Any:
-    """`value`, whatever it is, unless it is a masked array.
+    """`value`, whatever it is, unless it is a masked array, or a list that holds one.
 
     Raises
     ------
     TypeError
         If it is one: its mask would be lost.
     """
-    if isinstance(value, np.ndarray) and value.__class__.__name__ == "MaskedArray":
+    if value.__class__ is list or value.__class__ is tuple:
+        for part in value:
+            if part.__class__ is not float:
+                unmasked(part)
+        return value
+    if value.__class__ is np.ndarray or not isinstance(value, np.ndarray):
+        return value
+    if any(cls.__name__ == "MaskedArray" for cls in value.__class__.__mro__):
         return plain_array(value)
     return value

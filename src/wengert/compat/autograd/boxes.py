@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.arrays import unmasked
 from wengert.base.dtypes import is_differentiable
 from wengert.compat.autograd.opaque import Box, Opaque, opaque_tensor
 from wengert.interp.dual import Dual
@@ -248,7 +249,7 @@ def leaf_of(value: Any) -> Any:
     elif cls in Box.type_mappings:
         return opaque_tensor(value, LEAF)
     elif isinstance(value, np.ndarray):
-        return leaf_of(np.asarray(value))
+        return leaf_of(np.asarray(unmasked(value)))
     elif isinstance(value, bool | int | np.bool_ | np.integer):
         raise cannot(value, f": a whole number has no derivative; write {float(value)}")
     else:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.arrays import unmasked
 from wengert.compat.tensorflow.dtypes import cxx_name, of_numpy
 
 __all__ = ["array_of", "cast_array", "fits"]
@@ -118,6 +119,7 @@ def array_of(value: Any, wanted: np.dtype[Any] | None = None) -> Any:
     ValueError
         If `value` is nothing that a tensor is made of, or a sequence is not rectangular.
     """
+    value = unmasked(value)
     if isinstance(value, np.ndarray | np.generic):
         if value.dtype.kind in "OUSMmV" and value.dtype.name != "bfloat16":
             if value.dtype.kind == "O":

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as _np
 
 import wengert.numpy as _wnp
+from wengert.base.arrays import unmasked
 from wengert.compat.autograd.boxes import (
     TRACING,
     ArrayBox,
@@ -42,6 +43,10 @@ _FRESH = frozenset(("empty", "eye", "full", "identity", "linspace", "ones", "zer
 _LIKE = frozenset(("empty_like", "full_like", "ones_like", "zeros_like"))
 FILLED = _FRESH | _LIKE | {"array", "copy"}
 """Functions that make arrays which are there to be written to."""
+_CONVERTING = frozenset(
+    ("array", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy")
+)
+"""Functions that make a plain array of whatever they get."""
 _INFIX = {
     "add": "add",
     "divide": "truediv",
@@ -74,6 +79,8 @@ def _any_box(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 def function_of(name: str, numpys: Any) -> Callable[..., Any]:
     """What stands for a function that is called `name` within NumPy (``"linalg.solve"``)."""
     made: Callable[..., Any]
+    if name in _CONVERTING:
+        numpys = _of_unmasked(numpys)
     if name in FILLED:
         made = _filled(name, numpys)
     elif isinstance(numpys, _np.ufunc):
@@ -83,6 +90,16 @@ def function_of(name: str, numpys: Any) -> Callable[..., Any]:
     else:
         made = _general(name, numpys)
     return _dressed(made, name, numpys)
+
+
+def _of_unmasked(numpys: Any) -> Callable[..., Any]:
+    """NumPy's function, but for masked arrays: it would drop their masks."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        unmasked(args[0] if args else tuple(kwargs.values()))
+        return numpys(*args, **kwargs)
+
+    return function
 
 
 def _dressed(made: Any, name: str, numpys: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as _np
 
 import wengert.numpy as _wnp
+from wengert.base.arrays import unmasked
 from wengert.compat.autograd.boxes import boxed, holds_box, isbox, plain
 
 __all__ = [
@@ -69,7 +70,7 @@ def array_from_args(array_args: Any, array_kwargs: Any, *args: Any) -> Any:
     """An array of the arguments, one row for each."""
     if holds_box(args):
         return boxed(_wnp.array(list(args), *array_args, **array_kwargs))
-    return _np.array(args, *array_args, **array_kwargs)
+    return _np.array(unmasked(args), *array_args, **array_kwargs)
 
 
 def wrap_if_boxes_inside(raw_array: Any, slow_op_name: str | None = None) -> Any:
