@@ -480,7 +480,7 @@ HELD: dict[str, Held] = {
             "wg.from_numpy({s}).add_(1)",
             "np.random.default_rng(0).shuffle({s})",
         ),
-        ("{s}[0] = turn", "{s} *= 1.5", "{s}[:] = turn", "{s}[-1] += 1"),
+        ("{s}[0] = turn", "{s}[:] *= 1.5", "{s}[:] = turn", "{s}[-1] += 1"),
         "{s}.copy()",
     ),
     "integer array": Held(

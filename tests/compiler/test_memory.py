@@ -249,6 +249,70 @@ def check(program, order, backend):
         assert repr(mine) == repr(wanted), (program.__name__, k, order[: k + 1])
 
 
+def moved_after(base, view, x):
+    shown = view[1:]
+    view.data = view.data * 2
+    return shown, x * 2
+
+
+def moved_before(base, view, x):
+    view.data = view.data * 2
+    return view[1:]
+
+
+def moved_base(base, view, x):
+    base.data = base.data + 1
+    return view[1:], x * 2
+
+
+def exchanged(base, view, x):
+    base.data, view.data = view.data.clone(), base.data
+    return x * 2, base[1:], view[1:]
+
+
+def detached(base, view, x):
+    shown = view.detach()
+    view.data = view.data + 1
+    return shown, x * 2
+
+
+def only_shown(base, view, x):
+    return view[1:], base[1:], x * 2
+
+
+MOVES = [moved_after, moved_before, moved_base, exchanged, detached, only_shown]
+
+
+@pytest.mark.filterwarnings("ignore:.* is not compiled:UserWarning")
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("grad", [False, True])
+@pytest.mark.parametrize("program", MOVES, ids=lambda p: p.__name__)
+def test_results_show_the_memory_that_tensors_had_or_have_got(program, grad, backend):
+    def story(compiled):
+        base = wg.arange(12.0).reshape(3, 4)
+        view = base.T[1]
+
+        def function(x):
+            return program(base, view, x)
+
+        used = wg.compile(function, backend=backend) if compiled else function
+        found = []
+        for turn in range(4):
+            x = wg.full((3,), turn + 1.0, requires_grad=grad)
+            made = used(x)
+            made = made if isinstance(made, tuple) else (made,)
+            found.append([t.tolist() for t in (*made, base, view)])
+            for n, t in enumerate(made):
+                t.data.add_(n + 1)
+            found.append([t.tolist() for t in (*made, base, view)])
+            if turn == 2:
+                # a view that shows memory of its base no more
+                view.data = view.data + 0.5
+        return found
+
+    assert story(True) == story(False)
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_calls_with_memory_shared_in_any_way(program, backend):

@@ -32,6 +32,8 @@ __all__ = ["effects_of", "leaves_of", "writes_to"]
 
 _IMMUTABLE = (int, float, complex, bool, str, bytes, type(None), np.generic, np.dtype)
 
+_MOVED = "a result is a view of a tensor that gets other memory"
+
 
 def writes_to(tensor: Any) -> int:
     """How many writes to a tensor's memory have been counted."""
@@ -190,12 +192,37 @@ class _Results:
             self.holders.append(_Holder(i, leaf, symbol))
             return self._fresh(i, leaf, symbol.value)
         base = None if ext is None else ext.base
-        place = None if base is None else self.places.get(id(base))
-        if place is not None:
-            return Leaf("view", View(place, _steps(ext.chain), *self._how(leaf)), type(leaf))
+        if base is not None and id(base) in self.places:
+            steps = self._steps_from(self.given[owner], base, ext.chain)
+            return Leaf("view", View(owner, _steps(steps), *self._how(leaf)), type(leaf))
         cell = owner if leaf.vc is getattr(self.given[owner], "vc", None) is not None else None
         how = View(owner, symbol.chain, cell=cell)
         return Leaf("shared", how, type(leaf), leaf.edge is LEAF)
+
+    def is_view_of(self, i: int, replaced: set[int]) -> bool:
+        """Whether a leaf shows the memory of one of some tensors, or is known as a view of it."""
+        made, leaf = self.made[i], self.leaves[i]
+        if (
+            made.kind in ("view", "shared", "window")
+            and id(self.given[made.what.place]) in replaced
+        ):
+            return True
+        ext = leaf.ext if isinstance(leaf, TensorBase) else None
+        return made.kind != "given" and ext is not None and id(ext.base) in replaced
+
+    def _steps_from(self, source: Any, base: Any, chain: Sequence[Any]) -> Sequence[Any]:
+        """The rest of a chain of views of `base` that leads on from `source`, whose memory it is.
+
+        That is not always the memory of `base`: a view may have got other memory since.
+        """
+        if source is base:
+            return chain
+        above = (
+            source.ext.chain if isinstance(source, TensorBase) and source.ext is not None else ()
+        )
+        if not above or source.ext.base is not base or tuple(chain[: len(above)]) != tuple(above):
+            self.trace.give_up(_MOVED)
+        return chain[len(above) :]
 
     def _how(self, leaf: Any) -> tuple[bool, str | None]:
         """Whether a view was recorded, and why it refuses writes."""
@@ -216,7 +243,10 @@ class _Results:
 
     def _part(self, leaf: Any) -> Leaf:
         """A view of another leaf."""
-        place = self.place_of(leaf.ext.base)
+        base = leaf.ext.base
+        if self.trace.symbol(base.payload).storage is not self.trace.symbol(leaf.payload).storage:
+            self.trace.give_up(_MOVED)
+        place = self.place_of(base)
         return Leaf("part", Part(place, _steps(leaf.ext.chain), *self._how(leaf)), type(leaf))
 
     def _sharing(self) -> list[tuple[Storage, list[_Holder]]]:
@@ -288,6 +318,10 @@ def leaves_of(
             effect = effect._replace(leaf=results.place_of(effect.made), made=None)
         placed.append(effect)
     results.run()
+    replaced = {id(results.given[effect.place]) for effect in placed if effect.kind == "data"}
+    if replaced and any(results.is_view_of(i, replaced) for i in range(len(results.made))):
+        # whose memory from before is gone when views are made anew, and the new is not there yet
+        trace.give_up(_MOVED)
     return results.leaves, results.made, placed, results.roots
 
 

@@ -60,7 +60,8 @@ def _rewritten(program: Program, fastmath: bool) -> Program:
         program.inputs,
         live(builder.steps, outputs)[0],
         outputs,
-        [(made, over) for made, over in writes if made is not over],
+        # an output may turn out to be an input, whose memory must last
+        [(made, over) for made, over in writes if over not in outputs],
     )
 
 
