@@ -290,3 +290,37 @@ def test_gradients_in_forward_mode_by_what_a_call_is_given():
         with pytest.raises(RuntimeError, match=REFUSED):
             wg.autograd.grad(compiled(x, w), w)
         assert wg.autograd.grad(fwd.unpack_dual(compiled(x, w)).tangent, w)[0].item() == 10.0
+
+
+@pytest.mark.parametrize("graph", [False, True])
+@pytest.mark.parametrize("factor", [None, 2.0])
+@pytest.mark.parametrize("kind", ["tensor", "prehook", "posthook"])
+def test_hooks_see_the_gradient_by_the_value_in_a_pass_through_the_tangent(kind, factor, graph):
+    x, seen = leaf(5.0), []
+
+    def note(g):
+        seen.append(pair(g))
+        return None if factor is None else g * factor
+
+    def of_node(grads, *outputs):
+        (g,) = map(note, grads if kind == "prehook" else outputs[0])
+        return None if g is None or kind == "posthook" else (g,)
+
+    with fwd.dual_level():
+        h = fwd.make_dual(x, number(3.0)).sin()
+        if kind == "tensor":
+            h.register_hook(note)
+        elif kind == "prehook":
+            h.grad_fn.register_prehook(of_node)
+        else:
+            h.grad_fn.register_hook(of_node)
+        tangent = fwd.unpack_dual(h**3).tangent
+        tangent.backward(create_graph=graph)
+        # of 3 h h dh by h, and by x; doubled it is what PyTorch's own tensors h and dh make of it
+        sin, cos = np.sin(5.0), np.cos(5.0)
+        by_h, by_slope = 6 * sin * cos * 3, 3 * sin**2
+        np.testing.assert_allclose(seen[0][0], by_h, rtol=1e-12)
+        assert seen[0][1] is None and len(seen) == 1
+    changed = 1.0 if kind == "posthook" or factor is None else factor
+    expected = changed * by_h * cos - by_slope * sin * 3
+    np.testing.assert_allclose(x.grad.item(), expected, rtol=1e-12)

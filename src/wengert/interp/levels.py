@@ -139,9 +139,10 @@ class Transforms:
         `wengert.autograd.levels`).
     settled
         What becomes of a tensor whose level has dropped its tangents.
-    seeded, sided, arrived
-        What the cotangents of outputs at levels become, in which mode a walk from there goes, and
-        what those become that arrive (see NOTE [sides of a level] in `wengert.tape.levels`).
+    seeded, sided, arrived, replaced
+        What the cotangents of outputs at levels become, in which mode a walk from there goes, what
+        those become that arrive, and those of which hooks make others (see NOTE [sides of a level]
+        in `wengert.tape.levels`).
     """
 
     levels: Callable[[], Iterable[Level]] = staticmethod(lambda: ())
@@ -154,6 +155,7 @@ class Transforms:
     seeded: Callable[..., Any]
     sided: Callable[..., Any]
     arrived: Callable[..., Any]
+    replaced: Callable[..., Any]
 
 
 class Lifted:

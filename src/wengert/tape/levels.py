@@ -175,6 +175,14 @@ _INTO = frozenset({"wrap", "spread", "constant", "infinitesimal"})
 """What makes values of the level."""
 
 
+_SHARED = (
+    "a gradient inside of vmap or forward mode is asked for by a tensor that does not belong to "
+    "the transform, and that a custom rule closes over, or that is an argument of a Function with "
+    "its own vmap or of a compiled function: make the tensor an input of the transform (and an "
+    "argument of the Function), or ask for the gradient outside of the transform"
+)
+
+
 class Sides:
     """On which sides of levels a backward pass works (see NOTE [sides of a level])."""
 
@@ -216,18 +224,13 @@ class Move(Node):
     apply_in = apply
 
     def _is_inside(self) -> bool:
-        mode = current_mode()
-        return (
-            mode is not None and mode.sides is not None and self.level.number in mode.sides.inside
-        )
+        sides = full_mode().sides
+        return sides is not None and self.level.number in sides.inside
 
     def _check_returns(self, edges: tuple[Any, ...]) -> None:
-        """Refuse what is below the level, and did not come from it, its share of a cotangent.
-
-        It has a gradient of each element, or one with a tangent, which only the level tells apart.
-        """
-        mode = current_mode()
-        wanted = None if mode is None or mode.sides is None else mode.sides.wanted
+        """Refuse what did not come from the level a share of a cotangent that has left it."""
+        sides = full_mode().sides
+        wanted = None if sides is None else sides.wanted
         stack = list(edges)
         seen: set[Any] = set()
         while stack:
@@ -235,22 +238,14 @@ class Move(Node):
             if edge is None:
                 continue
             node = edge.node if edge.seq == 0 else edge
-            if node in seen or (
-                isinstance(node, Move) and node.level is self.level and node.way not in _INTO
-            ):
+            left = isinstance(node, Move) and node.level is self.level and node.way not in _INTO
+            if left or node in seen:
                 continue
             seen.add(node)
-            if node.seq > 0 and node.ext is not None and node.ext.ended:
-                continue
-            if node.seq > 0 or (wanted is not None and node not in wanted):
-                raise RuntimeError(
-                    "a gradient inside of vmap or forward mode is asked for by a tensor that does "
-                    "not belong to the transform, and that a custom rule closes over, or that is "
-                    "an argument of a Function with its own vmap or of a compiled function: make "
-                    "the tensor an input of the transform (and an argument of the Function), or "
-                    "ask for the gradient outside of the transform"
-                )
-            stack += node.edges if wanted is None else wanted[node]
+            ended = node.seq > 0 and node.ext is not None and node.ext.ended
+            if not ended and (node.seq > 0 or (wanted is not None and node not in wanted)):
+                raise RuntimeError(_SHARED)
+            stack += () if ended else node.edges if wanted is None else wanted[node]
 
     def _enter(self, g: Any) -> None:
         level = self.level
@@ -342,6 +337,24 @@ def arrived(g: Any) -> Any:
         if number in levels and level.size is None:
             g = move("tangent_of", g, level) if recorded else _tangent_of(g, level)
     return g
+
+
+def replaced(g: Any, part: Any) -> Any:
+    """The cotangent `g` with what `arrived` gives of it replaced by `part`."""
+    recorded, sides = isinstance(g, TensorBase), full_mode().sides
+    have = levels_of(getattr(g, "payload", g))
+    entered = {} if sides is None else sides.entered
+    levels = [level for level in entered.values() if level.number in have and level.size is None]
+    if len(levels) != 1 or levels[0].number in levels_of(getattr(part, "payload", part)):
+        raise NotImplementedError(
+            "a hook cannot replace the gradient of a tensor with more than one tangent, nor by one "
+            "with a tangent, where that of a tangent is asked for: let it return None"
+        )
+    (level,) = levels
+    whole, new = (g, part) if recorded else (new_tensor(g), new_tensor(part))
+    rest = move("constant", move("primal_of", whole, level, True), level, True)
+    made = T.add(rest, move("infinitesimal", new, level, True))
+    return made if recorded else made.payload
 
 
 def within(level: Level) -> None:
@@ -484,3 +497,4 @@ Transforms.settled = staticmethod(settled)
 Transforms.seeded = staticmethod(seeded)
 Transforms.sided = staticmethod(sided)
 Transforms.arrived = staticmethod(arrived)
+Transforms.replaced = staticmethod(replaced)

@@ -170,7 +170,10 @@ class Watch:
 
     def _wrap(self, part: Any) -> Any:
         """The tensor that hooks see of a cotangent: one and the same for all of them."""
-        if not self.raw or part is None:
+        if part is None:
+            return None
+        part = arrived(part)
+        if not self.raw:
             return part
         tensor = self._shown.get(id(part))
         if tensor is None or tensor.payload is not part:
@@ -178,8 +181,15 @@ class Watch:
         self._held.append(tensor)
         return tensor
 
-    def _unwrap(self, part: Any) -> Any:
-        return part.payload if self.raw and part is not None else part
+    def _unwrap(self, part: Any, shown: Any, made: Any) -> Any:
+        """The cotangent that goes on for `part` if hooks made `made` of what they were shown."""
+        if made is shown:
+            return part
+        payload = made.payload if self.raw and made is not None else made
+        if made is None or (shown.payload if self.raw else shown) is part:
+            return payload
+        # they have seen a part of it
+        return Transforms.replaced(part, payload)
 
     def _arrived(self, node: Any, ext: Any, g: Any) -> Any:
         parts = list(g) if node.several else [g]
@@ -187,7 +197,9 @@ class Watch:
         # tensor by tensor, in the order in which they got their first hook
         for index in dict.fromkeys(index for index, _ in list(hooks)):
             for hook in [hook for (i, _), hook in list(hooks.items()) if i == index]:
-                parts[index] = self._unwrap(call_hook(hook, self._wrap(parts[index])))
+                part = parts[index]
+                shown = self._wrap(part)
+                parts[index] = self._unwrap(part, shown, call_hook(hook, shown))
         for index, reference in list((ext.retained or {}).items()):
             tensor = reference()
             if tensor is not None and parts[index] is not None:
@@ -196,10 +208,11 @@ class Watch:
         return parts if node.several else parts[0]
 
     def _before(self, node: Any, ext: Any, g: Any) -> Any:
-        parts = tuple(map(self._wrap, g if node.several else (g,)))
+        given = g if node.several else (g,)
+        shown = parts = tuple(map(self._wrap, given))
         for hook in list(ext.prehooks.values()):
             parts = call_node_hook(hook, parts)
-        results = [self._unwrap(part) for part in parts]
+        results = list(map(self._unwrap, given, shown, parts))
         return results if node.several else results[0]
 
     def _after(self, node: Any, ext: Any, g: Any, edges: Any, grads: Any) -> tuple[Any, ...]:
@@ -207,12 +220,12 @@ class Watch:
         shown = [i for i in range(len(grads)) if i not in node.hidden]
         # a rule may give more than was asked for
         asked = [grads[i] if edges[i] is not None or node.gives_all else None for i in shown]
-        inputs = tuple(map(self._wrap, asked)) + (None,) * node.blanks
+        first = inputs = tuple(map(self._wrap, asked)) + (None,) * node.blanks
         for hook in list(ext.posthooks.values()):
             inputs = call_node_hook(hook, inputs, outputs)
         results: list[Any] = [None] * len(grads)
-        for i, part in zip(shown, inputs, strict=False):
-            results[i] = self._unwrap(part)
+        for i, part, seen, made in zip(shown, asked, first, inputs, strict=False):
+            results[i] = self._unwrap(part, seen, made)
         return tuple(results)
 
     # -- leaves -----------------------------------------------------------------------------------
@@ -257,10 +270,10 @@ class Watch:
     def _hooked(self, hooks: dict[Any, Any] | None, call: Callable[[Any, Any], Any], g: Any) -> Any:
         if not hooks:
             return g
-        g = self._wrap(g)
+        shown = made = self._wrap(g)
         for hook in list(hooks.values()):
-            g = call(hook, g)
-        return self._unwrap(g)
+            made = call(hook, made)
+        return self._unwrap(g, shown, made)
 
     # -- exceptions -------------------------------------------------------------------------------
 
