@@ -479,3 +479,32 @@ def test_values_that_escape_a_transform_cannot_be_used():
     vmap(lambda x: kept.append(x) or x)(jnp.arange(3.0))
     with pytest.raises(Exception, match=r"ended|level|transform"):
         kept[0] + 1
+
+
+COLLECTIVES = {
+    "psum": lambda b: lax.psum(b * b, "i"),
+    "psum of one": lambda b: b * lax.psum(b, "i"),
+    "pmean": lambda b: lax.pmean(b * b, "i"),
+    "pmax": lambda b: lax.pmax(b * b, "i"),
+    "all_gather": lambda b: lax.all_gather(b * b, "i").sum(),
+}
+
+
+@pytest.mark.parametrize("name", COLLECTIVES)
+@pytest.mark.parametrize("transform", [jax.grad, jax.jacrev])
+def test_collectives_are_not_differentiated_in_reverse_inside_of_their_vmap(name, transform):
+    xs = jnp.array([1.0, 2.0, 3.0])
+    f = COLLECTIVES[name]
+    with pytest.raises(NotImplementedError, match="differentiate outside"):
+        vmap(transform(f), axis_name="i")(xs)
+
+    # from outside, and forwards, they are sums
+    def total(xs):
+        return vmap(f, axis_name="i")(xs).sum()
+
+    t = jnp.array([0.5, -1.0, 2.0])
+    forwards = vmap(lambda x, t: jax.jvp(f, (x,), (t,))[1], axis_name="i")(xs, t).sum()
+    close(transform(total)(xs) @ t, forwards)
+    ring = [(0, 1), (1, 2), (2, 0)]
+    sent = vmap(jax.grad(lambda b: b * lax.ppermute(b, "i", ring)), axis_name="i")
+    close(sent(xs), np.array([3 + 2, 1 + 3, 2 + 1]))

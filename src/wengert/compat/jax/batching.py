@@ -17,7 +17,7 @@ from wengert.compat.jax.trees import PyTreeDef, children_of, tree_flatten
 from wengert.interp.levels import Level, levels_of
 from wengert.tape.modes import current_mode
 
-__all__ = ["axis_level", "vmap"]
+__all__ = ["axis_level", "is_mapped", "vmap"]
 
 _AXES: ContextVar[dict[Any, Level] | None] = ContextVar("axes", default=None)
 
@@ -36,6 +36,11 @@ def axis_level(name: Any) -> Level:
             f"unbound axis name: {name}: call the function within jax.vmap(..., axis_name={name!r})"
         )
     return known[name]
+
+
+def is_mapped(level: Level) -> bool:
+    """Whether the `vmap` of a level is under way, and has an axis name."""
+    return level in (_AXES.get() or {}).values()
 
 
 def _spread(axes: Any, tree: Any, name: str) -> list[Any]:

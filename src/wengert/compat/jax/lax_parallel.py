@@ -1,6 +1,8 @@
 """Layer 9 · compat: functions of `jax.lax` over a named axis, that of a `vmap`.
 
 Sums over the axis are the same for each element of the batch. Their derivatives are those of a sum.
+Inside of the `vmap` itself a cotangent is that of one element alone, and those of the others are
+not known, so there they are refused.
 """
 
 from __future__ import annotations
@@ -12,11 +14,11 @@ import numpy as np
 
 import wengert.compat.jax.numpy as jnp
 from wengert.compat.jax.array import asarray, made
-from wengert.compat.jax.batching import axis_level
+from wengert.compat.jax.batching import axis_level, is_mapped
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_map
 from wengert.interp.levels import Level
-from wengert.tape.levels import move
+from wengert.tape.levels import Move, move
 
 __all__ = ["PARALLEL"]
 
@@ -38,6 +40,31 @@ def _whole(x: Any, level: Level) -> Any:
     return made(move("unwrap", x, level, True), x.weak_type)
 
 
+class _Collected(Move):
+    """Where values of a batch become one that all of its elements share."""
+
+    __slots__ = ()
+
+    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The cotangents of the elements, of the `vmap` as a whole."""
+        if is_mapped(self.level):
+            raise NotImplementedError(
+                "the gradient of a collective of jax.lax (psum, pmean, pmax, pmin, all_gather) "
+                "inside of the vmap of its axis: differentiate outside, as "
+                "jax.grad(lambda xs: jax.vmap(f, axis_name=...)(xs).sum()), or use jax.jvp inside"
+            )
+        return super().apply(g, keep, edges)
+
+    apply_in = apply
+
+
+def _collected(x: Any, level: Level) -> Any:
+    whole = _whole(x, level)
+    if whole is not x and whole.edge.__class__ is Move:
+        whole.edge.__class__ = _Collected
+    return whole
+
+
 def _over(name: str, rule: Callable[[Any], Any]) -> Callable[..., Any]:
     def collective(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
         _refuse_groups(name, axis_index_groups)
@@ -46,7 +73,7 @@ def _over(name: str, rule: Callable[[Any], Any]) -> Callable[..., Any]:
         def leaf(value: Any) -> Any:
             result = argument(value)
             for level in levels:
-                result = rule(_whole(result, level))
+                result = rule(_collected(result, level))
             return result
 
         return tree_map(leaf, x)
@@ -66,7 +93,7 @@ def all_gather(
     (level,) = _levels(axis_name)
 
     def leaf(value: Any) -> Any:
-        whole = _whole(argument(value), level)
+        whole = _collected(argument(value), level)
         if not tiled:
             return jnp.moveaxis(whole, 0, axis)
         return jnp.concatenate(list(whole), axis=axis)
