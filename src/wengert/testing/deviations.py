@@ -206,6 +206,12 @@ BEYOND = (
         (),
         "index_put",
     ),
+    Deviation(
+        "Without `jvp`, forward mode transposes `backward`, where PyTorch raises "
+        "NotImplementedError.",
+        (),
+        "autograd.Function",
+    ),
 )
 """What PyTorch's samples do not show."""
 
