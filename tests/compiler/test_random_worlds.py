@@ -19,14 +19,17 @@ COUNT = os.environ.get("WENGERT_PROGRAMS")
 FIRST = int(os.environ.get("WENGERT_SEED", "0"))
 CHUNK = 25
 BACKENDS = ["numpy", "llvm"] if importlib.util.find_spec("llvmlite") else ["numpy"]
+SLOW = pytest.mark.slow
 CHUNKS = [
-    (backend, seed)
+    # the first ones run with every change
+    pytest.param(
+        backend, seed, marks=() if not COUNT and backend == "numpy" and seed < 2 * CHUNK else SLOW
+    )
     for backend in BACKENDS
     for seed in range(FIRST, FIRST + int(COUNT or (4 * CHUNK if backend == "numpy" else 1)), CHUNK)
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("backend", "first"), CHUNKS)
 def test_random_worlds_are_as_uncompiled(backend: str, first: int) -> None:
     count = CHUNK if COUNT or backend == "numpy" else CHUNK // 5
