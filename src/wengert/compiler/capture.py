@@ -20,7 +20,6 @@ from wengert.compiler.memory import layout_of
 from wengert.compiler.node import Backward
 from wengert.compiler.outcome import effects_of, leaves_of, writes_to
 from wengert.compiler.payloads import real_payload
-from wengert.compiler.raising import unread
 from wengert.compiler.scalar import Scalar
 from wengert.compiler.sym import Sym
 from wengert.compiler.trace import Trace
@@ -149,7 +148,6 @@ def capture(
                 made, rebuild, effects, backward, outputs, origins, count, roots, known
             )
             captured.exit.derivatives = derivatives
-            captured.exit.checks = tuple(unread(trace.items, captured.exit.needs()))
         else:
             captured.exit = None
             trace.unmask()

@@ -158,8 +158,6 @@ class Exit:
         The memory that leaves share.
     given
         The inputs, whose memory is the environment's.
-    checks
-        Values that are computed because that may raise, and read by nobody.
     kept
         The places of the results that the backward pass reads.
     """
@@ -182,7 +180,6 @@ class Exit:
         self.backward = backward
         self.outputs = tuple(outputs)
         self.origins = tuple(origins)
-        self.checks: tuple[Value, ...] = ()
         self.call: Any = None
         self.derivatives: Any = None
         self.count = len(self.leaves) if count is None else count
@@ -200,7 +197,6 @@ class Exit:
     def needs(self) -> Iterator[Value]:
         """The values that must be known at the end."""
         yield from self.roots
-        yield from self.checks
         for leaf in self.leaves:
             if isinstance(leaf.what, Value) and leaf.root is None:
                 yield leaf.what
@@ -241,7 +237,6 @@ class Exit:
             frozenset(map(rename, self.given)),
         )
         made.call, made.derivatives = self.call, self.derivatives
-        made.checks = tuple(map(rename, self.checks))
         return made
 
     def by_blocks(self) -> Exit:

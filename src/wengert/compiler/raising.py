@@ -1,44 +1,42 @@
-"""Layer 8 · compiler: the operations that raise because of values, whose results may be unused.
+"""Layer 8 · compiler: the steps that may raise because of values.
 
+NOTE [raising steps]
 An index out of range, an integer divided by 0, a matrix that is singular: that an operation raises
-is an effect, and where nobody reads its result it is computed all the same.
+is an effect, and where nobody reads its result, or only a part of it, it is computed all the same.
+So these steps are live whatever reads them, and backends compute all elements of their results. A
+record that says nothing counts as one that raises (`Primitive.raises`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
-from wengert.compiler.ir import Step, Value, uses
+from wengert.compiler.ir import Loop, Step, Value
 
-__all__ = ["may_raise", "unread"]
-
-_DIVISIONS = frozenset({"fmod", "remainder", "floor_divide", "div_floor", "div_trunc", "pow"})
-_BY_PLACES = ("gather", "index", "scatter", "take", "put", "embedding", "nll", "one_hot")
-_OF_MATRICES = ("inverse", "inv", "solve", "cholesky", "eig", "svd", "qr", "lu", "multinomial")
+__all__ = ["may_raise"]
 
 
-def may_raise(step: Step) -> bool:
+def may_raise(step: Step | Loop) -> bool:
     """Whether a step may raise for some values of its arguments."""
-    name = step.prim.name
-    if any(name.startswith(division) for division in _DIVISIONS):
-        return any(value.dtype.kind in "iu" for value in step.args)
-    return any(part in name for part in (*_BY_PLACES, *_OF_MATRICES))
+    if isinstance(step, Loop):
+        return any(map(may_raise, step.body.steps))
+    prim, args = step.prim, step.args
+    if prim.raises is not None:
+        return prim.raises
+    if prim.family == "elementwise":
+        return len(args) + len(step.params) > 1 and any(arg.dtype.kind in "biu" for arg in args)
+    if not prim.fixed and not step.params:
+        return False
+    places = [arg for name, arg in zip(prim.args, args, strict=False) if name in prim.fixed]
+    places += [value for param in step.params.values() for value in _arrays(param)]
+    # constants were the same when the function was traced, and did not raise
+    return any(place.dtype.kind in "iu" and place.constant is None for place in places)
 
 
-def unread(items: Iterable[Any], needed: Iterable[Value]) -> list[Value]:
-    """Results of steps that may raise and that nothing reads which is `needed`, or decided on."""
-    known = set(needed)
-    found: list[Value] = []
-    for item in reversed([*items]):
-        if not isinstance(item, Step):
-            value = getattr(item, "value", None)
-            if isinstance(value, Value):
-                known.add(value)
-            continue
-        if known.isdisjoint(item.outs):
-            if not may_raise(item):
-                continue
-            found.append(item.outs[0])
-        known.update(uses(item))
-    return found
+def _arrays(param: Any) -> Iterator[Value]:
+    if isinstance(param, Value):
+        yield param
+    elif isinstance(param, tuple | list):
+        for part in param:
+            yield from _arrays(part)

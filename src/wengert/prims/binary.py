@@ -70,6 +70,7 @@ elementwise(
     blanks=1,
     cases=_SCALAR,
     doc="self + other, a number",
+    raises=False,
 )
 linear(
     "rsub",
@@ -134,6 +135,7 @@ elementwise(
     cases=_SCALAR,
     refuses={"any b": _MINUS},
     doc="self - other, a number",
+    raises=False,
 )
 elementwise(
     "rsub_scalar",
@@ -147,6 +149,7 @@ elementwise(
     cases=_SCALAR,
     refuses={"any b": _MINUS},
     doc="other - self, other a number",
+    raises=False,
 )
 bilinear(
     "mul",
@@ -170,6 +173,7 @@ elementwise(
     blanks=1,
     cases=_SCALAR,
     doc="self * other, a number",
+    raises=False,
 )
 elementwise(
     "div",
@@ -294,6 +298,7 @@ elementwise(
     domain=("positive", "positive"),
     refuses=_refused("hypot_cpu", "bic"),
     doc="sqrt(self ** 2 + other ** 2)",
+    raises=False,
 )
 elementwise(
     "fmod",
@@ -359,6 +364,7 @@ elementwise(
     refuses={"c": RuntimeError("maximum not implemented for complex tensors.")},
     masks=True,
     doc="the larger of two, NaN if either is; ties share the gradient",
+    raises=False,
 )
 elementwise(
     "minimum",
@@ -369,6 +375,7 @@ elementwise(
     refuses={"c": RuntimeError("minimum not implemented for complex tensors.")},
     masks=True,
     doc="the smaller of two, NaN if either is; ties share the gradient",
+    raises=False,
 )
 
 _kernel: Any
@@ -388,6 +395,7 @@ for _name, _kernel, _infix, _doc in (
         broadcasts=True,
         infix=_infix,
         refuses=_refused(f"{_name}_cpu", "" if _name in ("eq", "ne") else "c"),
+        raises=False,
         doc=_doc,
     )
 
@@ -396,7 +404,7 @@ for _name, _kernel, _doc in (
     ("logical_or", np.logical_or, "whether either is non-zero"),
     ("logical_xor", np.logical_xor, "whether just one is non-zero"),
 ):
-    constant(_name, _kernel, args=("self", "other"), broadcasts=True, doc=_doc)
+    constant(_name, _kernel, args=("self", "other"), broadcasts=True, raises=False, doc=_doc)
 
 for _name, _kernel, _doc in (
     ("bitwise_and", np.bitwise_and, "bitwise and"),
@@ -411,6 +419,7 @@ for _name, _kernel, _doc in (
         broadcasts=True,
         cases=(case(_integers, _integers),),
         refuses=_refused(f"{_name}_cpu", "fc"),
+        raises=False,
         doc=_doc,
     )
 

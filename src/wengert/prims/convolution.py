@@ -262,6 +262,7 @@ general(
     cases=_cases(True),
     layout="suggested",
     doc="convolution, or its transpose, and a number added for each channel",
+    raises=False,
 )
 bilinear(
     "convolution_without_bias",

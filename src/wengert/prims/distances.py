@@ -54,6 +54,7 @@ general(
         case((2, 0), (3, 0), p=2.0, mm=False),
     ),
     doc="the distances of the points of two lists from each other",
+    raises=False,
 )
 
 
@@ -145,6 +146,7 @@ general(
         case((3, 4), (3, 2), (4, 2), (3, 4), p=p) for p in (2.0, 1.0, 3.0, 2.5, 1.5, math.inf)
     ),
     doc="what arrives at the first points of cdist",
+    raises=False,
 )
 
 # -- one list of points ---------------------------------------------------------------------------
@@ -170,6 +172,7 @@ general(
         case((3, 0), p=1.0),
     ),
     doc="the distances of each of a list of points from those after it",
+    raises=False,
 )
 linear(
     "square_of_pairs",

@@ -64,6 +64,7 @@ general(
     conj="explicit",
     cases=(case((3,), (3,)), case((0,), (0,))),
     doc="the sum of the products of two vectors' elements, those of the first conjugated",
+    raises=False,
 )
 bilinear(
     "bmm",
@@ -101,6 +102,7 @@ general(
     broadcasts=True,
     cases=_ADDED,
     doc="beta * self + alpha * (mat1 @ mat2)",
+    raises=False,
 )
 general(
     "addmv",
@@ -118,6 +120,7 @@ general(
         case((), (2, 3), (3,), beta=0.5, alpha=-2.0),
     ),
     doc="beta * self + alpha * (mat @ vec)",
+    raises=False,
 )
 general(
     "baddbmm",
@@ -135,4 +138,5 @@ general(
         case((2, 3, 1), (2, 3, 2), (2, 2, 4), beta=0.5, alpha=2.0),
     ),
     doc="beta * self + alpha * (batch1 @ batch2)",
+    raises=False,
 )

@@ -32,6 +32,7 @@ general(
     cases=_ALONG,
     layout="contiguous",
     doc="exponentials, scaled to a sum of 1 along a dimension",
+    raises=False,
 )
 general(
     "log_softmax",
@@ -42,6 +43,7 @@ general(
     cases=_ALONG,
     layout="contiguous",
     doc="the logarithm of softmax",
+    raises=False,
 )
 
 # -- activations ----------------------------------------------------------------------------------
@@ -241,6 +243,7 @@ _loss(
     ),
     cases=_pairs(),
     doc="the squared distance of self and target",
+    raises=False,
 )
 _loss(
     "smooth_l1_loss",
@@ -255,6 +258,7 @@ _loss(
     node="SmoothL1LossBackward0",
     cases=_pairs(beta=0.75),
     doc="the distance of self and target, rounded off to a parabola below beta",
+    raises=False,
 )
 _loss(
     "huber_loss",
@@ -268,6 +272,7 @@ _loss(
     params=("delta",),
     cases=_pairs(delta=0.75),
     doc="half the squared distance of self and target, continued by its tangent above delta",
+    raises=False,
 )
 _loss(
     "binary_cross_entropy",
@@ -293,6 +298,7 @@ _loss(
     ),
     cases=_pairs(),
     doc="the cross entropy of sigmoid(self) and a target probability",
+    raises=False,
 )
 
 # -- losses of classes ----------------------------------------------------------------------------

@@ -54,6 +54,7 @@ constant(
     kernels.channel_sums,
     cases=tuple(case(shape) for shape in ((4, 3), (2, 3, 2), (2, 2, 1, 2), (0, 3), (2, 3, 0))),
     doc="sums over all dimensions but the second, on raw arrays",
+    raises=False,
 )
 constant(
     "moments",
@@ -61,6 +62,7 @@ constant(
     params=("dim", "eps"),
     cases=tuple(case(shape, dim=dim, eps=0.1) for shape, dim in _STANDARDISED),
     doc="means, variances and one over standard deviations along dimensions, in three rows",
+    raises=False,
 )
 
 
@@ -160,6 +162,7 @@ general(
     fixed=("known",),
     cases=tuple(case(shape, _unknown, dim=dim, eps=0.1) for shape, dim in _STANDARDISED),
     doc="distances from means along dimensions, over standard deviations",
+    raises=False,
 )
 general(
     "standardise_backward",
@@ -176,6 +179,7 @@ general(
         case((1, 3, 2), (1, 3, 2), (3,), _unknown, dim=(0, 2), eps=0.1),
     ),
     doc="the derivative of standardise, a symmetric matrix, times self and weights",
+    raises=False,
 )
 
 
@@ -233,6 +237,7 @@ general(
         )
     ),
     doc="sums of the products of self and the standardised input",
+    raises=False,
 )
 
 # -- layers ---------------------------------------------------------------------------------------
@@ -274,6 +279,7 @@ general(
         case((2, 0), (0,), (0,), _unknown, dim=(1,), eps=0.1),
     ),
     doc="standardise along the last dimensions, times weights, plus biases",
+    raises=False,
 )
 
 # -- batches --------------------------------------------------------------------------------------
@@ -328,6 +334,7 @@ general(
     ),
     layout="same",
     doc="standardise along all dimensions but the second, times weights, plus biases",
+    raises=False,
 )
 
 
@@ -370,6 +377,7 @@ general(
     ),
     layout="same",
     doc="batch_norm with means and variances that are given",
+    raises=False,
 )
 
 # -- groups ---------------------------------------------------------------------------------------
@@ -444,6 +452,7 @@ general(
     ),
     layout="suggested",
     doc="standardise over groups of channels, times weights, plus biases",
+    raises=False,
 )
 constant(
     "group_norm_backward",
@@ -457,4 +466,5 @@ constant(
         case((0, 4, 3), (0, 4, 3), (4,), _unknown, groups=2, eps=0.1),
     ),
     doc="the cotangent of the input of group_norm, on raw arrays",
+    raises=False,
 )

@@ -37,29 +37,34 @@ elementwise(
     domain=("nonzero", "nonzero"),
     refuses=_refused("copysign_cpu"),
     doc="the size of self with the sign of other; at self = 0 the derivative is 0",
+    raises=False,
 )
 constant(
     "signbit",
     np.signbit,
     refuses={"c": "signbit is not implemented for complex tensors."},
     doc="whether each element has a minus sign, -0.0 included",
+    raises=False,
 )
 constant(
     "isposinf",
     lambda self: self == math.inf if self.dtype.kind == "f" else np.zeros(self.shape, bool),
     refuses={"c": RuntimeError("isposinf does not support complex inputs.")},
     doc="whether each element is plus infinity",
+    raises=False,
 )
 constant(
     "isneginf",
     lambda self: self == -math.inf if self.dtype.kind == "f" else np.zeros(self.shape, bool),
     refuses={"c": RuntimeError("isneginf does not support complex inputs.")},
     doc="whether each element is minus infinity",
+    raises=False,
 )
 constant(
     "isreal",
     lambda self: self.imag == 0 if self.dtype.kind == "c" else np.ones(self.shape, bool),
     doc="whether the imaginary part of each element is 0",
+    raises=False,
 )
 elementwise(
     "heaviside",
@@ -115,6 +120,7 @@ elementwise(
     refuses={"c": RuntimeError("fmax not implemented for complex tensors.")},
     masks=True,
     doc="the larger of two, the other where one is NaN; ties give the gradient to self",
+    raises=False,
 )
 elementwise(
     "fmin",
@@ -125,6 +131,7 @@ elementwise(
     refuses={"c": RuntimeError("fmin not implemented for complex tensors.")},
     masks=True,
     doc="the smaller of two, the other where one is NaN; ties give the gradient to self",
+    raises=False,
 )
 
 # -- parts ----------------------------------------------------------------------------------------
@@ -143,6 +150,7 @@ constant(
     kernels.frexp_scale,
     refuses=dict.fromkeys("bic", RuntimeError("torch.frexp() only supports floating-point dtypes")),
     doc="the power of 2 by which self is multiplied to be its mantissa",
+    raises=False,
 )
 general(
     "frexp",
@@ -154,6 +162,7 @@ general(
     cases=(case(()), case((3,)), case((2, 3)), case((0,))),
     refuses=dict.fromkeys("bic", RuntimeError("torch.frexp() only supports floating-point dtypes")),
     doc="mantissas in [1/2, 1) and exponents of 2",
+    raises=False,
 )
 elementwise(
     "ldexp",

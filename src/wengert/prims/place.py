@@ -100,6 +100,7 @@ linear(
     ),
     masks=True,
     layout="same",
+    raises=True,
     doc="self with the elements of source, in order, where a mask holds",
 )
 linear(

@@ -178,6 +178,7 @@ for _dims in (1, 2, 3):
         layout="suggested",
         refuses=dict.fromkeys("bic" if _dims == 1 else "bc", _refused),
         cases=_windowed(_dims, dilation=True),
+        raises=False,
         doc="the largest element of each window",
     )
     _refused = f'"adaptive_max_pool{max(_dims, 2)}d{"_cpu" * (_dims == 3)}"'
@@ -190,6 +191,7 @@ for _dims in (1, 2, 3):
         layout="suggested",
         refuses=dict.fromkeys("bic", f"{_refused} not implemented for '{{}}'"),
         cases=_adapted(_dims),
+        raises=False,
         doc="the largest element of each bin",
     )
 
@@ -201,6 +203,7 @@ constant(
     cases=_windowed(2, dilation=True),
     layout="suggested",
     doc="where the largest element of each window is",
+    raises=False,
 )
 constant(
     "adaptive_max_pool_indices",
@@ -210,6 +213,7 @@ constant(
     cases=_ADAPTED,
     layout="suggested",
     doc="where the largest element of each bin is",
+    raises=False,
 )
 constant(
     "fractional_max_pool_indices",

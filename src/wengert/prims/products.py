@@ -52,6 +52,7 @@ general(
         case((2,), (2,), (2,), beta=1, alpha=1),
     ),
     doc="beta * self + alpha * the outer product of vec1 and vec2",
+    raises=False,
 )
 
 

@@ -27,13 +27,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["METADATA", "TABLE", "Case", "Primitive", "Rule", "case", "described"]
+__all__ = ["BY_INTEGERS", "METADATA", "TABLE", "Case", "Primitive", "Rule", "case", "described"]
 
 _REGISTRY: dict[str, Primitive] = {}
 TABLE: Mapping[str, Primitive] = MappingProxyType(_REGISTRY)
 """Every record by name."""
 METADATA = ("_shape", "_dtype", "_ordered")
 """The ends of names of what a rule may be told of an argument, without keeping it."""
+
+BY_INTEGERS = frozenset({"linear", "bilinear", "view", "reduction", "elementwise"})
+"""The families whose kernels raise only because of integers, and where these are: among indices
+(fixed arguments, arrays among parameters), or both operands of an operation on elements (a division
+by 0, a negative power)."""
 
 
 def described(name: str) -> tuple[str, str]:
@@ -130,6 +135,10 @@ class Primitive:
         chosen (see NOTE [masked branches]).
     view
         Whether the result shares its argument's memory.
+    raises
+        Whether the kernel may raise for some values of arguments whose shapes and dtypes are right.
+        What is left out is derived: by `BY_INTEGERS` (None) where the family says how integers come
+        in, and True for every other operation, of which nothing is known.
     layout
         How results lie in memory, where the kernel does otherwise than PyTorch: a key of
         `wengert.kernels.layout.LAYOUTS` (NOTE [layouts]).
@@ -179,6 +188,7 @@ class Primitive:
         "outputs",
         "params",
         "promote",
+        "raises",
         "refuses",
         "rscalar",
         "rules",
@@ -212,6 +222,7 @@ class Primitive:
         of_number: bool = False,
         masks: bool = False,
         view: bool = False,
+        raises: bool | None = None,
         layout: str | None = None,
         domain: str | Sequence[str] = "real",
         cases: Iterable[Case] = (),
@@ -238,6 +249,7 @@ class Primitive:
         self.of_number = of_number
         self.masks = masks
         self.view = view
+        self.raises = True if raises is None and family not in BY_INTEGERS else raises
         self.layout = layout
         self.domain = domain
         self.cases = tuple(cases)

@@ -179,6 +179,7 @@ general(
     ),
     cases=_cases(4, 2),
     doc="the states of an LSTM over a sequence, and the final ones",
+    raises=False,
 )
 general(
     "gru_layer",
@@ -194,6 +195,7 @@ general(
     ),
     cases=_cases(3, 1, True),
     doc="the states of a GRU over a sequence, and the final one",
+    raises=False,
 )
 general(
     "rnn_layer",
@@ -219,6 +221,7 @@ general(
         *_cases(1, 1, nonlinearity="relu"),
     ),
     doc="the states of a simple recurrent layer over a sequence, and the final one",
+    raises=False,
 )
 for _name, _outputs, _made in (
     ("lstm", 4, _slope_cases(4, 2)),
@@ -233,5 +236,6 @@ for _name, _outputs, _made in (
         params=("sizes", "reverse", *(["nonlinearity"] if _name == "rnn" else [])),
         outputs=_outputs,
         cases=_made,
+        raises=False,
         doc=f"the cotangents of the arguments of {_name}_layer, on raw arrays",
     )

@@ -122,6 +122,7 @@ general(
     cases=_RUNNING,
     layout="contiguous",
     doc="the product of the elements up to each one, with `reverse` from each one on",
+    raises=False,
 )
 general(
     "shift",
@@ -134,6 +135,7 @@ general(
         for by, fill in ((1, 0), (-1, 1), (2, 1))
     ),
     doc="the elements moved on by `by` places along `dim`, and `fill` before or behind them",
+    raises=False,
 )
 general(
     "linear_recurrence",
@@ -152,6 +154,7 @@ general(
     ),
     layout="contiguous",
     doc="y[k] = factor[k] * y[k - 1] + term[k] along `dim`, with `reverse` from the end",
+    raises=False,
 )
 
 
@@ -237,6 +240,7 @@ for _name, _kernel, _doc in (
         vjp=(_slope_of_extreme,),
         node=f"{_name.capitalize()}Backward1",
         cases=_WHOLE[:3],
+        raises=False,
         doc=_doc,
     )
 
@@ -264,6 +268,7 @@ for _name in ("max", "min"):
         fixed=("indices",),
         node=f"{_name.capitalize()}Backward0",
         cases=_PICKED,
+        raises=False,
         doc="the element at each index along a dimension, as a search for extremes found it",
     )
 
@@ -289,6 +294,7 @@ for _name, _kernel, _doc in (
             case((2, 3), dim=None, keepdim=True),
             case((), dim=None, keepdim=False),
         ),
+        raises=False,
         doc=_doc,
     )
 
@@ -301,6 +307,7 @@ constant(
     cases=_TRUTH,
     layout="contiguous",
     doc="whether some element along dimensions is not 0",
+    raises=False,
 )
 constant(
     "all",
@@ -309,6 +316,7 @@ constant(
     cases=_TRUTH,
     layout="contiguous",
     doc="whether no element along dimensions is 0",
+    raises=False,
 )
 constant(
     "count_nonzero",
@@ -317,4 +325,5 @@ constant(
     cases=(case((2, 3), dim=(0,)), case((2, 3), dim=(0, 1))),
     layout="contiguous",
     doc="the number of elements along dimensions that are not 0",
+    raises=False,
 )

@@ -65,6 +65,7 @@ constant(
         for right in (False, True)
     ),
     doc="where to insert values into sorted sequences",
+    raises=False,
 )
 constant(
     "isin",
@@ -76,6 +77,7 @@ constant(
         case(_whole([1], [2]), _whole(), invert=True),
     ),
     doc="whether each element is among others",
+    raises=False,
 )
 constant(
     "nonzero_static",

@@ -58,6 +58,7 @@ general(
     refuses={"c": "clamp is not supported for complex types"},
     masks=True,
     doc="self kept between two numbers; at a bound the derivative is 1",
+    raises=False,
 )
 general(
     "clamp_min",
@@ -68,6 +69,7 @@ general(
     refuses={"c": "clamp is not supported for complex types"},
     masks=True,
     doc="self, but at least a number; at the number the derivative is 1",
+    raises=False,
 )
 general(
     "clamp_max",
@@ -78,6 +80,7 @@ general(
     refuses={"c": "clamp is not supported for complex types"},
     masks=True,
     doc="self, but at most a number; at the number the derivative is 1",
+    raises=False,
 )
 _BOUNDED = (case((2, 3), (3,)), case((), (2,)), case((3,), ()), case((0,), (1,)))
 general(
@@ -97,6 +100,7 @@ general(
     masks=True,
     layout="elements",
     doc="self, but at least min; where they are equal the gradient is self's",
+    raises=False,
 )
 general(
     "clamp_max_tensor",
@@ -115,6 +119,7 @@ general(
     masks=True,
     layout="elements",
     doc="self, but at most max; where they are equal the gradient is self's",
+    raises=False,
 )
 general(
     "clamp_tensor",
@@ -133,4 +138,5 @@ general(
     masks=True,
     layout="elements",
     doc="self kept between min and max; where min > max it is max",
+    raises=False,
 )

@@ -268,10 +268,10 @@ elementwise(
     doc="round to the nearest integer, halves to even",
 )
 
-constant("isnan", np.isnan, doc="whether each element is NaN")
-constant("isinf", np.isinf, doc="whether each element is infinite")
-constant("isfinite", np.isfinite, doc="whether each element is finite")
-constant("logical_not", np.logical_not, doc="whether each element is zero")
+constant("isnan", np.isnan, doc="whether each element is NaN", raises=False)
+constant("isinf", np.isinf, doc="whether each element is infinite", raises=False)
+constant("isfinite", np.isfinite, doc="whether each element is finite", raises=False)
+constant("logical_not", np.logical_not, doc="whether each element is zero", raises=False)
 constant(
     "bitwise_not",
     np.bitwise_not,
@@ -281,4 +281,5 @@ constant(
         "c": "\"bitwise_not_cpu\" not implemented for '{}'",
     },
     doc="bitwise complement",
+    raises=False,
 )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from wengert.compiler.ir import Loop, Program, Step, Value, uses
+from wengert.compiler.raising import may_raise
 
 __all__ = ["ordered_steps"]
 
 
 def ordered_steps(program: Program) -> list[Step | Loop]:
     """The steps that outputs need, each as late as what needs it, but small ones before large ones.
+
+    What may raise and no output needs comes last (NOTE [raising steps] in `raising`).
 
     So what a large value is combined with is there when the large one is made, and both can be done
     in one loop.
@@ -20,6 +23,7 @@ def ordered_steps(program: Program) -> list[Step | Loop]:
     stack: list[tuple[Step | Loop, bool]] = [
         (makers[value], False) for value in reversed(program.outputs) if value in makers
     ]
+    stack[:0] = [(step, False) for step in reversed(program.steps) if may_raise(step)]
     while stack:
         step, ready = stack.pop()
         if ready:

@@ -19,6 +19,7 @@ from wengert.compiler.backends.pulls import PULLS
 from wengert.compiler.code import is_native
 from wengert.compiler.ir import Loop, Number, Program, Step, Value, uses
 from wengert.compiler.native_table import NATIVE
+from wengert.compiler.raising import may_raise
 from wengert.compiler.scalars import cost
 
 __all__ = ["Elementwise", "lookups"]
@@ -113,7 +114,9 @@ class Elementwise:
             self._costs[out] = total
             self._depths[out] = depth
             often = counts.get(out, 0) > 1
-            if (often and total > (1 if out.size == 1 else _CHEAP)) or depth > _DEEPEST:
+            again = often and total > (1 if out.size == 1 else _CHEAP)
+            # a part of it would not raise what the whole does
+            if again or depth > _DEEPEST or (kind == "scalar" and may_raise(step)):
                 self._store(out)
 
     def _decide_call(self, step: Step) -> None:

@@ -14,7 +14,7 @@ array need ever exist. `Builder.uniform` finds them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ import numpy as np
 from wengert.compiler.decompose import ELEMENTWISE
 from wengert.compiler.ir import Loop, Number, Step, Value, substitute, uses
 from wengert.compiler.passes.keys import COMMUTATIVE, constant_key, params_key
+from wengert.compiler.raising import may_raise
 from wengert.prims.record import TABLE, Primitive
 
 __all__ = ["Book", "Builder", "Rule", "live", "read"]
@@ -98,6 +99,11 @@ class Builder:
         How often each value of the old program is read.
     fastmath
         Whether rules may change results for the sake of speed.
+
+    Attributes
+    ----------
+    done
+        Results of steps that others do the work of, also where they raise.
     """
 
     def __init__(
@@ -112,6 +118,7 @@ class Builder:
         self.steps: list[Step | Loop] = []
         self.now: dict[Value, Value] = {}
         self.site: tuple[str, int] | None = None
+        self.done: set[Value] = set()
         self._makers: dict[Value, Step] = {}
         self._kinds: dict[Value, str] = {}
         self._known: dict[Any, tuple[Value, ...]] = {}
@@ -421,9 +428,13 @@ def _renamed(loop: Loop, current: Callable[[Value], Value]) -> Loop:
 
 
 def live(
-    steps: Sequence[Step | Loop], outputs: Sequence[Value]
+    steps: Sequence[Step | Loop], outputs: Sequence[Value], done: Container[Value] = ()
 ) -> tuple[list[Step | Loop], dict[Value, int]]:
-    """The steps that outputs depend on, and how often each value is read by them, or given out."""
+    """The steps that outputs depend on, and how often each value is read by them, or given out.
+
+    Steps that may raise are among them (NOTE [raising steps] in `raising`), but for those whose
+    results are `done`: others raise what they would.
+    """
     counts: dict[Value, int] = {}
     for value in outputs:
         counts[value] = counts.get(value, 0) + 1
@@ -431,7 +442,8 @@ def live(
     known = counts.get
     for step in reversed(steps):
         outs = step.outs
-        if outs[0] not in counts if len(outs) == 1 else counts.keys().isdisjoint(outs):
+        unread = outs[0] not in counts if len(outs) == 1 else counts.keys().isdisjoint(outs)
+        if unread and (not may_raise(step) or any(out in done for out in outs)):
             continue
         kept.append(step)
         for value in read(step):

@@ -172,6 +172,7 @@ def _scattered(b: Builder, name: str, args: Values, params: Params, out: Value) 
         if step is None or not b.once(other) or not b.is_zero(step.args[0]):
             continue
         if one.shape == out.shape == other.shape and one.dtype == other.dtype:
+            b.done.add(other)
             return b.emit(step.prim.name, (one, *step.args[1:]), step.params, out)
     return None
 

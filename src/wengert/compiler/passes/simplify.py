@@ -58,7 +58,7 @@ def _rewritten(program: Program, fastmath: bool) -> Program:
     writes = [(builder.current(made), over) for made, over in program.writes]
     return Program(
         program.inputs,
-        live(builder.steps, outputs)[0],
+        live(builder.steps, outputs, builder.done)[0],
         outputs,
         # an output may turn out to be an input, whose memory must last
         [(made, over) for made, over in writes if over not in outputs],
