@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.prims.record import Primitive
+from wengert.prims.whole import TABLE
+from wengert.testing.samples import samples
 
 
 def remainder(x, i, m):
@@ -63,3 +67,121 @@ def test_errors_of_what_nobody_reads(function, backend):
             compiled(x, bad, singular)
         assert x.tolist() == [1.0] * 3
     assert compiled.reason is None
+
+
+def part_of_an_index(x, i, d):
+    return x[i][0]
+
+
+def part_of_a_quotient(x, i, d):
+    return (i // d)[0] * x
+
+
+def part_of_a_remainder(x, i, d):
+    return (i % d).flip(0)[1:] * x
+
+
+def quotient_in_nothing(x, i, d):
+    return (i // d).sum() * 0 * x
+
+
+def part_of_gathered(x, i, d):
+    return wg.gather(x, 0, i)[:1]
+
+
+def half_that_is_not_chosen(x, i, d):
+    return wg.where(wg.ones(2, dtype=wg.bool), x[:2], x[i])
+
+
+def other_part_of_a_stack(x, i, d):
+    return wg.stack([x[:2], x[i]])[0]
+
+
+def overwritten(x, i, d):
+    return x[i].zero_()
+
+
+def between_writes(x, i, d):
+    x.mul_(2)
+    i // d
+    x.add_(1)
+    return x + 1
+
+
+def before_a_decision(x, i, d):
+    x[i]
+    if x.sum() > 0:
+        x.mul_(3)
+    return x * 2
+
+
+def taken(x, i, d):
+    return wg.take(x, i)[0]
+
+
+def scattered(x, i, d):
+    return wg.zeros(4).scatter(0, i, x[:2])[0] * x
+
+
+def embedded(x, i, d):
+    return wg.nn.functional.embedding(i, x.reshape(4, 1))[0]
+
+
+def one_hot(x, i, d):
+    return wg.nn.functional.one_hot(i, 3)[0] * 2
+
+
+def nll_loss(x, i, d):
+    rows = x.reshape(1, 4).expand(2, 4)
+    return wg.nn.functional.nll_loss(rows, i, reduction="none")[0]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(part_of_an_index, part_of_a_quotient, part_of_a_remainder, quotient_in_nothing),
+        *(part_of_gathered, half_that_is_not_chosen, other_part_of_a_stack, overwritten),
+        *(between_writes, before_a_decision, taken, scattered, embedded, one_hot, nll_loss),
+    ],
+)
+def test_errors_of_what_is_read_in_part(function, backend):
+    compiled = wg.compile(function, backend=backend, options={"measure": False})
+    for _ in range(3):
+        compiled(wg.arange(4.0), wg.tensor([2, 1]), wg.tensor([1, 2]))
+    mine, own = wg.arange(4.0), wg.arange(4.0)
+    bad = wg.tensor([2, 9]), wg.tensor([1, 0])
+    with pytest.raises((RuntimeError, IndexError)) as wanted:
+        function(own, *bad)
+    with pytest.raises(wanted.type) as met:
+        compiled(mine, *bad)
+    assert str(met.value) == str(wanted.value)
+    assert mine.tolist() == own.tolist()
+    assert compiled.reason is None
+
+
+def test_what_a_record_does_not_say_counts_as_raising():
+    bare = Primitive.__new__(Primitive)
+    with pytest.raises(ValueError, match="registered twice"):
+        bare.__init__("add", np.add, family="general", args=("self", "other"))
+    assert bare.raises is True
+
+
+EXTREMES = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e300, 5e-324, -1.0]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [n for n, p in TABLE.items() if p.raises is False])
+def test_what_is_said_to_raise_nothing(name):
+    prim, rng = TABLE[name], np.random.default_rng(0)
+    for sample in samples(prim, np.float64, rng):
+        names = prim.args * (len(sample.arrays) if prim.variadic else 1)
+        arrays = []
+        for arg, array in zip(names, sample.arrays, strict=True):
+            if array.dtype.kind == "f":
+                array = rng.choice(EXTREMES, array.shape)
+            elif array.dtype.kind in "iu" and arg not in prim.fixed:
+                ends = np.iinfo(array.dtype)
+                array = rng.choice(np.array([ends.min, 0, ends.max], array.dtype), array.shape)
+            arrays.append(np.asarray(array))
+        prim.kernel(*arrays, **sample.params)

@@ -286,6 +286,7 @@ linear(
     vjp=(lambda F, g, mask: F.masked_select(g, mask), None),
     node="MaskedScatterBackward0",
     cases=(case((2,), _mask(True, False, True)),),
+    raises=True,
     doc="zeros with the elements of self, in order, where a mask holds",
 )
 linear(
