@@ -178,3 +178,14 @@ def test_value(form, expected):
     assert tuple(ours.shape) == theirs.shape
     assert str(ours.dtype).removeprefix("torch.") == theirs.dtype.name
     np.testing.assert_allclose(np.array(ours.tolist()).reshape(theirs.shape), theirs, 1e-12, 1e-12)
+
+
+@pytest.mark.parametrize("value", [-1.0, wg.tensor(-1.0)], ids=["number", "tensor"])
+def test_masked_fill_lies_in_order_whatever_its_input_does(value):
+    x = wg.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1)
+    filled = x.masked_fill(x > 4, value)
+    assert filled.stride() == (6, 3, 1)
+    assert filled.tolist() == wg.where(x > 4, -1.0, x).tolist()
+    written = x.clone()
+    assert written.masked_fill_(x > 4, value).stride() == x.stride()
+    assert written.tolist() == filled.tolist()

@@ -304,7 +304,7 @@ linear(
         case((), _mask(True, False), value=1.0),
     ),
     masks=True,
-    layout="same",
+    layout="contiguous",
     doc="self with a number where a mask holds",
 )
 linear(
@@ -321,7 +321,7 @@ linear(
     node="MaskedFillBackward1",
     cases=(case((2, 3), _mask(True, False, True), ()),),
     masks=True,
-    layout="same",
+    layout="contiguous",
     doc="self with a value without dimensions where a mask holds",
 )
 constant(
