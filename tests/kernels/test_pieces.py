@@ -15,7 +15,8 @@ SIZE = 110_001
 ELEMENTWISE = [
     name
     for name, prim in TABLE.items()
-    if getattr(K, name) is not prim.kernel
+    if prim.family == "elementwise"
+    and getattr(K, name) is not prim.kernel
     # which may be there or not, and take whole numbers of moderate size
     and "polynomial" not in name
     and not name.startswith("scipy_")

@@ -24,7 +24,7 @@ def arguments(input: Mapping[str, Any]) -> tuple[Any, ...]:
 def objective(alpha: Any, mu: Any, q: Any, low: Any, x: Any, gamma: float, m: int) -> Any:
     n, d = x.shape
     column, row = wg.triu_indices(d, d, 1)
-    factors = q.exp().diag_embed().index_put((slice(None), row, column), low)
+    factors = q.exp().diag_embed().index_put((None, row, column), low)
 
     whitened = (x - mu[:, None]) @ factors.mT
     log_volumes = q.sum(1)

@@ -23,7 +23,7 @@ _CURES = {
 
 
 def plain_array(array: Any) -> Any:
-    """`array`, of a subclass too, as NumPy's own array, sharing memory.
+    """`array`, of a subclass too, as NumPy's own array, sharing memory; scalars as they are.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def plain_array(array: Any) -> Any:
         If its class has operators or functions of its own.
     """
     kind = array.__class__
-    if kind is np.ndarray:
+    if kind is np.ndarray or isinstance(array, np.generic):
         return array
     if any(getattr(kind, name) is not getattr(np.ndarray, name) for name in _OWN):
         names = [cls.__name__ for cls in kind.__mro__]

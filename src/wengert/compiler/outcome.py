@@ -103,6 +103,9 @@ def effects_of(
     return effects, origins
 
 
+_PLAIN = (None, MADE_IN_FUNCTION)
+
+
 class _Holder:
     """One leaf whose memory each run makes."""
 
@@ -186,8 +189,8 @@ class _Results:
         owner = self.owners.get(symbol.storage)
         ext = leaf.ext
         if owner is None:
-            if ext is not None and ext.base is not None and ext.no_write is not None:
-                # which refuses writes that others allow
+            if ext is not None and ext.base is not None and ext.no_write not in _PLAIN:
+                # which refuses writes that others allow; of a Function it may have memory of its own
                 return self._part(leaf)
             self.holders.append(_Holder(i, leaf, symbol))
             return self._fresh(i, leaf, symbol.value)

@@ -26,7 +26,7 @@ from wengert.tape.record import T, run
 from wengert.tape.rules import apply_rules
 from wengert.testing.samples import Sample, differentiable_args, draw, samples, supports
 
-__all__ = ["CHECKS", "check_record"]
+__all__ = ["BORROWING", "CHECKS", "check_record"]
 
 Check = Callable[[Primitive], None]
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert.autograd.function import FunctionNode
+from wengert.prims.record import METADATA
 from wengert.tape.base import FREED, TensorBase, new_tensor, version_of
 from wengert.tape.inplace import CopySlices
 from wengert.tape.node import edge_of
@@ -68,7 +69,7 @@ def attributes(node: Any) -> dict[str, Any]:
         if name.endswith("_shape"):
             if not prim.variadic and name.removesuffix("_shape") not in prim.saved:
                 found[f"{name.removesuffix('_shape')}_sym_sizes"] = tuple(getattr(node, name))
-        elif not name.endswith("_dtype"):
+        elif not name.endswith(METADATA):
             found[name] = _as_in_torch(prim, name, getattr(node, f"_saved_{name}"))
     label = node.label
     shape = found.get("self_sym_sizes")

@@ -167,7 +167,7 @@ def test_a_failed_pass_changes_no_gradient_and_no_mode():
     x = variable()
     with autograd.record():
         y = x * x
-        z = x * 2
+        z = x + 2
     x[:] = 7
     with pytest.raises(mx.MXNetError, match="modified by an inplace operation"):
         autograd.backward([y, z])
@@ -175,7 +175,7 @@ def test_a_failed_pass_changes_no_gradient_and_no_mode():
     assert not autograd.is_recording()
     assert not autograd.is_training()
     z.backward()
-    assert x.grad.tolist() == [2, 2, 2]
+    assert x.grad.tolist() == [1, 1, 1]
 
 
 def test_attaching_a_gradient_to_an_intermediate_array_detaches_it():
