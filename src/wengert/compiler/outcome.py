@@ -190,7 +190,7 @@ class _Results:
         ext = leaf.ext
         if owner is None:
             if ext is not None and ext.base is not None and ext.no_write not in _PLAIN:
-                # which refuses writes that others allow; of a Function it may have memory of its own
+                # which refuses writes that others allow; a Function's may have memory of its own
                 return self._part(leaf)
             self.holders.append(_Holder(i, leaf, symbol))
             return self._fresh(i, leaf, symbol.value)
