@@ -167,8 +167,8 @@ def sum_to_size(input: Any, *size: Any) -> Any:
     )
     if not fits:
         raise RuntimeError(f"size {{{list(shape)}}} is not expandable to size {{{list(own)}}}.")
-    if shape == own:
-        return x if shape else T.clone(x)
+    if shape and shape == own:
+        return x
     if x.payload.dtype.kind in "biu":
         x = cast(x, np.dtype(np.int64))
-    return T.sum_to(x, shape=shape)
+    return T.clone(x) if shape == own else T.sum_to(x, shape=shape)
