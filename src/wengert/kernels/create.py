@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["assign", "clone", "dense_order", "filled", "to_copy"]
+__all__ = ["assign", "clone", "copy_into", "dense_order", "filled", "to_copy"]
 
 
 def clone(self: Any) -> Any:
@@ -25,6 +25,14 @@ def to_copy(self: Any, dtype: np.dtype[Any]) -> Any:
     if self.dtype.kind == "c" and dtype.kind not in "cb":
         self = self.real
     return self.astype(dtype, order=dense_order(self))
+
+
+def copy_into(self: Any, src: Any) -> None:
+    """Write `src`, which may share memory with `self`, over `self`."""
+    if self.strides != src.strides and np.may_share_memory(self, src):
+        # NumPy copies one dimension element by element, over what it has yet to read
+        src = src.copy()
+    np.copyto(self, src)
 
 
 def assign(self: Any, src: Any) -> Any:

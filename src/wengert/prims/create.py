@@ -22,7 +22,7 @@ elementwise("clone", kernels.clone, lin=lambda F, g: g, promote=None, doc="a cop
 linear(
     "assign",
     kernels.assign,
-    into=np.copyto,
+    into=kernels.copy_into,
     args=("self", "src"),
     vjp=(zero, lambda F, g: g),
     broadcasts=True,

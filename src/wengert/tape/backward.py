@@ -400,7 +400,7 @@ def run_grad(
             made[key] = new_tensor(private(first.payload))
         elif captured.get(key) is not None:
             dtype = source.np_dtype if source.__class__ is GradientEdge else source.payload.dtype
-            if dtype.kind == "V":
+            if dtype is not None and dtype.kind == "V":
                 captured[key] = rounded(captured[key], dtype)
             made[key] = new_tensor(owned([captured.pop(key)]))
         results.append(made.get(key))

@@ -225,11 +225,7 @@ def _compute(
     elif form.into is not None:
         form.into(*payloads, **params)
     else:
-        value = form.kernel(*payloads, **params)
-        if value.strides != payload.strides and np.may_share_memory(payload, value):
-            # NumPy copies one dimension element by element, over what it has yet to read
-            value = value.copy()
-        np.copyto(payload, value, casting="same_kind")
+        np.copyto(payload, form.kernel(*payloads, **params), casting="same_kind")
 
 
 def old_value_needed(prim: Primitive, tensors: list[Any]) -> bool:

@@ -293,9 +293,7 @@ def seeded(g: Any, payload: Any) -> Any:
     """The cotangent of an output, with all levels of that."""
     found = levels_of(payload)
     order = [found[number] for number in sorted(found)]
-    if isinstance(g, TensorBase):
-        return brought(g, order)
-    return brought(new_tensor(g), order).payload
+    return brought(g, order) if isinstance(g, TensorBase) else brought(new_tensor(g), order).payload
 
 
 def sided(
@@ -343,8 +341,8 @@ def replaced(g: Any, part: Any) -> Any:
     """The cotangent `g` with what `arrived` gives of it replaced by `part`."""
     recorded, sides = isinstance(g, TensorBase), full_mode().sides
     have = levels_of(getattr(g, "payload", g))
-    entered = {} if sides is None else sides.entered
-    levels = [level for level in entered.values() if level.number in have and level.size is None]
+    entered = sides.entered.values()
+    levels = [level for level in entered if level.number in have and level.size is None]
     if len(levels) != 1 or levels[0].number in levels_of(getattr(part, "payload", part)):
         raise NotImplementedError(
             "a hook cannot replace the gradient of a tensor with more than one tangent, nor by one "

@@ -186,7 +186,7 @@ class Watch:
         if made is shown:
             return part
         payload = made.payload if self.raw and made is not None else made
-        if made is None or (shown.payload if self.raw else shown) is part:
+        if made is None or (arrived(part) if self.raw else shown) is part:
             return payload
         # they have seen a part of it
         return Transforms.replaced(part, payload)
