@@ -339,19 +339,21 @@ def arrived(g: Any) -> Any:
 
 def replaced(g: Any, part: Any) -> Any:
     """The cotangent `g` with what `arrived` gives of it replaced by `part`."""
-    recorded, sides = isinstance(g, TensorBase), full_mode().sides
+    recorded, entered = isinstance(g, TensorBase), full_mode().sides.entered.values()
     have = levels_of(getattr(g, "payload", g))
-    entered = sides.entered.values()
     levels = [level for level in entered if level.number in have and level.size is None]
-    if len(levels) != 1 or levels[0].number in levels_of(getattr(part, "payload", part)):
+    if levels_of(getattr(part, "payload", part)).keys() & {level.number for level in levels}:
         raise NotImplementedError(
-            "a hook cannot replace the gradient of a tensor with more than one tangent, nor by one "
-            "with a tangent, where that of a tangent is asked for: let it return None"
+            "a hook cannot replace the gradient of a tensor by one with a tangent where that of a "
+            "tangent is asked for: let it return None"
         )
-    (level,) = levels
-    whole, new = (g, part) if recorded else (new_tensor(g), new_tensor(part))
-    rest = move("constant", move("primal_of", whole, level, True), level, True)
-    made = T.add(rest, move("infinitesimal", new, level, True))
+    whole, made = (g, part) if recorded else (new_tensor(g), new_tensor(part))
+    rests = []
+    for level in levels:
+        rests.append(move("constant", move("primal_of", whole, level, True), level, True))
+        whole = move("tangent_of", whole, level, True)
+    for level, rest in zip(reversed(levels), reversed(rests), strict=True):
+        made = T.add(rest, move("infinitesimal", made, level, True))
     return made if recorded else made.payload
 
 
