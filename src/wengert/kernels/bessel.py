@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import scipy_module
-from wengert.kernels.polynomials import horner
 from wengert.kernels.scipy import quick, ufunc
+from wengert.kernels.single import horner
 
 __all__ = [
     "bessel_i",

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.polynomials import horner
 from wengert.kernels.scipy import quick, ufunc
+from wengert.kernels.single import horner
 
 __all__ = ["digamma", "igamma", "igammac", "lgamma", "mvlgamma", "polygamma", "trigamma", "zeta"]
 

@@ -30,8 +30,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.polynomials import horner
 from wengert.kernels.scipy import quick, ufunc
+from wengert.kernels.single import horner
 from wengert.kernels.special import erfc
 
 __all__ = ["erfcx_slope", "erfinv", "ndtr", "ndtri", "normal_hazard"]

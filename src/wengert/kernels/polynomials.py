@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["FAMILIES", "horner", "polynomial", "polynomial_of_degree"]
+__all__ = ["FAMILIES", "polynomial", "polynomial_of_degree"]
 
 Step = Callable[[int], tuple[float, float, float]]
 
@@ -44,16 +44,6 @@ FAMILIES: dict[str, tuple[tuple[float, float], Step]] = {
     "legendre_polynomial_p": ((1.0, 0.0), lambda k: ((2 * k + 1) / (k + 1), 0.0, k / (k + 1))),
 }
 """For each family the coefficients of p_1, and those of the recurrence at k >= 1."""
-
-
-def horner(x: Any, coefficients: tuple[float, ...]) -> Any:
-    """The polynomial with the coefficients, lowest power first, at x."""
-    total = x * coefficients[-1]
-    for coefficient in coefficients[-2:0:-1]:
-        total += coefficient
-        total *= x
-    total += coefficients[0]
-    return total
 
 
 def _terms(y: Any, family: tuple[tuple[float, float], Step], order: int) -> Iterator[Any]:

@@ -45,6 +45,7 @@ __all__ = [
     "fmod",
     "gelu_of_block",
     "gelu_slope_of_block",
+    "horner",
     "large",
     "log1p",
     "remainder",
@@ -132,8 +133,8 @@ def large_pair(general: Function, block: Function) -> Function:
     return kernel
 
 
-def _horner(x: Any, coefficients: tuple[float, ...]) -> Any:
-    """A polynomial, lowest power first."""
+def horner(x: Any, coefficients: tuple[float, ...]) -> Any:
+    """The polynomial with the coefficients, lowest power first, at x."""
     total = x * coefficients[-1]
     for coefficient in coefficients[-2:0:-1]:
         total += coefficient
@@ -163,7 +164,7 @@ def _expm1(x: Any) -> Any:
     r = x
     r -= power * _LN2[0]
     r -= power * _LN2[1]
-    result = _horner(r, _EXPM1)
+    result = horner(r, _EXPM1)
     result *= r
     result *= r
     result += r
@@ -245,7 +246,7 @@ _ARC = (
 def _arc(ratio: Any, swapped: Any) -> Any:
     """The arc tangent of a ratio from 0 to 1, or of its inverse where `swapped` is 1, not 0."""
     square = ratio * ratio
-    angle = _horner(square, _ARC)
+    angle = horner(square, _ARC)
     angle *= square
     angle *= ratio
     angle += ratio
@@ -333,8 +334,8 @@ def erf_of_block(x: Any) -> Any:
     wide = x.astype(np.float64)
     np.clip(wide, -4.0, 4.0, out=wide)
     square = wide * wide
-    wide *= _horner(square, _ABOVE)
-    wide /= _horner(square, _BELOW)
+    wide *= horner(square, _ABOVE)
+    wide /= horner(square, _BELOW)
     return wide.astype(SINGLE)
 
 
@@ -367,7 +368,7 @@ def _scaled_tail(y: Any) -> Any:
     """exp(y * y) erfc(y) of what is not negative; `y` is written over."""
     u = y - 3.0
     u /= y + 3.0
-    tail = _horner(u, _TAIL)
+    tail = horner(u, _TAIL)
     y += y
     y += 1.0
     tail /= y
@@ -378,7 +379,7 @@ def _exp(x: Any) -> Any:
     """The exponential of float64 numbers above -700, to the accuracy of float32."""
     power = x * (1.0 / math.log(2.0))
     np.rint(power, out=power)
-    result = _horner(x - power * math.log(2.0), _EXP)
+    result = horner(x - power * math.log(2.0), _EXP)
     bits = power.astype(np.int64)
     bits += 1023
     bits <<= 52
