@@ -142,3 +142,14 @@ def test_the_text_speaks_to_its_readers_only():
     for path in public_texts():
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             assert not pattern.search(line), f"{path}:{number}: {line.strip()}"
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_warnings_find_the_users_line_and_count_no_frames(part):
+    counted = [
+        f"{module}:{node.lineno}"
+        for module in modules_of(part)
+        for node in ast.walk(tree_of(module))
+        if isinstance(node, ast.Attribute) and ast.unparse(node) == "warnings.warn"
+    ]
+    assert not counted, f"wengert.tape.sites.warn, in place of warnings.warn: {counted}"

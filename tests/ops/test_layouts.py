@@ -14,9 +14,7 @@ def test_what_works_element_by_element_lies_as_its_argument():
         assert y.stride() == x.stride()
 
 
-@pytest.mark.parametrize(
-    "name", ["flip", "sort", "argsort", "index_fill", "index_put"]
-)
+@pytest.mark.parametrize("name", ["flip", "sort", "argsort", "index_fill", "index_put"])
 def test_what_changes_some_elements_lies_as_its_argument(name):
     x = wg.rand(3, 4).t()
     y = {

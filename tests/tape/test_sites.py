@@ -213,3 +213,19 @@ def test_no_frame_is_kept_alive():
     result = outer()
     assert alive[0]() is None
     assert result.grad_fn is not None
+
+
+def test_a_warning_names_the_users_line_when_subclasses_override_operations_too():
+    def caught():
+        with pytest.warns(UserWarning, match="torch.uint8 is now deprecated") as seen:
+            wg.arange(3.0)[wg.tensor([1, 0, 1], dtype=wg.uint8)]  # bytes
+        return [(one.filename, one.lineno) for one in seen]
+
+    before = caught()
+
+    class Overriding(wg.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return super().__torch_function__(func, types, args, kwargs)
+
+    assert caught() == before == [(__file__, line("bytes"))]

@@ -11,7 +11,6 @@ alone, as in PyTorch. Each cast is recorded, so gradients arrive in the dtypes o
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +23,7 @@ from wengert.prims.record import Primitive
 from wengert.tape.base import LEAF, version_of
 from wengert.tape.lift import cast
 from wengert.tape.modes import Mode, change_mode, full_mode, is_recording
+from wengert.tape.sites import warn
 from wengert.utils.dispatch import Dispatch
 
 __all__ = [
@@ -147,16 +147,14 @@ class autocast:
         self._outer: list[tuple[Any, ...]] = []
         if enabled and kind != "cpu":
             name = kind.upper()
-            warnings.warn(
+            warn(
                 f"User provided device_type of '{kind}', but {name} is not available. Disabling",
-                stacklevel=2,
             )
             self._enabled = False
         elif enabled and self._given is not None and self._given.itemsize != 2:
-            warnings.warn(
+            warn(
                 "In CPU autocast, but the target dtype is not supported. Disabling autocast.\n"
                 "CPU Autocast only supports dtype of torch.bfloat16, torch.float16 currently.",
-                stacklevel=2,
             )
             self._enabled = False
 

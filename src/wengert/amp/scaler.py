@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from wengert.ops.create import tensor
 from wengert.tape.base import TensorBase
+from wengert.tape.sites import warn
 
 __all__ = ["GradScaler"]
 
@@ -69,10 +69,9 @@ class GradScaler:
         self._device = device
         self._enabled = enabled
         if enabled and device != "cpu":
-            warnings.warn(
+            warn(
                 f"torch.{device}.amp.GradScaler is enabled, but {device.upper()} is not available. "
                 " Disabling.",
-                stacklevel=2,
             )
             self._enabled = False
         if self._enabled:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 from wengert.tape.anomaly import Anomaly
 from wengert.tape.modes import change_mode, full_mode
+from wengert.tape.sites import warn
 
 __all__ = [
     "detect_anomaly",
@@ -112,10 +111,9 @@ class detect_anomaly:
     def __init__(self, check_nan: bool = True) -> None:
         self._before = full_mode().anomaly
         self._check_nan = check_nan
-        warnings.warn(
+        warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should "
             "only be enabled for debugging.",
-            stacklevel=2,
         )
 
     def __enter__(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from wengert.tape.backward import run_backward, run_grad
 from wengert.tape.base import SURFACE, TensorBase, new_tensor
 from wengert.tape.cuts import note
 from wengert.tape.node import GradientEdge
+from wengert.tape.sites import warn
 from wengert.tape.watch import CURRENT
 from wengert.tensor.tensor import Tensor
 
@@ -154,11 +154,10 @@ def grad(
             "allow_unused=False."
         )
     if not only_inputs:
-        warnings.warn(
+        warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To "
             "accumulate gradient for other parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
-            stacklevel=2,
         )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     results = _sources(outputs, "outputs")

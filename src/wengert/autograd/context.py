@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from wengert.tape.base import TensorBase
+from wengert.tape.sites import warn
 
 __all__ = ["FunctionCtx"]
 
@@ -68,9 +68,7 @@ class FunctionCtx:
     @property
     def saved_variables(self) -> tuple[Any, ...]:
         """The old name of `saved_tensors`."""
-        warnings.warn(
-            "'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2
-        )
+        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return self.saved_tensors
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -16,6 +15,7 @@ from wengert.interp.levels import Transforms
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import current_mode, is_recording, no_grad
 from wengert.tape.node import edge_of
+from wengert.tape.sites import warn
 from wengert.tape.spoiled import Spoiled
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
@@ -68,12 +68,11 @@ class Function:
     """The class of nodes, under PyTorch's name for it."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        warnings.warn(
+        warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are "
             "all static, so you should invoke them on the class itself: "
             f"{type(self).__name__}.apply(...)",
             DeprecationWarning,
-            stacklevel=2,
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -17,7 +16,7 @@ from wengert.tape.node import Node, edge_of
 from wengert.tape.record import T
 from wengert.tape.saved import SavedTensor, sites_of
 from wengert.tape.saving import RUNNING, Packed, unpacked
-from wengert.tape.sites import line_of
+from wengert.tape.sites import line_of, warn
 from wengert.tape.write_checks import check_writable
 
 __all__ = ["FunctionNode", "check_dirty"]
@@ -226,11 +225,10 @@ class FunctionNode(Node, FunctionCtx):
                     f"Function {self.label} returned an invalid gradient at index {position} - got "
                     f"{list(have.shape)} but expected shape compatible with {list(shape)}"
                 )
-            warnings.warn(
+            warn(
                 f"{name}.backward returned a gradient of shape {list(have.shape)} for argument "
                 f"{position} of shape {list(shape)}; it was summed down to that shape. Sum it in "
                 "backward if this is meant, and check the rule if not.",
-                stacklevel=2,
             )
             grad = T.sum_to(grad, shape=shape)
         if have.dtype != dtype:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from wengert.autograd.function_node import FunctionNode, check_dirty
@@ -14,7 +13,7 @@ from wengert.tape.inplace import bump, write_through_view
 from wengert.tape.modes import current_mode
 from wengert.tape.node import USER_CODE, edge_of, next_sequence
 from wengert.tape.saving import keeps_aside, stand_in
-from wengert.tape.sites import mark
+from wengert.tape.sites import mark, warn
 from wengert.tape.views import (
     MADE_IN_FUNCTION,
     MADE_UNRECORDED,
@@ -49,10 +48,9 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
                     f"{name} into one Function that writes and one that gives the other outputs."
                 )
         if recorded and not any(dirty is t for t in tensors):
-            warnings.warn(
+            warn(
                 "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that "
                 f"have been mutated should be passed to ctx.mark_dirty(): see {name}.forward.",
-                stacklevel=3,
             )
     made: list[Any] = []
     for i, out in enumerate(outputs):

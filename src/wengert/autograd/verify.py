@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from wengert.autograd.undefined import undefined_gradients
 from wengert.base.dtypes import is_differentiable
 from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.sites import warn
 
 __all__ = [
     "Check",
@@ -422,11 +422,10 @@ def _checked_inputs(inputs: Sequence[Any]) -> list[int]:
             continue
         payload = value.payload
         if payload.dtype.name not in _DOUBLE:
-            warnings.warn(
+            warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or "
                 "complex. This check will likely fail if all the inputs are not of double "
                 "precision floating point or complex. ",
-                stacklevel=4,
             )
         # an empty array's strides say nothing
         if payload.size > 1 and 0 in [

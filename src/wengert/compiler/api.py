@@ -6,7 +6,6 @@ import functools
 import importlib
 import importlib.util
 import threading
-import warnings
 from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
@@ -23,6 +22,7 @@ from wengert.compiler.lifted import LiftedEntry, LiftedEnvironment, capture_lift
 from wengert.compiler.quick import MISS, quick_call
 from wengert.compiler.tree import Missing
 from wengert.tape.modes import NO_GRAD, current_mode
+from wengert.tape.sites import warn
 
 __all__ = ["CompileError", "Compiled", "compile"]
 
@@ -58,7 +58,6 @@ class Compiled:
     __slots__ = ("__dict__", "__weakref__", "_plain")
     _entry_class: type[Entry] = Entry
     where = ""
-    _depth = 5
 
     def __init__(self, function: Callable[..., Any], options: Options, settings: Any) -> None:
         functools.update_wrapper(self, function, updated=())
@@ -323,10 +322,9 @@ class Compiled:
         if self.reason is None:
             self._give_up(reason)
             name = getattr(self.function, "__name__", "the function")
-            warnings.warn(
+            warn(
                 f"{name}() is not compiled{self.where}, but runs as it is: {reason}",
                 UserWarning,
-                stacklevel=self._depth,
             )
 
 
@@ -338,7 +336,6 @@ class _Beneath(Compiled):
 
     __slots__ = ()
     _entry_class = LiftedEntry
-    _depth = 7
 
     def __init__(self, compiled: Compiled, kinds: tuple[str, ...]) -> None:
         super().__init__(compiled.function, compiled._options, compiled._settings)

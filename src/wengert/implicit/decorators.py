@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +18,7 @@ from wengert.implicit.linear import SOLVERS
 from wengert.tape.base import new_tensor
 from wengert.tape.inference import is_inference_mode_enabled
 from wengert.tape.modes import enable_grad, is_recording, no_grad
+from wengert.tape.sites import warn
 from wengert.tensor.tensor import Tensor
 
 __all__ = ["argmin", "fixed_point", "root"]
@@ -310,12 +310,11 @@ def _recorded(equation: Equation, solver: Any, tol: float | None, complaint: str
         recorded = False
     residual, limit = equation.excess(results, tol)
     if not residual <= limit:
-        warnings.warn(
+        warn(
             f"what {_name(solver)} returned is no solution: {equation.name} leaves a residual of "
             f"{residual:.2e} there, and at most {limit:.1e} was expected.{complaint} Values and "
             "gradients are wrong to about that degree. Let the solver go on for longer, or ask it "
             "for a smaller tolerance; if the residual is fine for your purpose, say so with tol=.",
-            stacklevel=3,
         )
     if not recorded:
         return equation.start()

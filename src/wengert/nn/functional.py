@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import importlib
-import warnings
 from typing import Any
 
 from wengert.ops import neural, pointwise
@@ -41,6 +40,7 @@ from wengert.ops.losses import (
 from wengert.ops.pointwise import sigmoid, tanh
 from wengert.prims.table import TABLE
 from wengert.tape.inplace import write
+from wengert.tape.sites import warn
 
 __all__ = [
     "binary_cross_entropy",
@@ -153,7 +153,7 @@ def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any
     >>> wg.nn.functional.softmax(wg.tensor([0.0, 0.0]), dim=0)
     tensor([0.5000, 0.5000])
     """
-    return neural.softmax(input, _chosen_dim("softmax", input, dim, _stacklevel), dtype)
+    return neural.softmax(input, _chosen_dim("softmax", input, dim), dtype)
 
 
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
@@ -165,7 +165,7 @@ def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype:
     >>> wg.nn.functional.log_softmax(wg.tensor([0.0, 1000.0]), dim=0)
     tensor([-1000.,     0.])
     """
-    return neural.log_softmax(input, _chosen_dim("log_softmax", input, dim, _stacklevel), dtype)
+    return neural.log_softmax(input, _chosen_dim("log_softmax", input, dim), dtype)
 
 
 def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
@@ -177,17 +177,16 @@ def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any
     >>> wg.nn.functional.softmin(wg.tensor([0.0, 1000.0]), dim=0)
     tensor([1., 0.])
     """
-    dim = _chosen_dim("softmin", input, dim, _stacklevel)
+    dim = _chosen_dim("softmin", input, dim)
     return neural.softmax(pointwise.neg(input), dim, dtype)
 
 
-def _chosen_dim(name: str, input: Any, dim: int | None, stacklevel: int) -> int:
+def _chosen_dim(name: str, input: Any, dim: int | None) -> int:
     """`dim`, or what it has been since the days when it could be left out, with a warning."""
     if dim is not None:
         return dim
-    warnings.warn(
+    warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include "
         "dim=X as an argument.",
-        stacklevel=stacklevel,
     )
     return 0 if len(input.shape) in (0, 1, 3) else 1

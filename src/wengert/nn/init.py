@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import math
-import warnings
 from typing import Any
 
 from wengert.nn.gains import calculate_gain, kaiming_std, xavier_std
@@ -16,6 +15,7 @@ from wengert.nn.gains import fans_of as _calculate_fan_in_and_fan_out
 from wengert.ops.like import empty_like
 from wengert.ops.select import where
 from wengert.tape.modes import no_grad
+from wengert.tape.sites import warn
 
 __all__ = [
     "_calculate_fan_in_and_fan_out",
@@ -129,10 +129,9 @@ def trunc_normal_(
     True
     """
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn(
+        warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of "
             "values may be incorrect.",
-            stacklevel=3,
         )
     inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
     if inside > 0.3:
@@ -330,7 +329,7 @@ def kaiming_normal_(
 
 def _is_empty(tensor: Any) -> bool:
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        warn("Initializing zero-element tensors is a no-op")
         return True
     return False
 
@@ -352,10 +351,9 @@ def _renamed(name: str, function: Any) -> Any:
     """A function under its name of old, which warns."""
 
     def old(*args: Any, **kwargs: Any) -> Any:
-        warnings.warn(
+        warn(
             f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.",
             FutureWarning,
-            stacklevel=2,
         )
         return function(*args, **kwargs)
 

@@ -7,7 +7,6 @@ elements, and any other length is an error that says where.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -25,6 +24,7 @@ from wengert.base.dtypes import (
 )
 from wengert.tape.base import TensorBase
 from wengert.tape.cuts import note
+from wengert.tape.sites import warn
 
 __all__ = ["check_array", "narrow", "to_array"]
 
@@ -280,11 +280,10 @@ def _only_element(tensor: Any) -> Any:
         )
     if tensor.edge is not None:
         note("tensor([t])", tensor)
-        warnings.warn(
+        warn(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
             "behavior.\nConsider using tensor.detach() first, or wengert.stack, through which the "
             "gradient flows.",
             UserWarning,
-            stacklevel=2,
         )
     return payload.item()

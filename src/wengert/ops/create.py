@@ -7,7 +7,6 @@ for other kinds of memory (``layout=``, ``pin_memory=``) is accepted and has no 
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from wengert.tape.inference import made_in_inference
 from wengert.tape.lift import cast, is_number
 from wengert.tape.modes import current_mode
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 
 __all__ = [
     "COPY_CONSTRUCT",
@@ -99,7 +99,7 @@ def tensor(
     if type(data) is float and dtype is None and -_HALF_MAX < data < _HALF_MAX:
         payload = default_float().type(data)
     elif isinstance(data, TensorBase):
-        warnings.warn(COPY_CONSTRUCT.format("torch.tensor"), UserWarning, stacklevel=2)
+        warn(COPY_CONSTRUCT.format("torch.tensor"), UserWarning)
         if data.edge is not None:
             note("tensor(t)", data)
         payload = copied(data, dtype)
@@ -268,11 +268,10 @@ def from_numpy(ndarray: Any) -> Any:
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     check_array(ndarray)
     if not ndarray.flags.writeable:
-        warnings.warn(
+        warn(
             "The given NumPy array is not writable: writing to the tensor will raise. You may want "
             "to copy the array before converting it to a tensor.",
             UserWarning,
-            stacklevel=2,
         )
     array = np.asarray(ndarray)
     mode = current_mode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from wengert.ops.spectral_types import qr as qr_result
 from wengert.ops.spectral_types import svd as svd_result
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 
 __all__ = ["pca_lowrank", "pinverse", "qr", "svd", "svd_lowrank"]
 
@@ -105,10 +105,9 @@ def qr(input: Any, some: bool = True, *, out: Any = None) -> Any:
     >>> R.shape
     torch.Size([2, 2])
     """
-    warnings.warn(
+    warn(
         "torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future "
         f"PyTorch release. Write linalg.qr(A, '{'reduced' if some else 'complete'}').",
-        stacklevel=2,
     )
     results = qr_result(spectral.qr(input, "reduced" if some else "complete"))
     return results if out is None else spectral.several(out, results, "qr")

@@ -8,7 +8,6 @@ The masks are drawn from the default generator, in PyTorch's order.
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
 from wengert.tape.inplace import write
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 
 __all__ = [
     "alpha_dropout",
@@ -79,10 +79,9 @@ def _rows(name: str, dims: tuple[int, int]) -> Any:
                 raise RuntimeError(
                     f"dropout1d: Expected 2D or 3D input, but received a {ndim}D input."
                 )
-            warnings.warn(
+            warn(
                 f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result "
                 f"in an error in a future release. Expected {dims[0]}-D or {dims[1]}-D.",
-                stacklevel=2,
             )
         # two-dimensional dropout takes three dimensions for (n, c, l), as PyTorch does
         alone = ndim == dims[0] and name != "dropout2d"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from wengert.ops.coerce import dtype_name, operand, sizes_of
 from wengert.prims import grids
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 
 __all__ = [
     "affine_grid",
@@ -98,11 +98,10 @@ def grid_sample(
 
 
 def _warn(name: str) -> None:
-    warnings.warn(
+    warn(
         "Default grid_sample and affine_grid behavior has changed to align_corners=False since "
         "1.3.0. Please specify align_corners=True if the old behavior is desired. See the "
         f"documentation of {name} for details.",
-        stacklevel=3,
     )
 
 
@@ -255,11 +254,10 @@ def _check_maps(array: Any, sizes: tuple[int, ...], align_corners: bool) -> None
             f"{sizes}. Got {list(array.shape)}."
         )
     if align_corners and min(sizes[2:]) == 1:
-        warnings.warn(
+        warn(
             "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when "
             "align_corners=True. This is not an intended use case of affine_grid. See the "
             "documentation of affine_grid for details.",
-            stacklevel=3,
         )
     elif min(sizes) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {sizes}")

@@ -9,7 +9,6 @@ int beside an array does not take part in the array's broadcasting, as it does i
 from __future__ import annotations
 
 import operator
-import warnings
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from wengert.ops.coerce import dtype_name, operand
 from wengert.tape.base import TensorBase
 from wengert.tape.masked import hides
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 
 __all__ = ["getitem", "index_put", "named_places", "split_index"]
 
@@ -196,7 +196,7 @@ def _item(item: Any) -> Any:
             ) from None
     kind = item.dtype.kind
     if isinstance(item, Lifted) and item.dtype == np.uint8 and item.traced:
-        warnings.warn(_BYTES, UserWarning, stacklevel=4)
+        warn(_BYTES, UserWarning)
         return item.astype(bool)
     if isinstance(item, Lifted) and kind in "iu" and item.dtype != np.uint8:
         # without dimensions, too, it cannot be a number
@@ -211,7 +211,7 @@ def _item(item: Any) -> Any:
             "loop."
         )
     if item.dtype == np.uint8:
-        warnings.warn(_BYTES, UserWarning, stacklevel=4)
+        warn(_BYTES, UserWarning)
     if kind == "b" or item.dtype == np.uint8:
         return np.array(item, dtype=bool) if item.ndim else bool(item)
     if kind not in "iu":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from wengert.ops.create import COPY_CONSTRUCT, copied, empty, filled, full, ones
 from wengert.ops.options import input_tensor, made, number, type_of
 from wengert.tape.base import TensorBase
 from wengert.tape.cuts import note
+from wengert.tape.sites import warn
 
 __all__ = [
     "empty_like",
@@ -275,7 +275,7 @@ def new_tensor_from(
     """
     kind = _kind_of(input, dtype)
     if isinstance(data, TensorBase):
-        warnings.warn(COPY_CONSTRUCT.format("tensor.new_tensor"), UserWarning, stacklevel=2)
+        warn(COPY_CONSTRUCT.format("tensor.new_tensor"), UserWarning)
         if data.edge is not None:
             note(".new_tensor(t)", data)
         return made(copied(data, kind), device, requires_grad)

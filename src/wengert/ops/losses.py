@@ -9,7 +9,6 @@ arguments ``size_average`` and ``reduce`` are still understood, with a warning.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from wengert.base.dtypes import is_differentiable
@@ -18,6 +17,7 @@ from wengert.base.shapes import broadcast
 from wengert.ops.coerce import operand
 from wengert.ops.reduce import mean, sum
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 
 __all__ = [
     "binary_cross_entropy",
@@ -40,10 +40,9 @@ def reduction_of(
         size_average = True if size_average is None else size_average
         reduce = True if reduce is None else reduce
         reduction = "none" if not reduce else "mean" if size_average else "sum"
-        warnings.warn(
+        warn(
             "size_average and reduce args will be deprecated, please use "
             f"reduction='{reduction}' instead.",
-            stacklevel=3,
         )
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(
@@ -72,11 +71,10 @@ def _pair(input: Any, target: Any, name: str, kernel: str | None) -> tuple[Any, 
             "tensors; convert the input with .to(dtype)"
         )
     if a.shape != b.shape:
-        warnings.warn(
+        warn(
             f"Using a target size (torch.Size({list(b.shape)})) that is different to the input "
             f"size (torch.Size({list(a.shape)})). This will likely lead to incorrect results due "
             "to broadcasting. Please ensure they have the same size.",
-            stacklevel=3,
         )
         shape = broadcast(a.shape, b.shape)
         input = input if a.shape == shape else T.expand(input, shape=shape)
@@ -338,12 +336,11 @@ def kl_div(
     batch = reduction == "batchmean"
     reduction = "sum" if batch else reduction_of(reduction, size_average, reduce)
     if reduction == "mean":
-        warnings.warn(
+        warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."
             "'batchmean' divides only by the batch size, and aligns with the KL div math "
             "definition.'mean' will be changed to behave the same as 'batchmean' in the next major "
             "release.",
-            stacklevel=2,
         )
     input, target = operand(input, "kl_div"), operand(target, "kl_div", "target", 2)
     if log_target:

@@ -9,7 +9,6 @@ for all dimensions.
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from wengert.ops.coerce import operand
 from wengert.ops.out import into
 from wengert.tape.lift import cast
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 
 __all__ = ["std", "std_mean", "var", "var_mean", "vector_norm"]
 
@@ -177,10 +177,9 @@ def _spread(
         )
     dims = all_dims(dim, payload.ndim, name)
     if math.prod([payload.shape[i] for i in dims]) <= correction:
-        warnings.warn(
+        warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
             "reduction factor (input numel divided by output numel).",
-            stacklevel=3,
         )
     return getattr(T, name)(input, dim=dims, correction=correction, keepdim=bool(keepdim))
 

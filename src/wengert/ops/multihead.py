@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from wengert.ops.shape import reshape, squeeze, unsqueeze
 from wengert.ops.split import chunk, split
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 
 __all__ = ["canonical_mask", "multi_head_attention_forward"]
 
@@ -51,10 +51,9 @@ def canonical_mask(
             f"only bool and floating types of {name} are supported, but it is {mask.dtype}"
         )
     if other is not None and other.payload.dtype != kind:
-        warnings.warn(
+        warn(
             f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both "
             "instead.",
-            stacklevel=4,
         )
     if kind.kind == "f":
         return mask

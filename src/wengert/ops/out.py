@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from wengert.base.dtypes import category
 from wengert.tape.base import TensorBase
 from wengert.tape.inplace import bump
 from wengert.tape.modes import current_mode, is_recording
+from wengert.tape.sites import warn
 from wengert.tape.views import refresh_views
 from wengert.tape.write_checks import check_writable
 
@@ -42,11 +42,10 @@ def into(out: Any, result: Any, name: str) -> Any:
         mode.mutation.before_write(out)
     if out.payload.shape != value.shape:
         if out.payload.size:
-            warnings.warn(
+            warn(
                 "An output with one or more elements was resized since it had shape "
                 f"{list(out.payload.shape)}, which does not match the required output shape "
                 f"{list(value.shape)}.",
-                stacklevel=3,
             )
         out.payload = np.empty(value.shape, out.payload.dtype)
     np.copyto(out.array(), value, casting="unsafe")

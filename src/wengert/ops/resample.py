@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from wengert.ops.adaptive_pooling import (
 from wengert.ops.coerce import dtype_name, operand
 from wengert.prims.resample import KINDS
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 
 __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
 
@@ -231,9 +231,8 @@ def _check(array: Any, sizes: tuple[int, ...], dims: int, kind: str) -> None:
 
 
 def _deprecated(name: str) -> None:
-    warnings.warn(
+    warn(
         f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.",
-        stacklevel=3,
     )
 
 

@@ -7,7 +7,6 @@ Numbers are laid down in the order of the template's memory, as PyTorch does.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +17,7 @@ from wengert.kernels import random as kernels
 from wengert.ops.generator import stream_of
 from wengert.ops.options import integer, number
 from wengert.tape.base import TensorBase
+from wengert.tape.sites import warn
 
 __all__ = [
     "check_std",
@@ -125,12 +125,11 @@ def span_of(low: int, high: int, kind: np.dtype[Any]) -> tuple[int, int]:
     digits = 8 if kind.kind == "V" else np.finfo(kind).nmant + 1
     for name, value in bounds:
         if abs(value) > 1 << digits:
-            warnings.warn(
+            warn(
                 f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision "
                 f"limitations {as_dtype(kind)!r} can support discrete uniform distribution only "
                 "within this range.",
                 UserWarning,
-                stacklevel=3,
             )
     # a bound that would round to outside moves inwards by what the type can tell apart there
     rounded = _rounded(low + 1, kind)

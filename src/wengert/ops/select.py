@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.lift import cast, held, is_number
 from wengert.tape.masked import hides
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 
 __all__ = [
     "argwhere",
@@ -79,7 +79,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
                 "where expected condition to be a boolean tensor, but got a tensor with dtype "
                 f"{dtype_name(mask.payload)}: compare it first, as in x > 0"
             )
-        warnings.warn(_BYTES, UserWarning, stacklevel=2)
+        warn(_BYTES, UserWarning)
         mask = T.ne(mask, 0)
     if is_number(input):
         input = _beside(input, other)

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from wengert.ops.out import into
 from wengert.prims import statistics as _records
 from wengert.tape.lift import cast
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 
 __all__ = ["corrcoef", "cov", "nanmean", "nansum"]
 
@@ -219,10 +219,9 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
             if extra is not None and freedom:
                 norm = total - T.sum(T.mul(weight, extra)) * freedom / total
         if norm <= 0 if weight is None else (T.real(norm).payload <= 0).any():
-            warnings.warn(
+            warn(
                 "cov(): degrees of freedom is <= 0. Correction should be strictly less than the "
                 "number of observations.",
-                stacklevel=2,
             )
             norm = 0.0
         apart = T.sub(rows, centre)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from wengert.ops.coerce import integer, operand
 from wengert.prims import fourier as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 
 __all__ = ["istft", "stft"]
 
@@ -182,7 +182,7 @@ def stft(
     if window is not None:
         window = operand(window, "stft", "window", 5)
     else:
-        warnings.warn(_NO_WINDOW, stacklevel=2)
+        warn(_NO_WINDOW)
     is_complex = x.payload.dtype.kind == "c" or (
         window is not None and window.payload.dtype.kind == "c"
     )
@@ -206,12 +206,11 @@ def stft(
             )
         return_complex = True
     if not return_complex:
-        warnings.warn(
+        warn(
             "stft with return_complex=False is deprecated. In a future pytorch release, stft will "
             "return complex tensors for all inputs, and return_complex=False will raise an error."
             "\nNote: you can still call torch.view_as_real on the complex output to recover the "
             "old return format.",
-            stacklevel=2,
         )
     _check_signal(x, window, call, n_fft, hop, width)
     one = x.payload.ndim == 1
@@ -323,7 +322,7 @@ def istft(
     if window is not None:
         window = operand(window, "istft", "window", 5)
     else:
-        warnings.warn(_NO_WINDOW_BACK, stacklevel=2)
+        warn(_NO_WINDOW_BACK)
     call = _call(
         "istft",
         x,
@@ -433,10 +432,9 @@ def _overlapped(parts: Any, window: Any, hop: int, center: bool, length: Any, ca
         )
     result = T.div(total, weight)
     if end > whole:
-        warnings.warn(
+        warn(
             "The length of signal is shorter than the length parameter. Result is being padded "
             "with zeros in the tail. Please check your center and hop_length settings.",
-            stacklevel=3,
         )
         result = T.slice_backward(
             result, shape=(batch, end - start), dim=1, start=0, end=whole - start, step=1

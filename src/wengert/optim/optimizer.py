@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -16,6 +15,7 @@ from wengert.optim.hooks import (
     register_optimizer_step_pre_hook,
 )
 from wengert.tape.base import TensorBase
+from wengert.tape.sites import warn
 
 __all__ = [
     "Optimizer",
@@ -150,10 +150,9 @@ class Optimizer(Hooked):
         if not known.isdisjoint(map(id, tensors)):
             raise ValueError("some parameters appear in more than one parameter group")
         if len(set(map(id, tensors))) != len(tensors):
-            warnings.warn(
+            warn(
                 "optimizer contains a parameter group with duplicate parameters: each step writes "
                 "to them several times; in future, this will cause an error",
-                stacklevel=3,
             )
         param_group["params"] = tensors
         if names:

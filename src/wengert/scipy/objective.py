@@ -6,7 +6,6 @@ called once for each point: what it recorded serves all that is asked for there.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -30,6 +29,7 @@ from wengert.sparse.passes import compressed, square_of
 from wengert.sparse.patterns import hessian_pattern_of, pattern_of
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import current_mode, enable_grad, no_grad
+from wengert.tape.sites import warn
 
 __all__ = ["Scalar", "Vector"]
 
@@ -75,11 +75,10 @@ class _Recorded:
                 "absolute value, or real and imaginary parts apart"
             )
         if self.first and dtype.kind == "f" and dtype.itemsize < 8:
-            warnings.warn(
+            warn(
                 f"{self.label} returned {dtype} values, though its parameters are float64: solvers "
                 "stop early, or not at all, on the rounding errors of short floats. Constants made "
                 "by wengert.tensor() are float32: give dtype=wengert.float64",
-                stacklevel=2,
             )
 
     def _missing(self, found: list[Any]) -> None:
@@ -90,11 +89,10 @@ class _Recorded:
             if g is None and place.stop > place.start
         ]
         if names and len(names) < len(found):
-            warnings.warn(
+            warn(
                 f"{self.label} does not depend on {', '.join(names)}, as far as its graph tells: "
                 "the derivatives are taken as zero. Were values taken out of the graph on the way, "
                 "by .numpy(), .item() or .detach()?",
-                stacklevel=2,
             )
 
     def _names(self) -> list[str]:

@@ -9,13 +9,13 @@ half they are, which has all their values.
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterable
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from wengert.base.extras import bfloat16
+from wengert.tape.sites import warn
 
 safetensors: Any
 try:
@@ -106,10 +106,9 @@ def _from_bits(bits: dict[str, Any], name: str) -> dict[str, Any]:
     try:
         kind = bfloat16().dtype
     except ImportError:
-        warnings.warn(
+        warn(
             f"{name} holds bfloat16 tensors, which need the package ml_dtypes (pip install "
             "'wengert[bfloat16]'): they become float32, with the same values.",
-            stacklevel=4,
         )
         return {
             key: (array.astype(np.uint32) << 16).view(np.float32) for key, array in bits.items()

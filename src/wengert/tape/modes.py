@@ -11,13 +11,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import warnings
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from wengert.interp.levels import Level, Transforms
 from wengert.tape.cuts import note_switch
+from wengert.tape.sites import warn
 
 __all__ = [
     "MODE",
@@ -269,12 +269,11 @@ class Switch:
         """
         clone = self.clone
         if inspect.isclass(function):
-            warnings.warn(
+            warn(
                 "Decorating classes is deprecated and will be disabled in future versions. You "
                 "should only decorate functions or methods: only the making of an instance runs "
                 "in the mode, so decorate __init__ instead.",
                 FutureWarning,
-                stacklevel=2,
             )
         elif inspect.isgeneratorfunction(function):
 

@@ -35,6 +35,7 @@ __all__ = [
     "site_here",
     "site_of",
     "traceback_of",
+    "warn",
     "warn_at",
 ]
 
@@ -199,10 +200,24 @@ def shown(site: Site | None) -> str:
     return f"{name}:{line}  {source}".rstrip()
 
 
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the user's program that runs, however deep below it the library is."""
+    frame = outside(_getframe())
+    names = frame.f_globals
+    warnings.warn_explicit(
+        message,
+        category,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        names.get("__name__"),
+        names.setdefault("__warningregistry__", {}),
+    )
+
+
 def warn_at(site: Site, message: str) -> None:
     """Warn the user of something that happened at `site`."""
     if not site[0]:
-        warnings.warn(message, UserWarning, stacklevel=2)
+        warn(message)
         return
     code, offset = site[0][:2]
     warnings.warn_explicit(message, UserWarning, code.co_filename, _line(code, offset))

@@ -11,7 +11,6 @@ is copied, pickle ``x[:2].clone()`` where two rows of a large tensor are all tha
 from __future__ import annotations
 
 import copy
-import warnings
 import weakref
 from typing import Any
 
@@ -23,6 +22,7 @@ from wengert.tape.base import LEAF, SURFACE, TensorBase
 from wengert.tape.modes import enable_grad
 from wengert.tape.node import is_leaf_edge
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 from wengert.tape.versions import InferenceCell
 from wengert.tape.views import MADE_UNRECORDED
 
@@ -124,10 +124,9 @@ def warn_of_hooks(tensor: Any) -> None:
     """Say that the hooks of a leaf do not come along."""
     for hook in ((tensor.ext and tensor.ext.hooks) or {}).values():
         if not getattr(hook, "__torch_unserializable__", False):
-            warnings.warn(
+            warn(
                 f"backward hook {hook!r} on tensor will not be serialized. A copy or a file has no "
                 "hooks: register them again on what comes of it.",
-                stacklevel=4,
             )
 
 

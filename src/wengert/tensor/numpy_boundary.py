@@ -16,7 +16,6 @@ import builtins
 import dis
 import os
 import sys
-import warnings
 from types import ModuleType
 from typing import Any
 
@@ -24,7 +23,7 @@ import numpy as np
 
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import is_grad_enabled
-from wengert.tape.sites import shown
+from wengert.tape.sites import shown, warn
 
 __all__ = ["array_lost", "check_number", "function_lost", "loses", "target_lost"]
 
@@ -174,7 +173,7 @@ def check_number(tensor: Any, frame: Any) -> None:
         return
     own = not type(tensor).__module__.startswith("wengert.compat")
     if own and known[1].endswith(_OF_MATH):
-        warnings.warn(f"{_SCALAR} {known[1]}", UserWarning, stacklevel=3)
+        warn(f"{_SCALAR} {known[1]}", UserWarning)
     else:
         raise TypeError(
             "a tensor that needs a gradient was about to become a Python number, losing its "

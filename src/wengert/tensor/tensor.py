@@ -6,7 +6,6 @@ tensor; `wengert.tensor.methods` puts them on the class. Here stands what is not
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -26,6 +25,7 @@ from wengert.tape.handles import RemovableHandle
 from wengert.tape.inference import is_inference_mode_enabled
 from wengert.tape.lift import is_number
 from wengert.tape.node import GradientEdge, Unrecorded, is_leaf_edge, target_of
+from wengert.tape.sites import warn
 from wengert.tape.spoiled import Spoiled
 from wengert.tape.versions import is_inference
 from wengert.tape.views import require_grad_of_views
@@ -174,13 +174,12 @@ class Tensor(
         if ext is not None and ext.grad is not None:
             return ext.grad
         if not self.is_leaf and not self.retains_grad:
-            warnings.warn(
+            warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its "
                 ".grad attribute won't be populated during autograd.backward(). If you indeed want "
                 "the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the "
                 "non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you "
                 "access the leaf Tensor instead.",
-                stacklevel=2,
             )
         return None
 

@@ -4,13 +4,13 @@ names."""
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from typing import Any, NoReturn
 
 from wengert.autograd.graph import saved_tensors_hooks
 from wengert.tape.modes import is_grad_enabled
+from wengert.tape.sites import warn
 from wengert.utils.dispatch import OperationLog
 from wengert.utils.recompute import CheckpointError, GraphExecGroup, Region
 from wengert.utils.reentrant import (
@@ -205,7 +205,7 @@ def checkpoint(
     tensor([[0.5000, 0.5000, 0.5000]])
     """
     if use_reentrant is None:
-        warnings.warn(f"torch.utils.checkpoint: {_PASS_IT}", stacklevel=2)
+        warn(f"torch.utils.checkpoint: {_PASS_IT}")
         use_reentrant = True
     if use_reentrant:
         if kwargs:
@@ -297,7 +297,7 @@ def checkpoint_sequential(
     tensor([4., 4.])
     """
     if use_reentrant is None:
-        warnings.warn(f"torch.utils.checkpoint.checkpoint_sequential: {_PASS_IT}", stacklevel=2)
+        warn(f"torch.utils.checkpoint.checkpoint_sequential: {_PASS_IT}")
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -11,6 +10,7 @@ from wengert.autograd.function import Function
 from wengert.ops.generator import default_generator, fork_rng
 from wengert.tape.base import LEAF, TensorBase
 from wengert.tape.modes import enable_grad, no_grad
+from wengert.tape.sites import warn
 from wengert.tape.watch import CURRENT
 
 __all__ = ["CheckpointFunction", "check_backward_validity", "detach_variable"]
@@ -59,9 +59,7 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
     >>> check_backward_validity((1, wg.ones(2, requires_grad=True)))
     """
     if not any(isinstance(value, TensorBase) and value.edge is not None for value in inputs):
-        warnings.warn(
-            "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2
-        )
+        warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
 class CheckpointFunction(Function):

@@ -13,9 +13,10 @@ import re
 import shutil
 import subprocess
 import tempfile
-import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
+
+from wengert.tape.sites import warn
 
 __all__ = ["png_by", "save"]
 
@@ -78,11 +79,10 @@ def save(
     other = target.with_suffix(".svg")
     _write(other, forms[".svg"]())
     reason = f"which failed: {', '.join(failed)}" if failed else "which was not found"
-    warnings.warn(
+    warn(
         f"PNG output needs the Graphviz program or another converter, {reason}; wrote {other.name} "
         "instead (no extra software needed).",
         UserWarning,
-        stacklevel=3,
     )
     return other
 

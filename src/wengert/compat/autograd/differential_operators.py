@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +17,7 @@ from wengert.compat.autograd.tracing import make_vjp as _make_vjp
 from wengert.compat.autograd.tracing import rows, shown, traced
 from wengert.compat.autograd.vspaces import vspace
 from wengert.compat.autograd.wrap_util import unary_to_nary
+from wengert.tape.sites import warn
 from wengert.utils.checkpoint import checkpoint as _checkpoint
 
 __all__ = [
@@ -247,7 +247,7 @@ def holomorphic_grad(fun: Function, x: Any) -> Any:
     np.complex128(2+4j)
     """
     if not vspace(x).iscomplex:
-        warnings.warn("Input to holomorphic_grad is not complex", stacklevel=3)
+        warn("Input to holomorphic_grad is not complex")
     return grad(lambda x: np.real(fun(x)))(x)
 
 

@@ -9,7 +9,6 @@ their own, whose operators and functions lead to `noted_call`.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from typing import Any, ClassVar
@@ -19,6 +18,7 @@ import numpy as np
 from wengert.base.containers import flatten
 from wengert.compat.autograd.boxes import ArrayBox, getval, plain
 from wengert.tape.base import TensorBase
+from wengert.tape.sites import warn
 
 __all__ = ["NOTING", "Node", "NotedBox", "is_noted", "noted_call", "trace"]
 
@@ -199,5 +199,5 @@ def trace(start_node: Any, fun: Callable[[Any], Any], x: Any) -> tuple[Any, Any]
         NOTING.reset(token)
     if isinstance(end, NotedBox):
         return getval(end), end._came_from
-    warnings.warn(_WARNING, UserWarning, stacklevel=2)
+    warn(_WARNING, UserWarning)
     return plain(end), None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Any
@@ -15,6 +14,7 @@ from wengert.compat.autograd.util import subval
 from wengert.compat.autograd.vspaces import vspace
 from wengert.compat.autograd.wrap_util import get_name, wraps
 from wengert.tape.base import TensorBase
+from wengert.tape.sites import warn
 
 __all__ = [
     "def_linear",
@@ -241,8 +241,7 @@ def def_linear(fun: Any) -> None:
 
 def warn_deprecated(name: str) -> None:
     """Warn that rules are defined by functions now, not by methods of primitives."""
-    warnings.warn(
+    warn(
         f"The {name} method is deprecated. Write autograd.extend.defvjp(fun, ...), of functions "
         "(ans, *args) that return functions of the cotangent",
-        stacklevel=3,
     )

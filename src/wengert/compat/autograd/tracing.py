@@ -12,7 +12,6 @@ cotangents are conjugated on their way in and on their way out. Tangents are the
 from __future__ import annotations
 
 import importlib
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -42,6 +41,7 @@ from wengert.tape.lift import cast
 from wengert.tape.modes import current_mode, enable_grad, is_recording
 from wengert.tape.node import edge_of
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 
 __all__ = [
     "INDEPENDENT",
@@ -154,7 +154,7 @@ def leads_outside(outputs: list[Any], boxes: list[Any]) -> bool:
 
 def warn_independent() -> None:
     """Warn that nothing leads from the argument of a function to its result."""
-    warnings.warn(INDEPENDENT, UserWarning, stacklevel=4)
+    warn(INDEPENDENT, UserWarning)
 
 
 def walked(ends: Any, boxes: Any, seeds: Any, retain: bool, graph: bool) -> list[Any]:

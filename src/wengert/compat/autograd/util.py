@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
+
+from wengert.tape.sites import warn
 
 __all__ = ["func", "subval", "subvals", "toposort"]
 
@@ -85,11 +86,10 @@ def quick_grad_check(
     AssertionError
         If it differs from finite differences.
     """
-    warnings.warn(
+    warn(
         "The quick_grad_check function is deprecated. Write "
         "autograd.test_util.check_grads(fun, modes=['rev'], order=1)(arg0)",
         UserWarning,
-        stacklevel=2,
     )
     check_grads = importlib.import_module("wengert.compat.autograd.test_util").check_grads
 

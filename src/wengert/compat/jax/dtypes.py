@@ -12,7 +12,6 @@ it meets a fraction.
 from __future__ import annotations
 
 import functools
-import warnings
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy as np
 from wengert.base.dtypes import as_dtype
 from wengert.base.dtypes import dtype as OurDtype
 from wengert.compat.jax.settings import enable_x64
+from wengert.tape.sites import warn
 
 __all__ = [
     "WEAK",
@@ -140,12 +140,11 @@ def requested_dtype(dtype: Any, function: str) -> np.dtype[Any]:
         return found
     wanted = _named(dtype)
     if wanted != found and wanted.isnative:
-        warnings.warn(
+        warn(
             f"Explicitly requested dtype {wanted.name} requested in {function} is not available, "
             f"and will be truncated to dtype {found.name}. To enable more dtypes, set the "
             "jax_enable_x64 configuration option: jax.config.update('jax_enable_x64', True).",
             UserWarning,
-            stacklevel=3,
         )
     return found
 

@@ -5,7 +5,6 @@ Importing this module puts `at` on the class.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,7 @@ from wengert.compat.jax.operators import power
 from wengert.ops.expand import broadcast_to
 from wengert.ops.like import ones_like
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 
 __all__ = ["Updates"]
 
@@ -185,13 +185,12 @@ def _fitting(values: Any, x: Any, shape: tuple[int, ...]) -> Any:
     joined, weak = result_type(given, x)
     fits = joined == dtype if not (weak and not x.weak_type) else dtype.kind == joined.kind
     if not fits:
-        warnings.warn(
+        warn(
             "scatter inputs have incompatible types: cannot safely cast value from "
             f"dtype={given.payload.dtype} to dtype={dtype} with "
             "jax_numpy_dtype_promotion=standard. In future JAX releases this will result in an "
             f"error: convert it, with y.astype({dtype.name!r}).",
             FutureWarning,
-            stacklevel=4,
         )
     given = convert(given, dtype)
     try:

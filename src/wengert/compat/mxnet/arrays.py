@@ -10,7 +10,6 @@ itself has at least one dimension, and compares to numbers.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,6 +33,7 @@ from wengert.compat.mxnet.state import RECORDING
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.cuts import note
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 from wengert.tensor.overrides import disabled_torch_function
 
 __all__ = ["NDArray"]
@@ -294,7 +294,7 @@ class NDArray(wnp.ndarray):
         """
         if isinstance(other, NDArray):
             if other is self:
-                warnings.warn("You are attempting to copy an array to itself", stacklevel=2)
+                warn("You are attempting to copy an array to itself")
             else:
                 other[...] = self
             return other

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from wengert.compat.mxnet.base import MXNetError, converted, is_own
 from wengert.compat.mxnet.results import adopt, computed, operand
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
+from wengert.tape.sites import warn
 from wengert.tensor.numpy_common import is_weak
 from wengert.tensor.tensor import Tensor
 
@@ -47,11 +47,10 @@ def whole_number(array: Any, number: Any) -> Any:
     if number.__class__ is not float or array.payload.dtype.kind not in "iu":
         return number
     if number != int(number):
-        warnings.warn(
+        warn(
             f"an array of {array.payload.dtype} and the number {number}: as in MXNet the array's "
             f"dtype stays, so the number counts as {int(number)}. Write x.astype('float32') if "
             "fractions are meant.",
-            stacklevel=4,
         )
     return int(number)
 

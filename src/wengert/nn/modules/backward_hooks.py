@@ -8,13 +8,13 @@ the gradients of the outputs are known; when it has run the other, those of the 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from wengert.autograd.function import Function
 from wengert.ops.create import zeros
 from wengert.tape.modes import is_grad_enabled
+from wengert.tape.sites import warn
 from wengert.tensor.tensor import Tensor
 
 __all__ = ["BackwardHook", "hook_outputs_node"]
@@ -59,10 +59,9 @@ class BackwardHook:
     def setup_output_hook(self, result: Any) -> Any:
         """What the call is to return in place of `result`."""
         if not isinstance(result, Tensor | tuple):
-            warnings.warn(
+            warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of "
                 f"Tensors but received {type(result)}",
-                stacklevel=5,
             )
         several = isinstance(result, tuple)
         outputs = result if several else (result,)
@@ -92,10 +91,9 @@ class BackwardHook:
 
     def _run_without_inputs(self, grad_outputs: Any) -> None:
         if self._hooks:
-            warnings.warn(
+            warn(
                 "Full backward hook is firing when gradients are computed with respect to module "
                 "outputs since no inputs require gradients: grad_input is None throughout.",
-                stacklevel=5,
             )
         for hook in self._hooks:
             made = hook(self._module, (None,) * self._input_count, grad_outputs)
@@ -175,10 +173,9 @@ def hook_outputs_node(module: Any, hooks: Sequence[Any], args: Any, result: Any)
         node.register_hook(lambda grads, grad_outputs, hook=hook: hook(module, grads, grad_outputs))
     what = _what_is_missing(args, result, node)
     if what is not None:
-        warnings.warn(
+        warn(
             f"Using a non-full backward hook {what} is deprecated. Please use "
             "register_full_backward_hook to get the documented behavior.",
-            stacklevel=5,
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from itertools import chain
@@ -11,6 +10,7 @@ from typing import Any, Self, cast
 
 from wengert.nn.modules.module import Module
 from wengert.nn.modules.registration import type_name
+from wengert.tape.sites import warn
 
 __all__ = ["Container", "ModuleDict", "ModuleList", "Sequential", "pairs_of"]
 
@@ -341,11 +341,10 @@ class Container(Module):
     """Modules by names, given as keyword arguments: an old name for what `Module` does itself."""
 
     def __init__(self, **kwargs: Any) -> None:
-        warnings.warn(
+        warn(
             "`nn.Container` is deprecated. All of its functionality is now implemented in "
             "`nn.Module`. Subclass that instead.",
             FutureWarning,
-            stacklevel=2,
         )
         super().__init__()
         for key, module in kwargs.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
@@ -12,6 +11,7 @@ from wengert.base.dtypes import dtype as DType
 from wengert.nn.parameter import Parameter, is_lazy
 from wengert.ops.like import empty_like
 from wengert.tape.modes import no_grad
+from wengert.tape.sites import warn
 from wengert.tensor.tensor import Tensor
 
 __all__ = ["Conversion"]
@@ -116,11 +116,10 @@ class Conversion:
                     f"dtype={dtype!r}"
                 )
             if dtype.is_complex:
-                warnings.warn(
+                warn(
                     "Complex modules are a new feature under active development whose design may "
                     "change, and some modules might not work as expected when using complex "
                     "tensors as parameters or buffers: to(dtype) makes every parameter complex.",
-                    stacklevel=2,
                 )
 
         def converted(tensor: Any) -> Any:

@@ -9,13 +9,13 @@ until something is registered: a hook of one module sets it on the module, a hoo
 
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
 from wengert.nn.modules.backward_hooks import BackwardHook, hook_outputs_node
 from wengert.tape.handles import RemovableHandle, register
+from wengert.tape.sites import warn
 
 __all__ = [
     "TABLES_OF_CALLS",
@@ -298,10 +298,9 @@ def _silenced(module: Any, hook: Any, flags: int, args: Any, kwargs: Any, result
     try:
         made = _after(module, hook, flags, args, kwargs, result)
     except Exception as error:
-        warnings.warn(
+        warn(
             "module forward hook with ``always_call=True`` raised an exception that was silenced "
             f"as another error was raised in forward: {error}",
-            stacklevel=4,
         )
         return result
     return result if made is None else made

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from wengert.nn import functional as F
 from wengert.nn.modules.batchnorm import _NormBase
+from wengert.tape.sites import warn
 
 __all__ = ["InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"]
 
@@ -79,11 +79,10 @@ class _InstanceNorm(_NormBase):
                     f"expected input's size at dim={dim} to match num_features "
                     f"({self.num_features}), but got: {size}."
                 )
-            warnings.warn(
+            warn(
                 f"input's size at dim={dim} does not match num_features: they are {size} and "
                 f"{self.num_features}. Nothing depends on num_features where affine is False; make "
                 "the module with the right number to silence this.",
-                stacklevel=3,
             )
         result = F.instance_norm(
             input.unsqueeze(0) if unbatched else input,

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from wengert.nn import functional as F
@@ -12,6 +11,7 @@ from wengert.nn import init as initial
 from wengert.nn.modules.making import new_parameter, show_inplace
 from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
+from wengert.tape.sites import warn
 
 __all__ = [
     "CELU",
@@ -196,10 +196,9 @@ class Hardtanh(Module):
             ("max_value", "max_val", max_value),
         ):
             if value is not None:
-                warnings.warn(
+                warn(
                     f"keyword argument `{old}` is deprecated and renamed to `{new}`",
                     FutureWarning,
-                    stacklevel=2,
                 )
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value

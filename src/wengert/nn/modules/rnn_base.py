@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 from typing import Any
 
 from wengert.nn import init
@@ -19,6 +18,7 @@ from wengert.ops.permute import transpose
 from wengert.ops.recurrence import run_layers
 from wengert.ops.shape import squeeze, unsqueeze
 from wengert.tape.modes import mixes_dtypes
+from wengert.tape.sites import warn
 
 __all__ = ["RNNBase"]
 
@@ -35,10 +35,9 @@ def _check_settings(values: dict[str, Any]) -> None:
             f"being zeroed, but got {rate!r}"
         )
     if rate > 0 and values["num_layers"] == 1:
-        warnings.warn(
+        warn(
             "dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
             f"expects num_layers greater than 1, but got dropout={rate} and num_layers=1",
-            stacklevel=4,
         )
     for name in ("bias", "batch_first"):
         if not isinstance(values[name], bool):

@@ -11,9 +11,6 @@ from wengert.nn.modules.module import Module
 
 __all__ = ["GLU", "LogSoftmax", "Softmax", "Softmax2d", "Softmin"]
 
-_CALLER = 5
-"""How far above the function that warns of a missing dimension the call of the module stands."""
-
 
 class _AlongDim(Module):
     def __init__(self, dim: int | None = None) -> None:
@@ -21,7 +18,7 @@ class _AlongDim(Module):
         self.dim = dim
 
     def _dim(self, name: str, input: Any) -> int:
-        return F._chosen_dim(name, input, self.dim, _CALLER)
+        return F._chosen_dim(name, input, self.dim)
 
     def extra_repr(self) -> str:
         """The dimension."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import types
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,6 +11,7 @@ from wengert.ops.create import tensor
 from wengert.ops.join import stack
 from wengert.ops.select import clamp
 from wengert.tape.modes import no_grad
+from wengert.tape.sites import warn
 from wengert.tensor.tensor import Tensor
 
 __all__ = [
@@ -165,9 +165,7 @@ def clip_grad_norm_(
     """
     listed = _listed(parameters)
     if isinstance(parameters, types.GeneratorType) and not listed:
-        warnings.warn(
-            "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2
-        )
+        warn("`parameters` is an empty generator, no gradient clipping will occur.")
     total = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(listed, max_norm, total)
     return total
@@ -181,11 +179,10 @@ def clip_grad_norm(
     foreach: bool | None = None,
 ) -> Any:
     """The old name of `clip_grad_norm_`, which warns."""
-    warnings.warn(
+    warn(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
         "`torch.nn.utils.clip_grad_norm_`.",
         FutureWarning,
-        stacklevel=2,
     )
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from wengert.func import functional_call as call
+from wengert.tape.sites import warn
 
 __all__ = ["functional_call"]
 
@@ -20,11 +20,10 @@ def functional_call(
     strict: bool = False,
 ) -> Any:
     """Call a module with other parameters and buffers: `wengert.func.functional_call`, warning."""
-    warnings.warn(
+    warn(
         "`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0. Please use "
         "`wengert.func.functional_call` instead, which takes the same arguments.",
         FutureWarning,
-        stacklevel=2,
     )
     return call(
         module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict

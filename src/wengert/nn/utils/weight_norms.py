@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from wengert.nn.modules.hooks import settle
 from wengert.nn.parameter import Parameter, is_lazy
 from wengert.nn.utils.parametrizations import norm_except_dim
+from wengert.tape.sites import warn
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
@@ -62,11 +62,10 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     ValueError
         If its shape is not known yet.
     """
-    warnings.warn(
+    warn(
         "`torch.nn.utils.weight_norm` is deprecated in favor of "
         "`torch.nn.utils.parametrizations.weight_norm`.",
         FutureWarning,
-        stacklevel=2,
     )
     if _hook_of(module, name) is not None:
         raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")

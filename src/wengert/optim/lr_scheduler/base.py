@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import types
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 from wengert.optim.optimizer import Optimizer
 from wengert.tape.base import TensorBase
+from wengert.tape.sites import warn
 
 __all__ = [
     "LRScheduler",
@@ -135,20 +135,18 @@ class LRScheduler:
 
     def _check_order(self) -> None:
         if not getattr(self.optimizer.step, "hooked", False):
-            warnings.warn(
+            warn(
                 "Seems like `optimizer.step()` has been overridden after learning rate scheduler "
                 "initialization. Please, make sure to call `optimizer.step()` before "
                 "`lr_scheduler.step()`.",
                 UserWarning,
-                stacklevel=3,
             )
         elif not self.optimizer._opt_called:
-            warnings.warn(
+            warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`. You should call "
                 "them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`. "
                 "Otherwise the first value of the learning rate schedule is skipped.",
                 UserWarning,
-                stacklevel=3,
             )
 
     def _update_lr(self, epoch: int | None = None) -> None:
@@ -175,11 +173,10 @@ class LRScheduler:
 
     def _warn_outside_step(self) -> None:
         if not self._get_lr_called_within_step:
-            warnings.warn(
+            warn(
                 "To get the last learning rate computed by the scheduler, please use "
                 "`get_last_lr()`.",
                 UserWarning,
-                stacklevel=3,
             )
 
     def _rates(self) -> list[Any]:
@@ -226,12 +223,11 @@ def set_option(group: dict[str, Any], name: str, value: Any) -> None:
 
 def warn_of_epoch() -> None:
     """Warn that a step was told its number."""
-    warnings.warn(
+    warn(
         "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
         "possible. Please use `scheduler.step()` to step the scheduler. Where there is one, the "
         "closed form is used instead of the chainable form.",
         UserWarning,
-        stacklevel=3,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ from wengert.compat.mxnet.operators import whole_number
 from wengert.compat.mxnet.results import CLASSES, computed
 from wengert.compat.mxnet.state import RECORDING
 from wengert.tape.base import TensorBase
+from wengert.tape.sites import warn
 
 __all__ = ["TIED", "function_of"]
 
@@ -62,10 +62,9 @@ def _kept(result: Any, given: tuple[Any, ...], name: str) -> Any:
     if not isinstance(result, NDArray) or result.payload.dtype == x.payload.dtype:
         return result
     if name in _OF_FLOATS:
-        warnings.warn(
+        warn(
             f"np.{name} of an array of {x.payload.dtype}: as in MXNet the result has that dtype, "
             f"too, and no fractions. Write np.{name}(x.astype('float32')) if they are meant.",
-            stacklevel=3,
         )
     return result.astype(x.payload.dtype)
 

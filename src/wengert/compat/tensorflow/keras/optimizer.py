@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from wengert.compat.tensorflow.keras.backend import name_for
 from wengert.compat.tensorflow.keras.schedules import LearningRateSchedule
 from wengert.compat.tensorflow.tape import GradientTape
 from wengert.compat.tensorflow.variable import Variable
+from wengert.tape.sites import warn
 
 __all__ = ["Optimizer"]
 
@@ -152,10 +152,9 @@ class Optimizer:
                 "tape"
             )
         if missing:
-            warnings.warn(
+            warn(
                 f"Gradients do not exist for variables {missing} when minimizing the loss. If "
                 "using `model.compile()`, did you forget to provide a `loss` argument?",
-                stacklevel=3,
             )
         self.build(weights)
         given = [
