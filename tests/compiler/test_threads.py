@@ -7,6 +7,7 @@ import threading
 import pytest
 
 import wengert as wg
+from wengert.compiler.trace import Trace
 
 BACKENDS = ["numpy", "llvm"]
 
@@ -157,3 +158,49 @@ def test_recursion_and_compiled_functions_within(backend):
     for _ in range(3):
         assert outer(wg.ones(2)).item() == 22.0
         assert down(wg.ones(2), 2).tolist() == [6.0, 6.0]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_other_threads_use_tensors_of_a_traced_function_as_they_are(backend, monkeypatch):
+    net = wg.nn.Sequential(wg.nn.Linear(4, 3), wg.nn.Tanh(), wg.nn.LayerNorm(3))
+    weight = net[0].weight
+    x = wg.linspace(-1.0, 1.0, 8).reshape(2, 4)
+    held, kept = [], []
+
+    def eagerly(_):
+        held.append(plain(weight))
+        y = net(x)
+        (slope,) = wg.autograd.grad((y**3).sum(), weight)
+        with wg.no_grad():
+            other = wg.zeros(3, 4).add_(weight)
+            other[0] = weight[1]
+            results = [y, slope, other.mul_(weight) + 0, weight[1:, ::2].contiguous()]
+            results += [wg.cat([weight, other]), weight.sort(0).values, weight.max(1).values]
+            results += [weight.detach(), weight[0], weight.t(), weight[weight > 0], weight.clone()]
+            results += [wg.vmap(lambda row: row * row)(weight), wg.linalg.svd(weight)[1]]
+            results += [wg.tensor(weight.tolist()), wg.tensor(weight.detach().numpy().copy())]
+        kept.extend(results)
+        return [result.tolist() for result in results]
+
+    def f(x, weight):
+        return (net(x) + weight.sum()).sum()
+
+    wanted, value = eagerly(0), f(x, weight).item()
+    seen = []
+    here = Trace.here
+
+    def stop(trace):
+        # where the symbols are in their places
+        if not seen:
+            seen.append(None)
+            seen.extend(together(2, eagerly))
+        return here(trace)
+
+    monkeypatch.setattr(Trace, "here", stop)
+    compiled = wg.compile(f, backend=backend, options={"measure": False})
+    assert compiled(x, weight).item() == pytest.approx(value, rel=1e-6)
+    assert not all(held), "the other threads met no symbol"
+    assert seen[1:] == [wanted] * 2
+    assert all(map(plain, (*net.parameters(), x, *kept)))
+    assert compiled(x, weight).item() == pytest.approx(value, rel=1e-6)
+    assert compiled.reason is None

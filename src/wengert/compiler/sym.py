@@ -186,6 +186,12 @@ class Sym(Lifted):
         sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
         return self.namespace.unsafe_view(self, shape=tuple(self.array.reshape(sizes).shape))
 
+    def __getattr__(self, name: str) -> Any:
+        # other threads use tensors that hold symbols, too, and what they compute is not traced
+        if name.startswith("__") or self.trace.active:
+            raise AttributeError(f"'Sym' object has no attribute {name!r}")
+        return getattr(self.array, name)
+
     def __repr__(self) -> str:
         return f"Sym({self.array!r})"
 
