@@ -189,7 +189,7 @@ def _story(made: dict[str, Any], backend: str | None) -> tuple[list[Any], Any]:
             facts += [seen(leaf, known) for leaf in flatten(result)[0]]
             facts.append(differentiated(result, known, made["OUTSIDE"]))
         except Exception as error:
-            found.append(f"{type(error).__name__}: {error}")
+            found.append(said(error))
             if "AFTER" not in made:
                 # what had been written before the error is not written by compiled code
                 return found, used
@@ -211,7 +211,12 @@ def told(look: Callable[[], Any]) -> Any:
     try:
         return look()
     except Exception as error:
-        return f"{type(error).__name__}: {error}"
+        return said(error)
+
+
+def said(error: Exception) -> str:
+    """An error without the lines below the first: advice, which names steps of the graph."""
+    return f"{type(error).__name__}: {error}".partition("\n")[0]
 
 
 def in_threads(function: Any, args: Any, count: int, known: list[Any]) -> list[Any]:
@@ -226,7 +231,7 @@ def in_threads(function: Any, args: Any, count: int, known: list[Any]) -> list[A
                 warnings.simplefilter("ignore")
                 found[n] = [seen(leaf, known) for leaf in flatten(function(*args))[0]]
         except Exception as error:
-            found[n] = f"{type(error).__name__}: {error}"
+            found[n] = said(error)
 
     threads = [threading.Thread(target=call, args=(n,)) for n in range(count)]
     for thread in threads:

@@ -110,9 +110,22 @@ def decided(x, y):
     return y + x
 
 
+def read_before(x, y):
+    before = y.sin()
+    x.mul_(0.5)
+    return before + y
+
+
+def into_out(x, y):
+    wg.mul(y, 2.0, out=x)
+    wg.add(x, y, out=y)
+    return x + y, wg.sub(x, y, out=wg.empty(0))
+
+
 PROGRAMS = [
     *(scaled, added, copied, sliced, assigned, swapped, accumulated, stepped, old_and_new),
     *(by_data, indexed, through_views, returned_views, returned_itself, only_reads, decided),
+    *(read_before, into_out),
 ]
 
 # -- ways to share ---------------------------------------------------------------------------------

@@ -164,6 +164,12 @@ CASES = {
         "F.linear(x0, wg.ones(2, 3)).detach()", ("make(0, 3)",), outside="none"
     ),
     "constants that are expanded may be factors": Case("F.bilinear(x0, x0, wg.ones(2, 3, 3))"),
+    "views of what is no result are differentiated twice": Case(
+        "v = x0.clone().scatter_(0, wg.tensor([[0], [0], [1]]), x0)\nv.chunk(2)[0]",
+        ("make(3, 1)",),
+        outside="second",
+    ),
+    "numbers read off tensors fill edges": Case("F.pad(x0, (1, 1), value=x0.sum().item())"),
     "parts of what is reshaped are joined": Case("x0.unbind(0)[-1].roll(1, 0)", ("make(1, 3)",)),
 }
 
@@ -180,3 +186,12 @@ def test_outputs_without_a_cotangent_lead_to_no_gradient(backend: str) -> None:
     text = Case("(x0 * 2, x1 * 3)", ("make(3)", "make(3)")).text
     text = text.replace("return (x0 * 2, x1 * 3)", "return x0 * 2, x1.detach() * 0, x1 * 3")
     assert check(text, backend).what == "agree"
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("made", ["tensor", "as_tensor", "asarray"])
+def test_numbers_read_off_tensors_become_tensors_of_the_default_dtype(
+    made: str, backend: str
+) -> None:
+    text = Case(f"wg.{made}(x0.sum().item())", outside="none").text
+    assert check(text.replace("wg.float64", "wg.float32"), backend).what == "agree"

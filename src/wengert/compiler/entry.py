@@ -194,7 +194,13 @@ class Call:
         finally:
             for ext in ended:
                 ext.ended = True
-        return [leaves[i] for i in self.exit.outputs]
+        # what is no result is the base of one that is a view
+        views = {
+            leaf.what.place: i for i, leaf in enumerate(self.exit.leaves) if leaf.kind == "part"
+        }
+        return [
+            leaves[i] if i < len(leaves) else leaves[views[i]].ext.base for i in self.exit.outputs
+        ]
 
     def leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """What the function returns, flat."""

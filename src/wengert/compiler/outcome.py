@@ -51,7 +51,8 @@ def effects_of(
     effects : list
         New memory and gradients, which belong to the leaves, have no place yet among these.
     origins : list
-        For each value that is written over all of an input's memory, that input.
+        For each value that is written over the memory of an input which no other input shows, that
+        input.
     """
     own = {id(grad) for grad in grads}
     for tensor, symbol in zip(tensors, symbols, strict=False):
@@ -71,9 +72,9 @@ def effects_of(
         storage = symbol.storage
         if storage.touched:
             effects.append(Effect("write", i, symbol.value))
-            whole = storage.whole or storage
-            if whole.origin is storage.origin is not None:
-                origins.append((whole.value, whole.origin))
+            # others who show the memory are read from it until the end of the program
+            if storage.whole is None and storage.origin is not None:
+                origins.append((storage.value, storage.origin))
         if i >= len(tensors):
             continue
         tensor = tensors[i]

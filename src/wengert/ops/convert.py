@@ -209,6 +209,9 @@ def _check_lengths(data: Any, lengths: list[int], dim: int) -> None:
 def _general(data: Any, dtype: np.dtype[Any] | None) -> Any:
     """As `to_array`, for data in which there are arrays, tensors, NumPy scalars or sequences."""
     if not isinstance(data, Sequence) and hasattr(data, "__array__"):
+        if dtype is None and isinstance(data, float | int | complex):
+            # what passes for a number of Python has no dtype of its own
+            dtype = _implied({data.__class__})
         return to_array(np.asarray(data), dtype)
     arrays: set[np.dtype[Any]] = set()
     numbers: set[type] = set()

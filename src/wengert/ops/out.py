@@ -8,8 +8,10 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.base.dtypes import category
+from wengert.interp.levels import Lifted, namespace_of
+from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
-from wengert.tape.inplace import bump
+from wengert.tape.inplace import bump, write
 from wengert.tape.modes import current_mode, is_recording
 from wengert.tape.sites import warn
 from wengert.tape.views import refresh_views
@@ -40,6 +42,7 @@ def into(out: Any, result: Any, name: str) -> Any:
     mode = current_mode()
     if mode is not None and mode.mutation is not None:
         mode.mutation.before_write(out)
+    lifted = isinstance(value, Lifted) or isinstance(out.payload, Lifted)
     if out.payload.shape != value.shape:
         if out.payload.size:
             warn(
@@ -47,7 +50,13 @@ def into(out: Any, result: Any, name: str) -> Any:
                 f"{list(out.payload.shape)}, which does not match the required output shape "
                 f"{list(value.shape)}.",
             )
-        out.payload = np.empty(value.shape, out.payload.dtype)
+        if lifted:
+            F: Any = namespace_of(value, out.payload)
+            out.payload = F.to_copy(value, dtype=out.payload.dtype)
+        else:
+            out.payload = np.empty(value.shape, out.payload.dtype)
+    if lifted:
+        return write(TABLE["assign"], out, (result,), {}, name)
     np.copyto(out.array(), value, casting="unsafe")
     bump(out, name)
     if out.ext is not None:

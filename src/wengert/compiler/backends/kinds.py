@@ -99,6 +99,11 @@ def _counted(param: Any) -> bool:
     return isinstance(param, Affine)
 
 
+def _read(param: Any) -> bool:
+    """Whether a parameter is, or holds, a number that is read off a tensor."""
+    return any(map(_read, param)) if isinstance(param, tuple | list) else isinstance(param, Number)
+
+
 def kind_of(step: Step) -> str:
     """The form: ``"pull"``, ``"scalar"``, ``"reduce"``, ``"call"``, or ``"foreign"`` if none."""
     try:
@@ -116,17 +121,21 @@ def _kind_of(step: Step) -> str:
         return "foreign"
     if not all(is_native(value.dtype) for value in (*uses(step), *step.outs)):
         return "foreign"
+    # only scalar code knows numbers that are read off tensors
+    fixed = not any(map(_read, step.params.values()))
     pull = PULLS.get(name)
-    if pull is not None and (pull.accepts(step) or name in RESHAPES):
+    if fixed and pull is not None and (pull.accepts(step) or name in RESHAPES):
         return "pull"
     if len(step.outs) == 1 and supports(
         name, [arg.dtype for arg in step.args], step.outs[0].dtype, step.params
     ):
         return "scalar"
+    if not fixed:
+        return "foreign"
     if reduction_of(step) is not None:
         return "reduce"
     native = NATIVE.get(name)
-    if native is None or any(isinstance(param, Number) for param in step.params.values()):
+    if native is None:
         return "foreign"
     return "call" if native.accepts(step) else "foreign"
 
