@@ -440,3 +440,97 @@ def test_tensors_made_inside_take_a_batch_and_those_outside_what_is_no_batch():
 
     assert wg.vmap(function)(wg.ones(2, 3)).tolist() == [[4.0, 1.0, 1.0]] * 2
     assert around.tolist() == [1.0] * 3
+
+
+class Holder:
+    def __init__(self):
+        self.tensor = wg.zeros(3)
+
+
+@pytest.mark.parametrize("way", ["attribute", "list", "view", "argument", "global dictionary"])
+def test_a_batch_that_was_written_outside_by_any_way_is_refused_and_undone(way):
+    held = Holder()
+    tensors = [held.tensor, {"view": held.tensor[1:]}]
+
+    def write(x, given):
+        if way == "attribute":
+            held.tensor.add_(x)
+        elif way == "list":
+            tensors[0][1:] = x[1:]
+        elif way == "view":
+            tensors[1]["view"].mul_(0).add_(x[1:])
+        elif way == "argument":
+            given.copy_(x)
+        else:
+            HELD["tensor"] += x
+        return x * 2
+
+    before = wg.zeros(3) if way != "global dictionary" else HELD["tensor"]
+    target = HELD["tensor"] if way == "global dictionary" else held.tensor
+    with pytest.raises(RuntimeError, match="is not possible because there exists a Tensor"):
+        wg.vmap(write, in_dims=(0, None))(wg.ones(2, 3), held.tensor)
+    assert target.tolist() == before.tolist() == [0.0] * 3
+    assert tensors[1]["view"].tolist() == [0.0] * 2
+    target.add_(1.0)
+    assert tensors[1]["view"].tolist() == ([1.0] * 2 if way != "global dictionary" else [0.0] * 2)
+    target.zero_()
+
+
+HELD = {"tensor": wg.zeros(3)}
+
+
+def test_what_an_exception_ends_leaves_no_batch_outside():
+    held = Holder()
+
+    def write(x):
+        held.tensor.add_(x)
+        raise ValueError("stop")
+
+    with pytest.raises(ValueError, match="stop"):
+        wg.vmap(write)(wg.ones(2, 3))
+    assert held.tensor.tolist() == [0.0] * 3
+    assert (held.tensor + 1).tolist() == [1.0] * 3
+
+
+def test_tensors_in_circles_that_nobody_holds_are_no_tensors_of_the_outside():
+    def circle(x):
+        holder = Holder()
+        holder.itself = holder
+        holder.tensor.add_(x)
+        return holder.tensor * 1
+
+    assert wg.vmap(circle)(wg.ones(2, 3)).tolist() == [[1.0] * 3] * 2
+
+
+@pytest.mark.parametrize("transform", [func.jacfwd, lambda f: lambda x: func.jvp(f, (x,), (x,))])
+def test_forward_mode_refuses_what_was_written_outside_and_leaves_no_tangent(transform):
+    memory = np.zeros(3)
+    held = Holder()
+    held.tensor = wg.from_numpy(memory)
+    view = held.tensor[1:]
+
+    def write(x):
+        held.tensor.add_(x)
+        view.mul_(x[1:])
+        return (held.tensor * x).sum()
+
+    x = wg.tensor([1.0, 2.0, 3.0], dtype=wg.float64)
+    with pytest.raises(RuntimeError, match="that would mutate a captured Tensor"):
+        transform(write)(x)
+    held.tensor.fill_(1.0)
+    assert memory.tolist() == (held.tensor * 1).tolist() == [1.0] * 3
+    assert view.tolist() == [1.0] * 2
+
+
+def test_a_view_may_be_returned_of_what_was_made_and_written_inside():
+    def window(x):
+        made = wg.zeros(4)
+        made[1:] += x
+        return made[:3], made[2:] * made[2:]
+
+    def total(x):
+        first, second = wg.vmap(window)(x)
+        return first.sum() + second.sum()
+
+    gradient = func.grad(total)(wg.ones(2, 3))
+    assert gradient.tolist() == [[1.0, 3.0, 2.0]] * 2

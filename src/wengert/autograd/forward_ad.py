@@ -17,7 +17,8 @@ from wengert.func.inputs import Entered
 from wengert.interp.dual import ENABLED, Dual
 from wengert.interp.levels import Level, Lifted
 from wengert.tape.base import TensorBase
-from wengert.tape.levels import end, move, settled
+from wengert.tape.levels import move, settled
+from wengert.tape.lifted_writes import end
 
 __all__ = [
     "UnpackedDualTensor",

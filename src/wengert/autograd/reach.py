@@ -23,7 +23,7 @@ import numpy as np
 from wengert.base.dtypes import is_differentiable
 from wengert.tape.base import LEAF, NodeBase, TensorBase, version_of
 
-__all__ = ["State", "is_leaf", "may_hold", "outside", "walk"]
+__all__ = ["State", "held_outside", "is_leaf", "may_hold", "outside", "walk"]
 
 _NUMBERS = (float, complex, Fraction, Decimal)
 _OPAQUE = (int, str, bytes, type, types.ModuleType, np.dtype, NodeBase)
@@ -54,13 +54,20 @@ def is_leaf(value: Any) -> bool:
     return isinstance(value, (TensorBase, np.generic, *_NUMBERS))
 
 
-def walk(roots: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+def is_open(value: Any) -> bool:
+    """Whether `value` is, or may hold, a tensor of any kind."""
+    return value is not None and not isinstance(value, (*_OPAQUE, np.generic))
+
+
+def walk(
+    roots: dict[str, Any], holds: Callable[[Any], bool] = may_hold
+) -> Iterator[tuple[str, str, Any]]:
     """All that is reached from `roots`: the name of the root, the way from it, and the value."""
     met: set[int] = set()
     waiting = deque((name, name, value) for name, value in roots.items())
     while waiting:
         root, path, value = waiting.popleft()
-        if not may_hold(value):
+        if not holds(value):
             continue
         if is_leaf(value):
             yield root, path, value
@@ -105,7 +112,7 @@ def _names(code: types.CodeType) -> frozenset[str]:
     return frozenset(code.co_names).union(*inner)
 
 
-def outside(function: Any, owner: Any) -> dict[str, Any]:
+def outside(function: Any, owner: Any, holds: Callable[[Any], bool] = may_hold) -> dict[str, Any]:
     """What `function`, a method of the class `owner`, can reach beside its arguments, by name."""
     found: dict[str, Any] = {}
     if isinstance(function, types.FunctionType):
@@ -117,10 +124,27 @@ def outside(function: Any, owner: Any) -> dict[str, Any]:
     for name, value in vars(owner).items():
         if not name.startswith("__") and not isinstance(value, _DEFINED):
             found[f"{owner.__name__}.{name}"] = value
-    return {name: value for name, value in found.items() if may_hold(value)}
+    return {name: value for name, value in found.items() if holds(value)}
 
 
 _DEFINED = (types.FunctionType, staticmethod, classmethod, property)
+
+
+def held_outside(functions: Any, arguments: Any, tensors: dict[int, Any]) -> list[int]:
+    """Which of `tensors`, by their ids, `functions` reach from around them and in `arguments`."""
+    found: list[int] = []
+    met: set[Any] = set()
+    waiting: deque[dict[str, Any]] = deque([{"": (functions, arguments)}])
+    while waiting and len(met) < _MOST:
+        for _, _, value in islice(walk(waiting.popleft(), is_open), _MOST):
+            if isinstance(value, TensorBase):
+                base = value if value.ext is None or value.ext.base is None else value.ext.base
+                if id(base) in tensors and id(base) not in found:
+                    found.append(id(base))
+            elif isinstance(value, types.FunctionType) and value not in met:
+                met.add(value)
+                waiting.append(outside(value, object, is_open))
+    return found
 
 
 class State:

@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.base.containers import flatten
 from wengert.func.inputs import Entered, Transformed, as_tensor
-from wengert.interp.levels import levels_of
+from wengert.interp.levels import Level, levels_of
 from wengert.ops.join import cat
 from wengert.ops.permute import movedim
 from wengert.tape.base import TensorBase
@@ -197,42 +197,47 @@ def _run(
     fronted = [
         leaf if not dim else movedim(leaf, dim, 0) for leaf, dim in zip(leaves, dims, strict=True)
     ]
-    with Entered(size, randomness) as level:
-        inside = [
-            leaf if dim is None else move("wrap", leaf, level)
-            for leaf, dim in zip(fronted, dims, strict=True)
-        ]
-        result = call(inside)
-        outputs, rebuild = flatten(result)
-        places = list(dims_of(out_dims, result, name.replace("in_dims", "out_dims")))
-        made = []
-        for out, place in zip(outputs, places, strict=True):
-            if not isinstance(out, TensorBase):
+    with Entered(size, randomness, call, leaves) as level:
+        return _within(call, fronted, dims, level, out_dims, name)
+
+
+def _within(
+    call: Callable[[list[Any]], Any],
+    leaves: list[Any],
+    dims: list[Any],
+    level: Level,
+    out_dims: Any,
+    name: str,
+) -> Any:
+    """What `call` gives, for the whole batch; when this ends nothing here holds what it wrote."""
+    inside = [
+        leaf if dim is None else move("wrap", leaf, level)
+        for leaf, dim in zip(leaves, dims, strict=True)
+    ]
+    result = call(inside)
+    outputs, rebuild = flatten(result)
+    places = list(dims_of(out_dims, result, name.replace("in_dims", "out_dims")))
+    made = []
+    for out, place in zip(outputs, places, strict=True):
+        if not isinstance(out, TensorBase):
+            raise ValueError(
+                f"{name}: `f` must only return Tensors, got type {type(out)} as a return."
+            )
+        check_levels([out.payload])
+        if place is None:
+            if level.number in levels_of(out.payload):
                 raise ValueError(
-                    f"{name}: `f` must only return Tensors, got type {type(out)} as a return."
+                    f"{name}: `f` can not return a BatchedTensor when out_dim is None: the "
+                    "result differs from one element to the next"
                 )
-            check_levels([out.payload])
-            if place is None:
-                if level.number in levels_of(out.payload):
-                    raise ValueError(
-                        f"{name}: `f` can not return a BatchedTensor when out_dim is None: the "
-                        "result differs from one element to the next"
-                    )
-                made.append(out)
-                continue
-            whole = move("unwrap", out, level)
-            ndim = whole.payload.ndim
-            if not -ndim <= place < ndim:
-                raise ValueError(
-                    f"{name}: out_dims={place} is not a dimension of a result with {ndim}"
-                )
-            made.append(whole)
-    return rebuild(
-        [
-            out if not place else movedim(out, 0, place)
-            for out, place in zip(made, places, strict=True)
-        ]
-    )
+            made.append(out)
+            continue
+        whole = move("unwrap", out, level)
+        ndim = whole.payload.ndim
+        if not -ndim <= place < ndim:
+            raise ValueError(f"{name}: out_dims={place} is not a dimension of a result with {ndim}")
+        made.append(movedim(whole, 0, place) if place else whole)
+    return rebuild(made)
 
 
 def _rejoined(chunks: list[Any], out_dims: Any, name: str) -> Any:

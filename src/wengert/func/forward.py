@@ -101,7 +101,7 @@ def jvp(
         )
     for primal, tangent in zip(flat, directions, strict=True):
         _check_pair(primal, tangent, name)
-    with Entered() as level:
+    with Entered(function=func, arguments=primals) as level:
         pairs = iter(
             [joined(p, cast_tangent(t, p), level) for p, t in zip(flat, directions, strict=True)]
         )

@@ -5,22 +5,27 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Sequence
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from wengert.autograd import levels
+from wengert.autograd.reach import held_outside
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
+from wengert.base.errors import describe
 from wengert.interp import batching_rules, tangents
 from wengert.interp.levels import Level
 from wengert.ops.create import tensor as new
 from wengert.prims import whole
 from wengert.tape import forward, lifted_writes
 from wengert.tape.base import LEAF, TensorBase, new_tensor
-from wengert.tape.levels import brought, end
+from wengert.tape.levels import brought
+from wengert.tape.lifted_writes import OUTSIDE, end, left, put_back
 from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.record import T
+from wengert.tape.sites import OURS
 
 __all__ = [
     "Entered",
@@ -49,10 +54,19 @@ class Entered:
         The size of the batch, for `vmap`.
     randomness
         What `vmap` is to do with random numbers.
+    function, arguments
+        What is run in it, if it may write to nothing of the outside.
     """
 
-    def __init__(self, size: int | None = None, randomness: str = "error") -> None:
+    def __init__(
+        self,
+        size: int | None = None,
+        randomness: str = "error",
+        function: Callable[..., Any] | None = None,
+        arguments: Any = (),
+    ) -> None:
         self.before = current_mode()
+        self._runs = function, arguments
         self.level = Level(next(_NUMBERS), size, randomness)
 
     def __enter__(self) -> Level:
@@ -61,9 +75,34 @@ class Entered:
         return self.level
 
     def __exit__(self, *exc: object) -> None:
-        if self.level.leaves:
-            end(self.level)
+        level = self.level
+        if level.leaves or level.written:
+            written = left(level)
+            end(level)
+            if written:
+                self._refuse(written, exc[0] is not None)
         MODE.set(self.before)
+
+    def _refuse(self, written: dict[int, tuple[Any, Any, Any]], failed: bool) -> None:
+        """Let what the function wrote to outside have no part in the level, and refuse it."""
+        function, arguments = self._runs
+        found = [] if function is None else held_outside(_users(function), arguments, written)
+        for place in written if failed and function is not None else found:
+            put_back(*written[place])
+        if not found or failed:
+            return
+        MODE.set(self.before)
+        tensor = describe(written[found[0]][0])
+        raise RuntimeError(
+            f"{OUTSIDE}a value for each element of the batch was written to one {tensor} from "
+            "outside, which is as it was before. Return the values instead, and combine them "
+            "after vmap."
+            if self.level.size is not None
+            else "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted "
+            "to call in-place operation that would mutate a captured Tensor. This is not "
+            "supported; please rewrite the function being transformed to explicitly accept the "
+            f"mutated Tensor(s) as inputs. It is one {tensor}."
+        )
 
 
 class Transformed:
@@ -99,6 +138,16 @@ class Transformed:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _made_again, self._made
+
+
+def _users(function: Any) -> list[Any]:
+    """The functions that are the user's among `function` and those that it runs."""
+    if isinstance(function, Transformed):
+        return _users(function._made[1])
+    if not isinstance(function, FunctionType) or not OURS[function.__code__.co_filename]:
+        return [function]
+    inner = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
+    return [one for value in inner if callable(value) for one in _users(value)]
 
 
 def _made_again(maker: Callable[..., Any], func: Any, options: dict[str, Any]) -> Any:

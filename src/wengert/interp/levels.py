@@ -107,9 +107,12 @@ class Level:
         used on, while those of other transforms belong to these.
     leaves
         Weak references to tensors of the outside that were given a ``.grad`` with a tangent.
+    written
+        What was written to so that it belongs to the level since: a weak reference, and the memory
+        and the edge that it had before.
     """
 
-    __slots__ = ("dropped", "leaves", "number", "randomness", "size")
+    __slots__ = ("dropped", "leaves", "number", "randomness", "size", "written")
 
     def __init__(self, number: int, size: int | None = None, randomness: str = "error") -> None:
         self.number = number
@@ -117,6 +120,7 @@ class Level:
         self.randomness = randomness
         self.dropped = False
         self.leaves: list[Any] = []
+        self.written: list[tuple[Any, Any, Any]] = []
 
     def __repr__(self) -> str:
         return f"<level {self.number} of {'jvp' if self.size is None else 'vmap'}>"

@@ -40,7 +40,6 @@ from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import (
     MODE,
     Mode,
-    change_mode,
     changed,
     current_mode,
     full_mode,
@@ -53,7 +52,6 @@ __all__ = [
     "Move",
     "brought",
     "check_levels",
-    "end",
     "leads_outside",
     "move",
     "raised",
@@ -437,18 +435,6 @@ def settled(tensor: Any) -> Any:
         if level.dropped and level not in under_way:
             tensor = move("primal_of", tensor, level)
     return tensor
-
-
-def end(level: Level) -> None:
-    """Let `level` be over, and the gradients that it left without tangents."""
-    under_way = full_mode().levels
-    change_mode(levels=tuple(one for one in under_way if one is not level))
-    for reference in level.leaves:
-        leaf = reference()
-        grad = None if leaf is None or leaf.ext is None else leaf.ext.grad
-        if grad is not None and level.number in levels_of(grad.payload):
-            leaf.ext.grad = move("primal_of", grad, level)
-    level.leaves = []
 
 
 def raised(tensors: list[Any], params: dict[str, Any]) -> list[Any]:

@@ -4,14 +4,17 @@ NOTE [writing values of transforms]
 What is written may belong to levels that the tensor written to does not, as in ``y = zeros(3);
 y[0] = x`` under `vmap`. Then the memory of the tensor, or of the base that it is a view of, is
 replaced by memory with all levels first (`elevate`), and every view is made anew from it. A tensor
-of the outside would become one of the inside by that, useless when the level has ended: a tensor
-that the mapped function has from around it is refused (`_refuse_outside`).
+of the outside becomes one of the inside by that, useless when the level has ended. So levels know
+what was written to, and the transforms that end them refuse what is reached from outside of their
+functions, after they have put back what it was (`wengert.func.inputs`). Where the mapped function
+has the tensor from around it by name, `_refuse_outside` raises at the write already.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,7 +38,7 @@ from wengert.tape.inplace import (
     set_history,
 )
 from wengert.tape.levels import brought, check_levels, move, settled
-from wengert.tape.modes import full_mode
+from wengert.tape.modes import change_mode, full_mode
 from wengert.tape.node import edge_of
 from wengert.tape.record import make_node
 from wengert.tape.sites import OURS
@@ -48,7 +51,7 @@ from wengert.tape.write_checks import (
     check_writable,
 )
 
-__all__ = ["elevate", "store", "write_lifted"]
+__all__ = ["OUTSIDE", "elevate", "end", "left", "put_back", "store", "write_lifted"]
 
 _TRANSFORMS = os.path.join(os.path.dirname(os.path.dirname(_base.__file__)), "func", "")
 
@@ -115,6 +118,10 @@ def elevate(tensor: Any, levels: Sequence[Level]) -> None:
         return
     if _is_own(before, every):
         return
+    own = levels_of(before)
+    for level in every:
+        if level.number not in own:
+            level.written.append((weakref.ref(base), before, base.edge))
     raised = brought(new_tensor(before, None if base.edge is LEAF else base.edge), every)
     base.payload = _owned(raised.payload, every)
     if raised.edge is not base.edge and base.edge is not LEAF:
@@ -137,6 +144,42 @@ def _renew(base: Any) -> Any:
     return references
 
 
+def end(level: Level) -> None:
+    """Let `level` be over, and the gradients that it left without tangents."""
+    under_way = full_mode().levels
+    change_mode(levels=tuple(one for one in under_way if one is not level))
+    for reference in level.leaves:
+        leaf = reference()
+        grad = None if leaf is None or leaf.ext is None else leaf.ext.grad
+        if grad is not None and level.number in levels_of(grad.payload):
+            leaf.ext.grad = move("primal_of", grad, level)
+    level.leaves, level.written = [], []
+
+
+def left(level: Level) -> dict[int, tuple[Any, Any, Any]]:
+    """What was written to at `level` and is still there, with its memory and edge from before.
+
+    The outside may hold it, or a graph that is to be walked.
+    """
+    found = [(reference(), memory, edge) for reference, memory, edge in reversed(level.written)]
+    return {
+        id(tensor): (tensor, memory, edge)
+        for tensor, memory, edge in found
+        if tensor is not None and level.number in levels_of(tensor.payload)
+    }
+
+
+def put_back(tensor: Any, memory: Any, edge: Any) -> None:
+    """Let a tensor have the memory that it had before a level, and its edge.
+
+    No batch was written there; primals of `jvp` may have been.
+    """
+    tensor.payload = memory
+    if tensor.edge is not edge:
+        move_edge(tensor, edge)
+    _renew(tensor)
+
+
 def store(target: Any, result: Any) -> None:
     """Write `result` to the memory of `target`."""
     if isinstance(target, Batched):
@@ -150,6 +193,13 @@ def store(target: Any, result: Any) -> None:
         target.trace.write(target, result)
     else:
         np.copyto(target, result, casting="same_kind")
+
+
+OUTSIDE = (
+    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor "
+    "`other` in extra_args that has more elements than `self`. This happened due to `other` being "
+    "vmapped over but `self` not being vmapped over in a vmap: "
+)
 
 
 def _refuse_outside(tensor: Any, name: str) -> None:
@@ -167,11 +217,9 @@ def _refuse_outside(tensor: Any, name: str) -> None:
     around += [users.f_globals.get(variable) for variable in code.co_names]
     if any(value is tensor or value is base for value in around):
         raise RuntimeError(
-            "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a "
-            "Tensor `other` in extra_args that has more elements than `self`. This happened due to "
-            "`other` being vmapped over but `self` not being vmapped over in a vmap: "
-            f"{name} would write a value for each element of the batch to one {describe(tensor)} "
-            "from outside. Return the values instead, and combine them after vmap."
+            f"{OUTSIDE}{name} would write a value for each element of the batch to one "
+            f"{describe(tensor)} from outside. Return the values instead, and combine them after "
+            "vmap."
         )
 
 
