@@ -70,6 +70,29 @@ def test_results_and_gradients_stay_bfloat16(name):
         assert wg.allclose(y.detach().float(), expected.detach(), rtol=0.01)
 
 
+@pytest.mark.parametrize("name", FORMS)
+def test_results_of_transforms_are_bfloat16(name):
+    x = wg.tensor([0.5, 0.1, 0.7], dtype=wg.bfloat16)
+    along = wg.tensor([1.0, 0.5, -1.0], dtype=wg.bfloat16)
+    form = FORMS[name]
+    value, tangent = wg.func.jvp(form, (x,), (along,))
+    assert (value.dtype, tangent.dtype) == (wg.bfloat16, wg.bfloat16)
+    if name != "dropout":
+        assert wg.equal(value, form(x))
+        _, wide = wg.func.jvp(form, (x.float(),), (along.float(),))
+        assert wg.allclose(tangent.float(), wide, rtol=0.02, atol=0.01)
+    rows = wg.stack([x, along])
+    batch = wg.func.vmap(form, randomness="same")(rows)
+    assert batch.dtype is wg.bfloat16
+    if name != "dropout":
+        assert wg.equal(batch, wg.stack([form(x), form(along)]))
+    slope = wg.func.grad(lambda x: form(x).sum())
+    both = wg.func.jvp(slope, (x,), (along,))
+    assert [t.dtype for t in both] == [wg.bfloat16] * 2
+    pushed = wg.func.vmap(lambda x: wg.func.jvp(form, (x,), (along,))[1], randomness="same")
+    assert pushed(rows).dtype is wg.bfloat16
+
+
 def test_values_are_rounded_once():
     x = wg.tensor([0.5, -1.0, 2.0]).bfloat16()
     assert (x * 2.5).tolist() == [1.25, -2.5, 5.0]

@@ -91,12 +91,12 @@ def run(
         F = namespace_of(*[p for p in lifted if isinstance(p, Lifted)])
         if F is K and tracing is not None:
             F = tracing.namespace
-        narrow = _narrow(prim, payloads) if F is K else None
+        narrow = _narrow(prim, payloads)
         try:
             if narrow is None:
                 results = getattr(F, prim.name)(*payloads, **params)
             else:
-                results = _widely(prim, payloads, params, narrow)
+                results = _widely(F, prim, payloads, params, narrow)
         except ValueError:
             if prim.broadcasts:
                 broadcast(*[p.shape for p in payloads])  # says which sizes differ
@@ -126,13 +126,15 @@ def _narrow(prim: Primitive, payloads: list[Any]) -> Any:
     return next((p.dtype for p in payloads if p.dtype.kind == "V"), None)
 
 
-def _widely(prim: Primitive, payloads: list[Any], params: dict[str, Any], narrow: Any) -> Any:
+def _widely(
+    F: Any, prim: Primitive, payloads: list[Any], params: dict[str, Any], narrow: Any
+) -> Any:
     """What the kernel gives in float32, rounded at the end.
 
     NumPy would give results of a wider dtype wherever a number or an array of its own takes part.
     """
     wide = [p.astype(np.float32) if p.dtype == narrow else p for p in payloads]
-    results = getattr(K, prim.name)(*wide, **params)
+    results = getattr(F, prim.name)(*wide, **params)
     if prim.outputs == 1:
         return results.astype(narrow) if results.dtype.kind == "f" else results
     return tuple([r.astype(narrow) if r.dtype.kind == "f" else r for r in results])
