@@ -116,6 +116,27 @@ def test_equal_infinite_arguments_of_logaddexp_share_the_gradient(function):
     assert second == [0.0] * 5
 
 
+@pytest.mark.parametrize("scale, name", [(1.0, "logaddexp"), (math.log(2), "logaddexp2")])
+def test_the_curvature_of_logaddexp_at_equal_arguments(scale, name):
+    # that of a sigmoid at 0
+    hessian = wg.func.hessian(lambda t: getattr(wg, name)(t[0], t[1]))
+    for value in (1.5, 0.0, -1e5):
+        found = hessian(wg.tensor([value, value], dtype=wg.float64))
+        bend = scale / 4
+        assert found.tolist() == [pytest.approx([bend, -bend]), pytest.approx([-bend, bend])]
+
+
+def test_the_hessian_of_a_power_is_symmetric_where_the_exponent_is_zero():
+    hessian = wg.func.hessian(lambda t: t[0] ** t[1])
+    for base in (2.0, 0.25):
+        found = hessian(wg.tensor([base, 0.0], dtype=wg.float64))
+        log = math.log(base)
+        assert found.tolist() == [[0, pytest.approx(1 / base)], pytest.approx([1 / base, log**2])]
+    zero, nothing = leaf(0.0, NAN), leaf(0.0, 0.0)
+    value, (slope, _), (second, _) = slopes(wg.pow, zero, nothing)
+    assert value == [1.0, 1.0] and slope == [0.0, 0.0]
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", ["logaddexp", "logaddexp2"])
 def test_large_arrays_are_as_exact_as_small_ones(name):

@@ -213,8 +213,10 @@ def _slope(F: Any, g: Any, self: Any, exponent: Any) -> Any:
 
 
 def _slope_of_base(F: Any, g: Any, self: Any, exponent: Any) -> Any:
-    # 0 ** -1 must not meet the exponent 0, nor its derivative the zero cotangent behind it
-    return g * (exponent * F.pow(F.where(exponent == 0, 1, self), exponent - 1))
+    # 0 ** -1 must not meet the exponent 0, nor its derivative the zero cotangent behind it; any
+    # other base stays, since the derivative of this by the exponent is its reciprocal there
+    lost = F.logical_and(exponent == 0, F.logical_or(self == 0, F.isnan(self)))
+    return g * (exponent * F.pow(F.where(lost, 1, self), exponent - 1))
 
 
 def _slope_of_exponent(F: Any, g: Any, self: Any, exponent: Any, result: Any) -> Any:

@@ -96,13 +96,19 @@ elementwise(
     refuses=_refused("logit_cpu"),
     doc="log(self / (1 - self)), of self kept within [eps, 1 - eps]",
 )
+def _apart(F: Any, self: Any, other: Any) -> Any:
+    """The difference, where equal infinities have none."""
+    alike = F.logical_and(self == other, F.isinf(self))
+    return F.where(alike, 0, self - other)
+
+
 elementwise(
     "logaddexp",
     kernels.logaddexp,
     args=("self", "other"),
     lin=(
-        lambda F, g, self, other: g * F.sigmoid(F.where(self == other, 0, self - other)),
-        lambda F, g, self, other: g * F.sigmoid(F.where(self == other, 0, other - self)),
+        lambda F, g, self, other: g * F.sigmoid(_apart(F, self, other)),
+        lambda F, g, self, other: g * F.sigmoid(_apart(F, other, self)),
     ),
     promote="same",
     refuses=_refused("logaddexp_cpu", "bi"),
@@ -111,7 +117,7 @@ elementwise(
 
 
 def _share(F: Any, g: Any, self: Any, other: Any) -> Any:
-    apart = F.where(self == other, 0, self - other)
+    apart = _apart(F, self, other)
     # far below the other it is the power itself: a product with ln 2 would be rounded
     power = F.exp2(F.minimum(apart, 0))
     return g * F.where(apart < -60, power, F.sigmoid(apart * _LN2))
