@@ -279,7 +279,7 @@ def _hardswish(F: Any, self: Any) -> Any:
 
 @_rule("hardshrink", kinds=REAL)
 def _hardshrink(F: Any, self: Any, lambd: float) -> Any:
-    return F.where(F.abs(self) > lambd, self, 0)
+    return F.where(F.abs(self) <= lambd, 0, self)
 
 
 @_rule("softshrink", kinds=REAL)
@@ -289,7 +289,7 @@ def _softshrink(F: Any, self: Any, lambd: float) -> Any:
 
 @_rule("threshold", kinds=REAL)
 def _threshold(F: Any, self: Any, threshold: float, value: float) -> Any:
-    return F.where(self > threshold, self, value)
+    return F.where(self <= threshold, value, self)
 
 
 @_rule("prelu", kinds=REAL)

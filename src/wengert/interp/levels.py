@@ -259,6 +259,11 @@ class Lifted:
         F: Any = self.namespace
         return F.clone(self)
 
+    def transpose(self, axes: Any) -> Any:
+        """The values with their dimensions in another order."""
+        F: Any = self.namespace
+        return F.permute(self, dims=tuple(axes))
+
     def reshape(self, *shape: Any) -> Any:
         """The values in another shape."""
         F: Any = self.namespace

@@ -299,7 +299,7 @@ def spherical_bessel(self: Any, n: int) -> Any:
         # it vanishes at infinity
         infinite = size == np.inf
         if infinite.any():
-            result[infinite] = 0
+            result = np.where(infinite, result.dtype.type(0), result)
     return result[()]
 
 

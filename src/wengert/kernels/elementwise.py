@@ -81,7 +81,8 @@ def power(self: Any, exponent: Any) -> Any:
         if negative.any():
             turned = np.where(exponent & 1, self, 1)  # 1 and -1 are their own inverses
             inverse = np.where(np.abs(self) == 1, turned, 0)
-            return np.where(negative, inverse, np.power(self, np.abs(exponent)))[()]
+            whole = np.power(self, np.maximum(exponent, 0))
+            return np.where(negative, inverse, whole)[()]
     if self.dtype.kind == "b":
         raise NotImplementedError("\"pow\" not implemented for 'Bool'")
     return np.power(self, exponent)

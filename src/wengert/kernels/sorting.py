@@ -182,7 +182,7 @@ def _places(indices: Any, shape: Shape, dim: int) -> Any:
     if inner > 1:
         places = places * inner + np.arange(inner)
     if outer > 1:
-        places = places + np.arange(0, outer * n * inner, n * inner)[:, None, None]
+        places = places + np.arange(outer)[:, None, None] * (n * inner)
     return places
 
 

@@ -116,7 +116,7 @@ def scaled_dot_product_attention(
     if kinds[0].itemsize == 2:
         # in half precision products and sums would lose digits that the result has
         q, k, v = (cast(t, np.dtype(np.float32)) for t in (q, k, v))
-    factor = 1 / math.sqrt(q.payload.shape[-1]) if scale is None else scale
+    factor = 1 / math.sqrt(max(q.payload.shape[-1], 1)) if scale is None else scale
     scores = matmul(T.mul_scalar(q, other=factor), transpose(k, -2, -1))
     hidden = None
     if is_causal:

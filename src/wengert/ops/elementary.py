@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.dtypes import COMPLEX, category
+from wengert.base.dtypes import COMPLEX, category, finfo, from_numpy_dtype
 from wengert.ops import named_parts
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.elementwise import binary, two_tensors, unary
@@ -316,7 +316,13 @@ def nan_to_num(
                 f"nan_to_num(): argument '{arg}' (position {place + 2}) must be float, not "
                 f"{type(value).__name__}"
             )
-    if x.payload.dtype.kind == "c" and x.edge is not None and is_recording():
+    kind = x.payload.dtype
+    if kind.kind == "V":
+        # the kernel computes in float32, which has larger numbers
+        limits = finfo(from_numpy_dtype(kind))
+        posinf = limits.max if posinf is None else posinf
+        neginf = limits.min if neginf is None else neginf
+    if kind.kind == "c" and x.edge is not None and is_recording():
         raise RuntimeError(
             "nan_to_num does not support automatic differentiation for outputs with complex "
             "dtype.: apply it to input.real and input.imag"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.dtypes import finfo, from_numpy_dtype
 from wengert.base.shapes import normal_dim
 from wengert.interp.levels import Lifted
 from wengert.ops.checks import real_input
@@ -134,7 +135,7 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
     tensor([-0.5000,  0.0000,  1.5000])
     """
     x = real_input(input, "softshrink", "softshrink_cpu", floating=True)
-    most = float(np.finfo(x.payload.dtype).max)
+    most = finfo(from_numpy_dtype(x.payload.dtype)).max
     if not 0 <= lambd <= most:
         raise RuntimeError(
             f"lambda must be in range [0, {most:g}] for input dtype {dtype_name(x.payload)}, but "

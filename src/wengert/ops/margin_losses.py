@@ -81,7 +81,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {a.shape}, input2: {b.shape}, target: {y.shape} "
         )
-    return reduced(clamp(-y * (a - b) + margin, min=0), how)
+    return reduced(clamp(-y * (a - b) + float(margin), min=0), how)
 
 
 def hinge_embedding_loss(
@@ -308,7 +308,7 @@ def multi_margin_loss(
     if weight is not None and weight.payload.ndim != 1:
         raise ValueError("weight must be one-dimensional")
     x, y = _classes(input, target, "multi_margin_loss", weight)
-    lacks = clamp(margin - gather(x, 1, y) + x, min=0)
+    lacks = T.relu(margin - gather(x, 1, y) + x)
     if p == 2:
         lacks = lacks * lacks
     if weight is not None:
@@ -369,5 +369,5 @@ def multilabel_margin_loss(
     wrong = T.logical_not(T.slice(right, dim=1, start=0, end=classes, step=1))
     counts = T.logical_and(T.unsqueeze(given, dim=2), T.unsqueeze(wrong, dim=1))
     near = 1 - reshape(gather(x, 1, chosen), (-1, classes, 1)) + reshape(x, (-1, 1, classes))
-    losses = sum(where(counts, clamp(near, min=0), 0.0), (1, 2)) / classes
+    losses = sum(where(counts, T.relu(near), 0.0), (1, 2)) / classes
     return reduced(reshape(losses, ()) if input.ndim < 2 else losses, how)

@@ -143,15 +143,16 @@ def rms_norm(
             f"\"rms_norm\" not implemented for '{dtype_name(x.payload)}': convert the input to a "
             "floating dtype"
         )
-    eps = float(np.finfo(dtype).eps) if eps is None else eps
+    half, x = dtype.itemsize == 2, widened(x)
+    wide = x.payload.dtype
+    eps = float(np.finfo(wide).eps) if eps is None else eps
     if weight is not None and weight.payload.dtype == dtype:
-        return T.rms_norm(x, weight, dim=dim, eps=eps)
-    result = T.rms_norm(x, new_tensor(dtype.type(1)), dim=dim, eps=eps)
-    if weight is None:
-        return result
-    result = T.mul(result, weight)
+        result = T.rms_norm(x, widened(weight), dim=dim, eps=eps)
+    else:
+        result = T.rms_norm(x, new_tensor(wide.type(1)), dim=dim, eps=eps)
+        result = result if weight is None else T.mul(result, weight)
     # half precision stays, whatever the weight is
-    return cast(result, dtype) if dtype.itemsize == 2 else result
+    return cast(result, dtype) if half else result
 
 
 # -- groups and instances -------------------------------------------------------------------------

@@ -77,10 +77,10 @@ def _slope_of_gelu(F: Any, g: Any, self: Any, approximate: str) -> Any:
 
 
 def _slope_of_elu(F: Any, g: Any, self: Any, alpha: float, scale: float, input_scale: float) -> Any:
-    # minimum: in the branch not taken, too, the exponential must stay finite
-    below = F.exp(F.minimum(self, 0) * input_scale) * (alpha * scale * input_scale)
+    # in the branch not taken, too, the exponential must stay finite; at 0 there is no curvature
+    below = F.exp(F.where(self < 0, self, 0) * input_scale) * (alpha * scale * input_scale)
     # where that branch is not taken it is this constant, often the slope of the other one
-    return g * (below if alpha * input_scale == 1 else F.where(self > 0, scale, below))
+    return g * (below if alpha * input_scale == 1 else F.where(self <= 0, below, scale))
 
 
 elementwise(

@@ -28,8 +28,8 @@ def _hardswish(self: Any) -> Any:
 
 
 def _slope_of_hardswish(F: Any, g: Any, self: Any) -> Any:
-    inside = F.where(self <= 3, g * (self / 3 + 0.5), g)
-    return F.where(self < -3, 0, inside)
+    inside = F.where(self < 3, g * (self / 3 + 0.5), g)
+    return F.where(self <= -3, 0, inside)
 
 
 elementwise(
@@ -42,14 +42,14 @@ elementwise(
 )
 elementwise(
     "hardshrink",
-    lambda self, lambd: choose(np.greater(np.absolute(self), lambd), self, 0),
+    lambda self, lambd: choose(np.less_equal(np.absolute(self), lambd), 0, self),
     lin=lambda F, g, self, lambd: F.where(F.abs(self) > lambd, g, 0),
     params=("lambd",),
     promote="same",
     node="HardshrinkBackward0",
     refuses=_refused("hardshrink_cpu"),
     cases=(case((), lambd=0.5), case((3, 4), lambd=0.5), case((0,), lambd=0.5)),
-    doc="self, or 0 where it is not beyond lambd on either side",
+    doc="self, or 0 where it is at most lambd from 0",
 )
 elementwise(
     "softshrink",
@@ -63,8 +63,8 @@ elementwise(
 )
 elementwise(
     "threshold",
-    lambda self, threshold, value: choose(np.greater(self, threshold), self, value),
-    lin=lambda F, g, self, threshold: F.where(self > threshold, g, 0),
+    lambda self, threshold, value: choose(np.less_equal(self, threshold), value, self),
+    lin=lambda F, g, self, threshold: F.where(self <= threshold, 0, g),
     params=("threshold", "value"),
     promote="same",
     refuses={
@@ -76,7 +76,7 @@ elementwise(
         case((3, 4), threshold=0.25, value=-1.0),
         case((0,), threshold=0.25, value=0.0),
     ),
-    doc="self, or another value where it is not above a threshold",
+    doc="self, or another value where it is at most a threshold",
 )
 elementwise(
     "prelu",
