@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.prims.whole import TABLE
+from wengert.tape.record import T
 
 INF, NAN = math.inf, math.nan
 KINDS = [wg.float32, wg.float64]
@@ -139,3 +141,129 @@ def test_some_leave_nan_out():
     assert math.isnan(wg.fmax(x, y)[2].item()) and math.isnan(wg.fmin(x, y)[2].item())
     z = wg.tensor([3.0, NAN, 1.0, 2.0])
     assert z.nansum().item() == 6 and z.nanmean().item() == 2 and z.nanmedian().item() == 2
+
+
+def test_places_along_a_dimension_beside_an_empty_one():
+    x = wg.zeros(5, 4, 0, requires_grad=True)
+    pairs = {
+        "cummax": lambda x: x.cummax(1),
+        "cummin": lambda x: x.cummin(1),
+        "sort": lambda x: x.sort(1),
+        "topk": lambda x: x.topk(2, 1),
+        "median": lambda x: x.median(1, keepdim=True),
+        "nanmedian": lambda x: x.nanmedian(1, keepdim=True),
+        "mode": lambda x: x.mode(1, keepdim=True),
+        "kthvalue": lambda x: x.kthvalue(2, 1, keepdim=True),
+    }
+    counts = {"cummax": 4, "cummin": 4, "sort": 4, "topk": 2}
+    for name, form in pairs.items():
+        values, places = form(x)
+        assert values.shape == places.shape == (5, counts.get(name, 1), 0), name
+        (g,) = wg.autograd.grad(values.sum(), x)
+        assert g.shape == x.shape
+    heads = wg.zeros(2, 3, 0)
+    assert wg.nn.functional.scaled_dot_product_attention(heads, heads, heads).shape == (2, 3, 0)
+
+
+UNARY = [
+    name
+    for name, prim in TABLE.items()
+    if prim.family == "elementwise" and len(prim.args) == 1 and "f" not in prim.refuses
+]
+NOT_NAN = ["fill_scalar", "grid_position", "imag", "nan_to_num", "zero"]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("size", [(), (3,), (6000,)])
+@pytest.mark.parametrize("name", UNARY)
+def test_nan_goes_through_what_works_element_by_element(name, size):
+    prim = TABLE[name]
+    for params in [dict(case.params) for case in prim.cases] or [{}]:
+        if name in NOT_NAN or 0 in params.values():
+            continue
+        for kind in KINDS:
+            found = getattr(T, name)(wg.full(size, NAN, dtype=kind), **params)
+            for result in found if isinstance(found, tuple) else (found,):
+                if result.dtype.is_floating_point or result.dtype.is_complex:
+                    assert result.isnan().all(), params
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_activations_where_their_pieces_meet(kind):
+    x = wg.tensor([-3.0, 0.0, 3.0, NAN], dtype=kind, requires_grad=True)
+    slopes = {
+        "hardswish": ([0.0, 0.5, 1.0, 1.0], [0.0, 1 / 3, 0.0, 0.0]),
+        "elu": ([math.exp(-3), 1.0, 1.0, 1.0], [math.exp(-3), 0.0, 0.0, 0.0]),
+        "celu": ([math.exp(-3), 1.0, 1.0, 1.0], [math.exp(-3), 0.0, 0.0, 0.0]),
+    }
+    for name, (first, second) in slopes.items():
+        value = getattr(wg.nn.functional, name)(x)
+        assert math.isnan(value[3].item())
+        (g,) = wg.autograd.grad(value.sum(), x, create_graph=True)
+        assert g.tolist() == pytest.approx(first), name
+        (h,) = wg.autograd.grad(g.sum(), x)
+        assert h.tolist() == pytest.approx(second), name
+
+
+def test_margins_that_are_just_kept_have_no_gradient():
+    x = wg.tensor([[0.0, 1.0, 2.0], [1.0, 1.0, 0.0]], requires_grad=True)
+    F = wg.nn.functional
+    for loss, target in (
+        (F.multi_margin_loss, wg.tensor([1, 0])),
+        (F.multilabel_margin_loss, wg.tensor([[1, -1, -1], [0, -1, -1]])),
+    ):
+        (g,) = wg.autograd.grad(loss(x, target, reduction="sum"), x)
+        assert (3 * g).tolist() == [[0.0, -1.0, 1.0], [-1.0, 1.0, 0.0]]
+    made = F.margin_ranking_loss(wg.tensor([1]), wg.tensor([3]), wg.tensor([1]), reduction="none")
+    assert made.dtype is wg.float32 and made.tolist() == [2.0]
+
+
+def test_integers_to_the_least_power():
+    for kind in (wg.int64, wg.int32, wg.int8):
+        least = wg.iinfo(kind).min
+        base, exponent = wg.tensor([2, 1, -1], dtype=kind), wg.tensor([least] * 3, dtype=kind)
+        assert (base**exponent).tolist() == [0, 1, 1]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_sinc_of_infinity():
+    x = wg.tensor(INF, requires_grad=True)
+    (g,) = wg.autograd.grad(wg.sinc(x), x)
+    assert g == 0
+
+
+def test_half_precision_normalises_in_single():
+    pytest.importorskip("ml_dtypes")
+    for kind, near in ((wg.float16, 2e-3), (wg.bfloat16, 2e-2)):
+        x = wg.tensor([770.0, 741.0, 1e-4], dtype=kind, requires_grad=True)
+        wide = x.detach().float().requires_grad_()
+        weight = wg.tensor([1.0, -2.0, 0.5], dtype=kind)
+        made = wg.nn.functional.rms_norm(x, (3,), weight)
+        exact = wg.nn.functional.rms_norm(wide, (3,), weight.float())
+        assert made.dtype is kind and wg.allclose(made.float(), exact, near, 1e-6)
+        (g,) = wg.autograd.grad(made, x, weight)
+        (expected,) = wg.autograd.grad(exact, wide, weight.float())
+        assert g.dtype is kind and wg.allclose(g.float(), expected, near, 1e-6)
+        # what keeps the quotient finite is of the precision that is computed in
+        assert wg.nn.functional.rms_norm(x[2:], (1,)).item() == pytest.approx(0.278, rel=0.02)
+
+
+def test_numbers_that_only_bfloat16_knows():
+    pytest.importorskip("ml_dtypes")
+    x = wg.tensor([INF, -INF, NAN, 1.0], dtype=wg.bfloat16)
+    most = wg.finfo(wg.bfloat16).max
+    assert x.nan_to_num().tolist() == [most, -most, 0.0, 1.0]
+    one = wg.ones(1, dtype=wg.bfloat16)
+    assert wg.nextafter(one, one + 1).tolist() == [1 + wg.finfo(wg.bfloat16).eps]
+    assert wg.nn.functional.softshrink(one, 0.25).tolist() == [0.75]
+
+
+def test_orders_of_memory_under_transforms():
+    x = wg.rand(2, 3, 4, 5)
+    for form in (
+        lambda x: x.contiguous(memory_format=wg.channels_last),
+        lambda x: x.to(memory_format=wg.channels_last),
+    ):
+        value, tangent = wg.func.jvp(form, (x,), (2 * x,))
+        assert wg.equal(value, x) and wg.equal(tangent, 2 * x)
+        assert wg.equal(wg.func.vmap(form)(x[None]), x[None])

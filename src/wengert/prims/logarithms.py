@@ -96,6 +96,8 @@ elementwise(
     refuses=_refused("logit_cpu"),
     doc="log(self / (1 - self)), of self kept within [eps, 1 - eps]",
 )
+
+
 def _apart(F: Any, self: Any, other: Any) -> Any:
     """The difference, where equal infinities have none."""
     alike = F.logical_and(self == other, F.isinf(self))
