@@ -24,6 +24,12 @@ class FunctionCtx:
     _materialize_non_diff_grads = True
     """Whether zeros stand for the gradients of outputs marked as not differentiable, or None."""
 
+    _is_pure_view = False
+    """Whether the output shows the input's memory just as a view operation would, without more.
+
+    Writes through it then have the history of the view; `backward` is not asked for it.
+    """
+
     def save_for_backward(self, *tensors: Any) -> None:
         """Save tensors (inputs, outputs or others) or None for `backward`; once per call.
 

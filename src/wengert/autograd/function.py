@@ -98,8 +98,10 @@ class Function:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "vjp" in cls.__dict__ and "backward" not in cls.__dict__:
-            cls.backward = cls.vjp  # type: ignore[method-assign]  # two names of one method
+        if "vjp" in cls.__dict__:
+            # two names of one method
+            both = "backward" in cls.__dict__
+            cls.backward = _refused if both else cls.vjp  # type: ignore[method-assign]
         name = f"{cls.__name__}Backward"
         body = {"__slots__": (), "function": cls, "label": name, "__module__": cls.__module__}
         cls._node_class = type(name, (FunctionNode,), body)
@@ -147,6 +149,12 @@ class Function:
     Function or on this class, says that it is meant so.
     """
 
+    clear_saved_tensors_on_access = False
+    """Whether a node forgets what was saved once `backward` has read ``ctx.saved_tensors``.
+
+    Their memory is then free while `backward` computes; a second reading is refused.
+    """
+
     generate_vmap_rule = False
     """Accepted for PyTorch's sake: without a method `vmap`, operations run on the whole batch."""
 
@@ -165,6 +173,8 @@ class Function:
             context = (None,) if cls.setup_context is Function.setup_context else ()
             bound = inspect.signature(cls.forward).bind(*context, *args, **kwargs)
             args = bound.args[len(context) :]
+        if cls.setup_context is not Function.setup_context:
+            args = _with_defaults(cls.forward, args)
         mode = current_mode()
         if mode is not None and mode.levels:
             made = Transforms.applied(cls, args)
@@ -194,6 +204,7 @@ class Function:
         node = cls._node_class(needs)
         node._recorded = recorded
         if recorded:
+            node._given = args
             # as they are before forward, which may write to what it is given
             node.edges = tuple([edge_of(a) for a in args if isinstance(a, TensorBase)])
         with no_grad():
@@ -207,6 +218,24 @@ class Function:
         output = cls.forward(*args)
         cls.setup_context(node, args, output)
         return output
+
+
+def _with_defaults(forward: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`args`, and the defaults of `forward` for arguments by position that are not given."""
+    function = getattr(forward, "__func__", forward)
+    defaults = getattr(function, "__defaults__", None)
+    if not defaults:
+        return args
+    count = function.__code__.co_argcount - (function is not forward)
+    missing = count - len(args)
+    return (*args, *defaults[-missing:]) if 0 < missing <= len(defaults) else args
+
+
+def _refused(ctx: Any, *grad_outputs: Any) -> Any:
+    raise RuntimeError(
+        "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should "
+        "only implement one of them."
+    )
 
 
 class InplaceFunction(Function):

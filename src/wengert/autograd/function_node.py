@@ -22,6 +22,10 @@ from wengert.tape.write_checks import check_writable
 __all__ = ["FunctionNode", "check_dirty"]
 
 
+_READ: tuple[Any, ...] = (None,)
+"""Stands for what was saved and has been read where that may be done once."""
+
+
 class FunctionNode(Node, FunctionCtx):
     """The node of a custom Function; each Function has a subclass of its own."""
 
@@ -39,6 +43,7 @@ class FunctionNode(Node, FunctionCtx):
         self._to_save: tuple[Any, ...] = ()
         self._saved_for_forward: tuple[Any, ...] = ()
         self._dirty: tuple[Any, ...] = ()
+        self._given: tuple[Any, ...] = ()
         self._recorded = False
         self._constants: tuple[Any, ...] = ()
         self._materialize = True
@@ -68,7 +73,16 @@ class FunctionNode(Node, FunctionCtx):
         """What was saved for `backward` (see `FunctionCtx`)."""
         if self._saved is None:
             raise errors.backward_twice(self.label, line_of(self))
-        return tuple(self._unpack(i, entry) for i, entry in enumerate(self._saved))
+        if self._saved is _READ:
+            raise RuntimeError(
+                "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True "
+                "is set on the autograd.Function. Either access saved_tensors only once, or set "
+                "clear_saved_tensors_on_access=False."
+            )
+        tensors = tuple(self._unpack(i, entry) for i, entry in enumerate(self._saved))
+        if self.function.clear_saved_tensors_on_access:
+            self._saved = _READ
+        return tensors
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
@@ -133,7 +147,8 @@ class FunctionNode(Node, FunctionCtx):
         super().mark_dirty(*tensors)
         # refused before the first byte changes, if forward says so before it writes
         for tensor in tensors if self._recorded else ():
-            check_dirty(tensor)
+            if any(tensor is given for given in self._given):
+                check_dirty(tensor)
 
     def closes_over(self) -> bool:
         """Whether `backward` uses tensors that require a gradient and are no arguments."""

@@ -33,25 +33,34 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
     several = isinstance(output, tuple | list)
     outputs = list(output) if several else [output]
     name = node.function.__name__
+    if node._is_pure_view and (len(tensors) != 1 or len(outputs) != 1):
+        raise RuntimeError(
+            "Pure view custom Function can only have one input Tensor and one output Tensor. Open "
+            f"an issue if you need to support more. {name} has {len(tensors)} and {len(outputs)}."
+        )
     for dirty in node._dirty:
         if not any(dirty is out for out in outputs):
             raise RuntimeError(
                 "Some elements marked as dirty during the forward method were not returned as "
                 f"output: {name}.forward must return every tensor that it marks as dirty"
             )
+        if not any(dirty is t for t in tensors):
+            message = (
+                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that "
+                f"have been mutated should be passed to ctx.mark_dirty(): see {name}.forward."
+            )
+            if _is_view(dirty):
+                raise RuntimeError(message)
+            if recorded:
+                warn(message)
         if recorded:
             check_dirty(dirty)
-            if len(outputs) > 1 and dirty.ext is not None and dirty.ext.base is not None:
+            if len(outputs) > 1 and _is_view(dirty):
                 raise RuntimeError(
                     "If your Function modifies inplace an input that is a view of another Tensor, "
                     "your Function cannot return more than one Tensor. Clone the input, or split "
                     f"{name} into one Function that writes and one that gives the other outputs."
                 )
-        if recorded and not any(dirty is t for t in tensors):
-            warn(
-                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that "
-                f"have been mutated should be passed to ctx.mark_dirty(): see {name}.forward.",
-            )
     made: list[Any] = []
     for i, out in enumerate(outputs):
         if not isinstance(out, TensorBase):
@@ -76,12 +85,19 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
                 attach_alias(source, out)
         elif recorded and out.edge is not None and not _made_in_forward(out):
             outputs[i] = out = new_tensor(out.array(), None, out.share_version())
+        elif not recorded and _is_view(out) and _made_in_forward(out):
+            out.ext.no_write = MADE_IN_FUNCTION
         made.append(out)
+    node._given = ()
     if recorded:
         _attach(node, tensors, positions, made)
         node._kept = Kept.of(node, args, made)
         _save(node, made)
     return tuple(made) if several else made[0]
+
+
+def _is_view(tensor: Any) -> bool:
+    return tensor.ext is not None and tensor.ext.base is not None
 
 
 def _made_in_forward(tensor: Any) -> bool:
@@ -131,6 +147,10 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
         move_edge(out, edge)
         if ext is not None and ext.base is not None:
             # a view that forward made: writes through it would need the history of its base
+            if node._is_pure_view:
+                # which its views have: the Function says that it is one of them
+                ext.no_write = None if tensors[0].ext is None else tensors[0].ext.no_write
+                continue
             ext.no_write = ONE_OF_SEVERAL if len(smooth) > 1 else MADE_IN_FUNCTION
         elif ext is not None:
             refresh_views(out, edge)

@@ -275,7 +275,10 @@ class allow_mutation_on_saved_tensors:
         return mutation
 
     def __exit__(self, *exc: object) -> None:
+        mutation = full_mode().mutation
         change_mode(mutation=None, hooks=self._hooks)
+        if mutation is not None:
+            mutation.clear()
 
 
 # -- several gradients ---------------------------------------------------------------------------

@@ -43,6 +43,7 @@ _LIBRARY = frozenset(
         *("needs_input_grad", "several", "_to_save", "_saved_for_forward", "_dirty", "_recorded"),
         *("_constants", "_materialize", "_saved", "_kept", "_refused", "_watched", "_positions"),
         *("_inputs_meta", "_inputs_levels", "_outputs_meta", "_materialize_non_diff_grads"),
+        *("_given", "_is_pure_view"),
     }
 )
 """The attributes of a ctx that are not the user's (see `wengert.autograd.function_node`)."""

@@ -192,20 +192,20 @@ def view_refused(kind: str, label: str | None, index: int, changed: bool) -> Run
         if changed
         else "is being modified inplace"
     )
-    if label is None and kind != "inference":
-        # PyTorch's words for whatever nothing recorded
-        kind = "no_grad"
     name = (label or "").removesuffix("Backward0").removesuffix("Backward")
     output = f"Output {index} of {name} is a view"
+    # PyTorch's words for whatever nothing recorded
+    unrecorded = f"A view was created in no_grad mode and {what} with grad mode enabled"
+    written = f"{output} and {what}" if label is not None else unrecorded
     if kind == "several":
         return RuntimeError(
-            f"{output} and {what}. This view is the output of a function that returns multiple "
+            f"{written}. This view is the output of a function that returns multiple "
             "views. Such functions do not allow the output views to be modified inplace. You "
             "should replace the inplace operation by an out-of-place one."
         )
     if kind == "function":
         return RuntimeError(
-            f"{output} and {what}. This view was created inside a custom Function (or because an "
+            f"{written}. This view was created inside a custom Function (or because an "
             "input was returned as-is) and the autograd logic to handle view+inplace would "
             "override the custom backward associated with the custom Function, leading to "
             "incorrect gradients. This behavior is forbidden. You can fix this by cloning the "

@@ -358,10 +358,12 @@ class Unrecorded(Node):
     As in PyTorch such a view requires a gradient, and none arrives.
     """
 
-    __slots__ = ()
+    __slots__ = ("was",)
     label: ClassVar[str] = "Unrecorded"
 
-    def __init__(self) -> None:
+    def __init__(self, was: tuple[str | None, int] = (None, 0)) -> None:
+        # the name of what recorded it before its shape changed unrecorded, and of which output
+        self.was = was
         self.edges = ()
         self.ext = None
         self.versions = None

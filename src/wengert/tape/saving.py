@@ -106,29 +106,48 @@ class Guarded:
 
 
 class Mutation:
-    """The saved tensors that are kept as they were, by the version cell of their memory."""
+    """The saved tensors that are kept as they were, by the version cell of their memory.
+
+    Attributes
+    ----------
+    tid_to_weakhandle
+        What stands for tensors whose memory was not written to since they were saved.
+    cloned
+        What stands for those that were copied aside, with the copies, while a graph needs them.
+    """
 
     def __init__(self) -> None:
         self._saved: dict[int, weakref.WeakSet[Guarded]] = {}
+        self.tid_to_weakhandle: weakref.WeakValueDictionary[tuple[int, int], Guarded] = (
+            weakref.WeakValueDictionary()
+        )
+        self.cloned: weakref.WeakKeyDictionary[Guarded, Any] = weakref.WeakKeyDictionary()
 
     def guard(self, tensor: Any) -> Guarded:
-        """What stands for `tensor` in a node."""
+        """What stands for `tensor` in a node: one object for all nodes, until it is written to."""
         cell = tensor.share_version()
-        guarded = Guarded(tensor, cell)
-        # a cell lives as long as something guarded names it, so its id is its own
-        self._saved.setdefault(id(cell), weakref.WeakSet()).add(guarded)
+        # a cell and a payload live as long as something guarded names them, so ids are their own
+        key = (id(cell), id(tensor.payload))
+        guarded = self.tid_to_weakhandle.get(key)
+        if guarded is None or guarded.at != cell[0]:
+            guarded = self.tid_to_weakhandle[key] = Guarded(tensor, cell)
+            self._saved.setdefault(id(cell), weakref.WeakSet()).add(guarded)
         return guarded
 
     def before_write(self, tensor: Any) -> None:
         """Copy what is saved of the memory of `tensor`, which is about to be written to."""
         for guarded in self._saved.pop(id(tensor.vc), ()):
+            self.tid_to_weakhandle.pop((id(guarded.cell), id(guarded.values)), None)
             if isinstance(guarded.values, np.ndarray):
                 guarded.values = guarded.values.copy()
             guarded.cell = None
+            self.cloned[guarded] = new_tensor(guarded.values)
 
     def clear(self) -> None:
         """Forget what is saved: a write to it makes the backward pass raise from now on."""
         self._saved.clear()
+        self.tid_to_weakhandle.clear()
+        self.cloned.clear()
 
 
 def keeps_aside(mode: Mode | None) -> bool:

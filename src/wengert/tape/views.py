@@ -40,6 +40,7 @@ __all__ = [
     "attach_views",
     "pull",
     "push",
+    "recorded_as",
     "refresh_views",
     "replayed",
     "require_grad_of_views",
@@ -294,7 +295,7 @@ def _follow(view: Any, source: Any) -> None:
     if kind is None:
         move_edge(view, replayed(source, view.ext.chain))
     elif view.edge.__class__ is not Spoiled:
-        was = _recorded_as(view)
+        was = recorded_as(view)
         spoil(view, str(errors.view_refused(kind, *was, changed=True)), was)
 
 
@@ -312,12 +313,15 @@ def require_grad_of_views(base: Any, value: bool) -> None:
 
 def write_refused(view: Any) -> RuntimeError:
     """The error for a write to a view that cannot follow it."""
-    return errors.view_refused(view.ext.no_write, *_recorded_as(view), changed=False)
+    return errors.view_refused(view.ext.no_write, *recorded_as(view), changed=False)
 
 
-def _recorded_as(view: Any) -> tuple[str | None, int]:
+def recorded_as(view: Any) -> tuple[str | None, int]:
     """The name of the node that recorded `view`, if one did, and the number of its output."""
     edge = view.edge
+    if edge.__class__ is Unrecorded:
+        was: tuple[str | None, int] = edge.was
+        return was
     if is_leaf_edge(edge):
         return None, 0
     node, index = target_of(edge)

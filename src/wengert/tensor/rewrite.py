@@ -15,6 +15,8 @@ from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inplace import bump, write, write_result
 from wengert.tape.modes import is_recording
+from wengert.tape.node import Unrecorded
+from wengert.tape.views import recorded_as
 from wengert.tape.write_checks import check_apart, check_writable
 
 __all__ = ["computed", "reshaped", "written"]
@@ -75,6 +77,8 @@ def reshaped(operation: Callable[..., Any]) -> Callable[..., Any]:
         after = operation(before, *args, **kwargs)
         if own is not None and own.base is not None:
             own.chain = after.ext.chain
+            if after.edge.__class__ is Unrecorded:
+                after.edge.was = recorded_as(self)
         self.payload, self.edge = after.payload, after.edge
         bump(self, name)
         return self
