@@ -1,5 +1,7 @@
 """Custom Functions that write to their inputs, hand them back, or return views."""
 
+import weakref
+
 import pytest
 
 
@@ -272,3 +274,162 @@ def test_a_saved_input_changed_after_the_call_is_noticed(t):
     b.add_(1)
     with pytest.raises(RuntimeError, match="one of the variables needed for gradient computation"):
         y.backward()
+
+
+def view_function(t, pure):
+    class First(t.autograd.Function):
+        calls = 0
+
+        @staticmethod
+        def forward(ctx, x):
+            ctx._is_pure_view = pure
+            return x[:1]
+
+        @staticmethod
+        def backward(ctx, g):
+            First.calls += 1
+            return t.cat([g, t.zeros_like(g)])
+
+    return First
+
+
+def test_a_pure_view_is_written_to_as_any_view(t):
+    first = view_function(t, True)
+    a = t.tensor([1.0, 2.0], requires_grad=True)
+    b = a.clone()
+    view = first.apply(b)
+    view.mul_(3)
+    assert first.calls == 0
+    b.sum().backward()
+    assert a.grad.tolist() == [3.0, 1.0]
+    assert first.calls == 0
+
+
+def test_a_pure_view_that_nobody_writes_to_has_its_own_derivative(t):
+    first = view_function(t, True)
+    a = t.tensor([1.0, 2.0], requires_grad=True)
+    first.apply(a.clone()).sum().backward()
+    assert first.calls == 1
+    assert a.grad.tolist() == [1.0, 0.0]
+
+
+def test_a_pure_view_has_one_input_and_one_output(t):
+    class Two(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx._is_pure_view = True
+            return x[:1], x[1:]
+
+        @staticmethod
+        def backward(ctx, *g):
+            return t.cat(g)
+
+    with pytest.raises(RuntimeError, match="can only have one input Tensor and one output Tensor"):
+        Two.apply(t.ones(2, requires_grad=True))
+
+
+def test_a_view_made_in_a_function_of_what_has_no_history_is_not_written_to(t):
+    first = view_function(t, False)
+    b = t.ones(1, requires_grad=True)
+    view = first.apply(t.ones(2))
+    with pytest.raises(RuntimeError, match="This view was created inside a custom Function"):
+        view.mul_(b)
+    view = t.ones(2, 1).unbind()[0]
+    with pytest.raises(RuntimeError, match="a function that returns multiple views"):
+        view.mul_(b)
+
+
+@pytest.mark.parametrize("rewrite", ["t_", "squeeze_", "unsqueeze_", "transpose_"])
+@pytest.mark.parametrize("kind", ["several", "function"])
+def test_a_view_whose_shape_changed_unrecorded_is_what_it_was(t, rewrite, kind):
+    base = t.ones(2, 3, requires_grad=True).clone()
+    view = base.unbind()[0] if kind == "several" else view_function(t, False).apply(base)
+    args = {"transpose_": (0, 0), "squeeze_": (0,), "unsqueeze_": (0,)}.get(rewrite, ())
+    with t.no_grad():
+        getattr(view, rewrite)(*args)
+    reason = "returns multiple views" if kind == "several" else "inside a custom Function"
+    with pytest.raises(RuntimeError, match=reason):
+        view.add_(1)
+
+
+def test_a_view_of_a_new_tensor_is_not_marked_as_written_to(t):
+    class Wrong(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            out = x.clone().view_as(x)
+            ctx.mark_dirty(out)
+            return out
+
+    with pytest.raises(RuntimeError, match="received a tensor that was not an input"):
+        Wrong.apply(t.ones(1, requires_grad=True).clone())
+
+
+def test_both_names_of_the_reverse_rule_are_refused(t):
+    class Both(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+        @staticmethod
+        def vjp(ctx, g):
+            return g
+
+    with pytest.raises(RuntimeError, match="Implementing both 'backward' and 'vjp'"):
+        Both.apply(t.ones(1, requires_grad=True)).backward()
+
+
+@pytest.mark.parametrize("bound", [False, True])
+def test_defaults_of_forward_are_given_to_setup_context(t, bound):
+    def forward(x, power=3):
+        return x**power
+
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(inputs[0])
+        ctx.power = inputs[1]
+
+    def backward(ctx, g):
+        return g * ctx.power * ctx.saved_tensors[0] ** (ctx.power - 1), None
+
+    class Power(t.autograd.Function):
+        pass
+
+    for rule in (forward, setup_context, backward):
+        if bound:
+            made = classmethod(lambda cls, *args, rule=rule: rule(*args))
+            if rule is forward:
+                made = classmethod(lambda cls, x, power=3: forward(x, power))
+        else:
+            made = staticmethod(rule)
+        setattr(Power, rule.__name__, made)
+    x = t.tensor(2.0, requires_grad=True)
+    Power.apply(x).backward()
+    assert x.grad == 12
+
+
+def test_what_is_saved_may_be_let_go_of_when_it_is_read(t):
+    class Reads(t.autograd.Function):
+        clear_saved_tensors_on_access = True
+
+        @staticmethod
+        def forward(ctx, x, times):
+            ctx.save_for_backward(x)
+            ctx.times = times
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            for _ in range(ctx.times):
+                (x,) = ctx.saved_tensors
+            gone = weakref.ref(x)
+            del x
+            assert gone() is None
+            return g, None
+
+    x = t.ones(2, requires_grad=True)
+    Reads.apply(x.clone(), 1).sum().backward()
+    with pytest.raises(RuntimeError, match="can only be accessed once"):
+        Reads.apply(x.clone(), 2).sum().backward()

@@ -845,3 +845,30 @@ def test_the_context_of_mutation_is_refused_where_hooks_are_disabled(t):
         pass
     with allow(t):
         pass
+
+
+def test_a_mutated_tensor_is_copied_once_and_only_while_a_graph_needs_it(t):
+    with t.autograd.graph.allow_mutation_on_saved_tensors() as context:
+        a = t.ones(2, requires_grad=True).clone()
+        b, c = a**2, a**2
+        assert (len(context.tid_to_weakhandle), len(context.cloned)) == (1, 0)
+        a.sin_()
+        assert len(context.cloned) == 1
+        d = a**2
+        a.sin_()
+        assert len(context.cloned) == 2
+        del b
+        assert len(context.cloned) == 2
+        del c
+        assert len(context.cloned) == 1
+        d.sum().backward()
+        assert len(context.cloned) == 0
+
+
+def test_what_a_mutation_context_copied_is_gone_after_it(t):
+    with t.autograd.graph.allow_mutation_on_saved_tensors() as context:
+        a = t.ones(2, requires_grad=True).clone()
+        kept = a**2
+        a.sin_()
+    assert len(context.cloned) == 0
+    del kept

@@ -190,11 +190,16 @@ class FunctionNode(Node, FunctionCtx):
 
     def _backward(self, cotangents: list[Any], edges: tuple[Any, ...]) -> tuple[Any, ...]:
         mode = current_mode()
-        if self._kept is not None and any(level.size is None for level in self._inputs_levels):
-            self._kept.refuse(self)
+
+        def run() -> Any:
+            return self.function.backward(self, *cotangents)
+
         token = RUNNING.set(self)
         try:
-            grads = self.function.backward(self, *cotangents)
+            if self._kept is not None and any(one.size is None for one in self._inputs_levels):
+                grads = self._kept.at_level(self, run)
+            else:
+                grads = run()
         finally:
             RUNNING.reset(token)
         if not isinstance(grads, tuple):

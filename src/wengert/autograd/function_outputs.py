@@ -85,7 +85,7 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
                 attach_alias(source, out)
         elif recorded and out.edge is not None and not _made_in_forward(out):
             outputs[i] = out = new_tensor(out.array(), None, out.share_version())
-        elif not recorded and _is_view(out) and _made_in_forward(out):
+        elif not recorded and out.ext is not None and _made_in_forward(out):
             out.ext.no_write = MADE_IN_FUNCTION
         made.append(out)
     node._given = ()

@@ -20,6 +20,7 @@ as the gradient that came in.
 from __future__ import annotations
 
 import random
+import re
 import types
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -47,6 +48,9 @@ _LIBRARY = frozenset(
     }
 )
 """The attributes of a ctx that are not the user's (see `wengert.autograd.function_node`)."""
+
+_ON_CTX = re.compile(r"ctx\.(?!saved_tensors)\w+")
+"""An attribute of ctx."""
 
 _STEPS = {2: 2e-2, 4: 1e-3, 8: 1e-4}
 """By how much arguments are moved, by the bytes of a real number."""
@@ -128,12 +132,25 @@ class Kept:
             for grad in grads
         )
 
-    def refuse(self, node: Any) -> None:
-        """Refuse a `backward` of values with tangents: what was kept would have to have some."""
+    def at_level(self, node: Any, run: Callable[[], Any]) -> Any:
+        """What `run`, a `backward` of values with tangents, returns.
+
+        It is refused if it reads what was kept, which would have to have tangents, too.
+        """
         if self._found is None:
             self._found = _search(node, self._arguments, self._needs)
-        if self._found:
-            raise RuntimeError(_message(node, self._found.names()))
+        found = self._found
+        if not found:
+            return run()
+        roots = {match[0] for _, path in found.tensors if (match := _ON_CTX.match(path))}
+        outside = any(not _ON_CTX.match(path) for _, path in found.tensors)
+        if found.saved or found.always or outside or "_watched" in vars(node):
+            raise RuntimeError(_message(node, found.names()))
+        with found.refused(node, roots) as read:
+            grads = run()
+        if read:
+            raise RuntimeError(_message(node, read))
+        return grads
 
 
 def _literals(function: Any) -> Iterator[Any]:
@@ -202,8 +219,11 @@ class _Found:
         return sorted({name for _, name in self.tensors} | saved | self.attributes | self.always)
 
     @contextmanager
-    def refused(self, node: Any) -> Iterator[set[str]]:
-        """Make the tensors refuse to be differentiated; gives the attributes that were read."""
+    def refused(self, node: Any, also: Iterable[str] = ()) -> Iterator[set[str]]:
+        """Make the tensors refuse to be differentiated; gives the attributes that were read.
+
+        Of those that hold others than tensors, and of those in `also`.
+        """
         read: set[str] = set()
         whole = node.__class__
         for tensor, path in self.tensors:
@@ -211,7 +231,7 @@ class _Found:
         node._refused = {
             i: _Refusal(node, _message(node, [f"ctx.saved_tensors[{i}]"])) for i in self.saved
         }
-        node._watched = self.attributes, read
+        node._watched = self.attributes.union(also), read
         node.__class__ = _watching(whole)
         try:
             yield read

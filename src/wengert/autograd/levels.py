@@ -24,7 +24,7 @@ from wengert.interp.levels import Level, Transforms, levels_of
 from wengert.ops.like import zeros_like
 from wengert.ops.permute import movedim
 from wengert.tape.backward import run_grad
-from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.base import LEAF, TensorBase, new_tensor, version_of
 from wengert.tape.levels import brought, leads_outside, move
 from wengert.tape.modes import (
     MODE,
@@ -82,12 +82,12 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
         tangents = _tangents(level, raised, False)
         with enable_grad():
             primals = [
-                part if t is None else T.alias(new_tensor(part.payload, LEAF, part.share_version()))
+                part if t is None else _recorded(part)
                 for part, t in zip(parts, tangents, strict=True)
             ]
             made, node = function._applied(tuple(primals))
         with set_grad_enabled(closing):
-            output, slopes = _with_tangents(level, function, primals, tangents, (made, node))
+            output, slopes = _with_tangents(level, function, primals, tangents, (made, node), args)
         several = isinstance(output, tuple)
         ends = output if several else (output,)
         if closing and _lead_outside(slopes, node):
@@ -117,9 +117,26 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     final._constants = tuple(map(known.of, node._constants))
     final._dirty = ()
     result = finish(final, raised, outs if several else outs[0], True)
-    for dirty in node._dirty:
-        _overwrite(args[next(i for i, p in enumerate(primals) if p is dirty)], known.of(dirty))
-    return result
+    return _with_written(args, primals, made, result)
+
+
+def _recorded(tensor: Any) -> Any:
+    """`tensor` as the result of an operation, which may be written to."""
+    alias = T.alias(new_tensor(tensor.payload, LEAF, tensor.share_version()))
+    return new_tensor(alias.payload, alias.edge, alias.vc)
+
+
+def _with_written(args: tuple[Any, ...], primals: list[Any], made: Any, result: Any) -> Any:
+    """`result`, with arguments that `forward` wrote to in place of what stands for them."""
+    if not isinstance(made, tuple):
+        return _with_written(args, primals, (made,), (result,))[0]
+    results = list(result)
+    for i, out in enumerate(made):
+        for arg, primal in zip(args, primals, strict=True):
+            if out is primal and isinstance(out, TensorBase):
+                _overwrite(arg, results[i])
+                results[i] = arg
+    return tuple(results)
 
 
 def _lead_outside(slopes: Iterable[Any], node: Any) -> bool:
@@ -140,14 +157,15 @@ def _lead_outside(slopes: Iterable[Any], node: Any) -> bool:
 def _around(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     """The result of a Function by way of values below `level`, from which cotangents come back."""
     primals = [move("primal_of", a, level, True) if isinstance(a, TensorBase) else a for a in args]
-    output, slopes = _with_tangents(level, function, primals, _tangents(level, args, True), None)
+    tangents = _tangents(level, args, True)
+    output, slopes = _with_tangents(level, function, primals, tangents, None, args)
     several = isinstance(output, tuple)
     outputs = output if several else (output,)
     made = tuple(
         out if slope is None or not isinstance(out, TensorBase) else _joined(out, slope, level)
         for out, slope in zip(outputs, slopes, strict=True)
     )
-    return made if several else made[0]
+    return _with_written(args, primals, output, made if several else made[0])
 
 
 def _tangents(level: Level, args: tuple[Any, ...], local: bool) -> list[Any]:
@@ -192,13 +210,18 @@ def _overwrite(tensor: Any, result: Any) -> None:
 
 
 def _with_tangents(
-    level: Level, function: Any, primals: list[Any], tangents: list[Any], applied: Any
+    level: Level,
+    function: Any,
+    primals: list[Any],
+    tangents: list[Any],
+    applied: Any,
+    args: tuple[Any, ...],
 ) -> tuple[Any, Any]:
     """The outputs of a Function, and their tangents.
 
     `applied` may be what `forward` gave and its node, if it has run.
     """
-    if not _has_own(function, "jvp"):
+    if not _has_own(function, "jvp") and _has_own(function, "backward"):
         return _transposed(level, function, primals, tangents, applied)
     output, node = applied or function._applied(tuple(primals))
     made = outputs = output if isinstance(output, tuple) else (output,)
@@ -207,6 +230,10 @@ def _with_tangents(
         output = _applied(function, tuple(primals))
         outputs = output if isinstance(output, tuple) else (output,)
     known = _Known((*primals, *made), (*primals, *outputs))
+    tangents = [
+        _given(primal, tangent, node) for primal, tangent in zip(primals, tangents, strict=True)
+    ]
+    versions = [None if t is None else version_of(t) for t in tangents]
     slopes = function.jvp(_Context(node, known), *tangents)
     if not isinstance(slopes, tuple):
         slopes = (slopes,)
@@ -231,7 +258,72 @@ def _with_tangents(
                 f"{list(out.payload.shape)} while the given forward gradient is of size "
                 f"{list(slope.payload.shape)}: it is what {function.__name__}.jvp returned."
             )
+        if not isinstance(out, TensorBase) or any(out is t for t in node._constants):
+            raise RuntimeError(
+                f"Function's jvp returned a gradient at position {i}, but the corresponding "
+                "forward output is not a differentiable Tensor. You should return None at that "
+                "position instead."
+            )
+        _check_view(out, slope, primals, tangents, versions, args)
     return output, slopes
+
+
+def _given(primal: Any, tangent: Any, node: Any) -> Any:
+    """What `jvp` gets as the tangent of an argument."""
+    if not isinstance(primal, TensorBase) or not is_differentiable(primal.payload.dtype):
+        return None
+    if tangent is None:
+        return zeros_like(primal).detach() if node._materialize else None
+    # it may be written to, and others may have the same
+    return T.clone(tangent) if any(primal is dirty for dirty in node._dirty) else tangent
+
+
+def _check_view(
+    out: Any,
+    slope: Any,
+    primals: list[Any],
+    tangents: list[Any],
+    versions: list[Any],
+    args: tuple[Any, ...],
+) -> None:
+    """Refuse a tangent that does not lie in memory as its value does."""
+    for primal, tangent, version in zip(primals, tangents, versions, strict=True):
+        if out is primal and (slope is not tangent or version_of(slope) == version):
+            raise RuntimeError(
+                "An inplace custom Function is not modifying the forward mode gradients inplace. "
+                "If the forward is modifying an input inplace, then the jvp function must modify "
+                "the corresponding gradient inplace."
+            )
+    base = None if out.ext is None else out.ext.base
+    for primal, tangent, arg in zip(primals, tangents, args, strict=True):
+        if base is None or tangent is None or base not in _roots(primal):
+            continue
+        lies = None if slope.ext is None else slope.ext.base
+        if lies is None:
+            raise RuntimeError(
+                "A custom Function's forward is returning a view (or an input as-is) but the jvp "
+                "is not returning a view."
+            )
+        if lies not in _roots(tangent):
+            which = "given" if arg.ext is None or arg.ext.base is None else "same base as the given"
+            raise RuntimeError(
+                "A custom Function is returning a view but the jvp is not returning a view of the "
+                f"{which} grad input."
+            )
+
+
+def _roots(tensor: Any) -> _Same:
+    """The tensor itself and its base."""
+    return _Same((tensor, None if tensor.ext is None else tensor.ext.base))
+
+
+class _Same(tuple[Any, ...]):
+    """Objects, of which some may be the very one."""
+
+    __slots__ = ()
+
+    def __contains__(self, value: object) -> bool:
+        return any(value is one for one in self)
 
 
 class _Known:
