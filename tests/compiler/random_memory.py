@@ -7,9 +7,23 @@ is what is compared after each call. A write that rebinds the name itself says s
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
-__all__ = ["ARRAYS", "FAILS", "HELD", "LIBRARIES", "SHARED", "SNAPSHOTS", "WRITES", "Held"]
+__all__ = [
+    *(
+        "ARRAYS",
+        "ARRAY_WRITES",
+        "ENDS",
+        "FAILS",
+        "HELD",
+        "LIBRARIES",
+        "REFUSED",
+        "SHARED",
+        "SNAPSHOTS",
+    ),
+    *("WRITES", "Held"),
+]
 
 LIBRARIES = """
 import array, collections, contextvars, copy, ctypes, dataclasses, datetime, decimal, enum
@@ -751,6 +765,20 @@ HELD: dict[str, Held] = {
 }
 """Python's and NumPy's objects with a state."""
 
+REFUSED = frozenset(
+    {
+        *("callable object", "count", "generator", "iterator", "large array", "array view"),
+        *("numpy generator", "random", "thread local"),
+        *(kind for kind in HELD if kind.startswith("iterator of ")),
+    }
+)
+"""The kinds that change as they are read, or whose state nobody knows: no trace survives them."""
+
+ENDS = re.compile(
+    r"\.numpy\(\)|\.tolist\(\)|np\.zeros|deepcopy|multinomial|repeat_interleave|bincount"
+)
+"""What always ends a trace: values that leave a tensor, or decide on the size of a result."""
+
 ARRAYS = [
     *("wg.from_numpy(A)", "wg.as_tensor(A)", "wg.tensor(A)", "a.sum() * A.sum()", "a.sum() * A[0]"),
     *("a.sum() + A.max()", "wg.from_numpy(A[1:]).sum() * a", "a.sum() * float(A @ A)"),
@@ -771,19 +799,10 @@ ARRAYS = [
 """Steps that read the array ``A``, or arrays of tensors."""
 
 WRITES = [
-    "A[0] += 1",
-    "A[:] *= 0.5",
-    "np.add(A, 1, out=A)",
-    "wg.from_numpy(A).add_(1)",
-    "wg.from_numpy(A)[0] = 2.5",
-    "A[:] = float(a.detach().sum())",
-    "A[1:] = A[:-1].copy()",
-    "wg.from_numpy(A).copy_(wg.arange(3.0))",
     "with wg.no_grad():\n    W.sub_(0.5)",
     "with wg.no_grad():\n    W.mul_(a.detach().mean() * 0.1 + 1)",
     "W.data.add_(1)",
     "W.detach().mul_(0.5)",
-    "W.detach().numpy()[0] += 1",
     "V.add_(0.5)",
     "V[0] = 1.5",
     "V.t().mul_(0.5) if V.dim() == 2 else V.mul_(0.5)",
@@ -791,7 +810,6 @@ WRITES = [
     "V.copy_(W.detach().reshape(V.shape)) if V.numel() == W.numel() else V.zero_()",
     "x0.data.mul_(0.5)",
     "x0.detach().add_(0.25)",
-    "x0.detach().numpy()[...] = 0.5",
     "x0.data.reshape(-1)[:1].add_(1)",
     "x1.data.mul_(2)",
     "x1.detach().sub_(x0.detach().sum() * 0.1)",
@@ -800,7 +818,21 @@ WRITES = [
     "W.grad = None",
     "(W.sum() * 2).backward()",
 ]
-"""Statements that write to memory."""
+"""Statements that write to the memory of tensors."""
+
+ARRAY_WRITES = [
+    "A[0] += 1",
+    "A[:] *= 0.5",
+    "np.add(A, 1, out=A)",
+    "wg.from_numpy(A).add_(1)",
+    "wg.from_numpy(A)[0] = 2.5",
+    "A[:] = float(a.detach().sum())",
+    "A[1:] = A[:-1].copy()",
+    "wg.from_numpy(A).copy_(wg.arange(3.0))",
+    "W.detach().numpy()[0] += 1",
+    "x0.detach().numpy()[...] = 0.5",
+]
+"""Statements that write to NumPy's arrays, which ends a trace."""
 
 SNAPSHOTS = [
     *("W.clone()", "W.detach()", "W.detach().clone()", "W.data", "copy.copy(W.detach())", "W * 1"),

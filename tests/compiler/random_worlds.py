@@ -4,6 +4,7 @@ Each is a `world` as in `random_programs`: what a function closes over, the func
 what is looked at after each. Here functions read and write Python's and NumPy's objects, wherever
 they lie; arguments share memory, in other ways from call to call; snapshots are read after writes;
 some values raise; results are written to after the call; the first calls may come from threads.
+One program in three is wild: it may also do what always ends a trace, as writes to objects do.
 
 ``python tests/compiler/random_worlds.py 17 llvm`` runs the program of seed 17 and prints it.
 """
@@ -20,10 +21,21 @@ from typing import Any
 
 import numpy as np
 from random_grammar import LINES
-from random_memory import ARRAYS, FAILS, HELD, LIBRARIES, SHARED, SNAPSHOTS, WRITES
+from random_memory import (
+    ARRAY_WRITES,
+    ARRAYS,
+    ENDS,
+    FAILS,
+    HELD,
+    LIBRARIES,
+    REFUSED,
+    SHARED,
+    SNAPSHOTS,
+    WRITES,
+)
 from random_runs import check
 
-__all__ = ["check", "draw_world", "smaller_text"]
+__all__ = ["PLACES", "Drawer", "check", "draw_world", "smaller_text"]
 
 PLACES = {
     # where an object lies: what makes the place, and how the function gets there
@@ -86,13 +98,23 @@ def _indented(text: str, by: int) -> str:
     return textwrap.indent(text, " " * by)
 
 
-class _Drawer:
+class Drawer:
+    """Draws one program; notes what it has `picked` of all that there is."""
+
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.rng = np.random.default_rng([seed, 1])
+        self.picked: list[Any] = []
+        self.wild = self.chance(1 / 3)
+        self.kinds = [kind for kind in HELD if self.wild or kind not in REFUSED]
 
     def pick(self, things: Any) -> Any:
-        return things[int(self.rng.integers(len(things)))]
+        self.picked.append(things[int(self.rng.integers(len(things)))])
+        return self.picked[-1]
+
+    def line(self, lines: Any) -> str:
+        """One of some lines; such that a trace may survive, unless all is allowed."""
+        return str(self.pick([line for line in lines if self.wild or not ENDS.search(line)]))
 
     def chance(self, share: float) -> bool:
         return bool(self.rng.random() < share)
@@ -111,7 +133,10 @@ class _Drawer:
         held: list[tuple[Any, str]] = []
         for n in range(int(self.rng.integers(0, 3))):
             name = f"s{n}"
-            thing = HELD[self.pick(list(HELD))]
+            kind = self.pick(self.kinds)
+            thing = HELD[kind]
+            # threads would race for what changes as it is read
+            self.writes = self.writes or kind in REFUSED
             place = self.pick(list(PLACES))
             if place == "of a module of ours" and "wg." in thing.make:
                 place = "closure"
@@ -181,9 +206,10 @@ class _Drawer:
         if held and kind < 0.45:
             thing, path = self.pick(held)
             read = self.pick(thing.reads).format(s=path)
-            if thing.writes and self.chance(0.35):
+            writes = [w for w in thing.writes if self.wild or re.search(r"\w_\(", w)]
+            if writes and self.chance(0.35):
                 self.writes = True
-                write = self.pick(thing.writes).format(s=path)
+                write = self.pick(writes).format(s=path)
                 form = self.rng.random()
                 if form < 0.4:
                     return write
@@ -193,16 +219,16 @@ class _Drawer:
                 return self.filled(template, out, a).replace("{r}", read).replace("{w}", write)
             return self.filled(self.pick(USES), out, a).replace("{r}", read)
         if kind < 0.6:
-            text = self.pick(WRITES)
+            text = self.line([*WRITES, *ARRAY_WRITES] if self.wild else WRITES)
             self.writes = True
             return re.sub(r"\ba\b", a, text)
         if kind < 0.72:
             kept.append(out + "k")
-            return f"{out}k = {self.pick(SNAPSHOTS)}"
+            return f"{out}k = {self.line(SNAPSHOTS)}"
         if kind < 0.82:
-            return self.filled(self.pick(ARRAYS), out, a)
+            return self.filled(self.line(ARRAYS), out, a)
         if kind < 0.9:
-            fail = re.sub(r"\ba\b", a, self.pick(FAILS))
+            fail = re.sub(r"\ba\b", a, self.line(FAILS))
             fail = fail.format(c=self.pick(["0", "1", "-1", "5"]))
             form = self.rng.random()
             if form < 0.4:
@@ -225,7 +251,7 @@ class _Drawer:
 
 def draw_world(seed: int) -> str:
     """The program of a seed, as source."""
-    return _Drawer(seed).text()
+    return Drawer(seed).text()
 
 
 def smaller_text(text: str, fails: Callable[[str], bool]) -> str:

@@ -43,7 +43,8 @@ def test_random_worlds_are_as_uncompiled(backend: str, first: int) -> None:
             why = check(least, backend).why
             pytest.fail(f"compiled by {backend} {why}\n\n{least}\nof\n\n{text}")
     # the others run as they are: they change what is no tensor, or read arrays of NumPy
-    assert found["agree"] + found["eager"] > 0.9 * count and found["agree"] > 0.15 * count, found
+    assert found["agree"] + found["eager"] > 0.9 * count, found
+    assert found["agree"] >= (2 / 3 if FIRST == 0 and count == CHUNK else 0.4) * count, found
 
 
 @pytest.mark.parametrize("name", HELD)

@@ -10,8 +10,18 @@ from wengert.compiler import objects
 COMPILER_TESTS = Path(__file__).parents[1] / "compiler"
 sys.path.insert(0, str(COMPILER_TESTS))
 
-from random_memory import HELD, LIBRARIES  # noqa: E402
+from random_memory import (  # noqa: E402
+    ARRAY_WRITES,
+    ARRAYS,
+    FAILS,
+    HELD,
+    LIBRARIES,
+    SHARED,
+    SNAPSHOTS,
+    WRITES,
+)
 from random_runs import space  # noqa: E402
+from random_worlds import PLACES, Drawer  # noqa: E402
 
 EVERYWHERE = {
     # what functions, classes and their objects consist of
@@ -41,3 +51,15 @@ def test_every_kind_of_object_that_is_read_occurs_in_the_grammar():
     known = {*objects._READERS, *objects._BASES, *objects.VALUES}
     missing = sorted(kind.__module__ + "." + kind.__qualname__ for kind in known - found)
     assert not missing, f"random_memory.HELD has none of {', '.join(missing)}"
+
+
+def test_all_that_the_grammar_has_is_drawn():
+    """Whatever the balance is between what compiles and what does not."""
+    found: set[object] = set()
+    for seed in range(3000):
+        drawer = Drawer(seed)
+        drawer.text()
+        found.update(one for one in drawer.picked if isinstance(one, str | tuple))
+    lines = {*ARRAYS, *ARRAY_WRITES, *FAILS, *SHARED, *SNAPSHOTS, *WRITES}
+    missing = {*HELD, *PLACES, *lines} - found
+    assert not missing
