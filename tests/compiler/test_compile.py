@@ -72,6 +72,31 @@ def test_python_numbers_are_conditions_with_their_types_and_signs() -> None:
     assert traces(g) == 6
 
 
+@pytest.mark.parametrize("grad", [False, True])
+@pytest.mark.parametrize(
+    "use",
+    [
+        *(lambda x, s: x * s, lambda x, s: x + s, lambda x, s: s / x, lambda x, s: x - s),
+        *(lambda x, s: x.clamp(max=s), lambda x, s: wg.lerp(x, x * 2, s), lambda x, s: x * (s + 1)),
+    ],
+)
+def test_numbers_read_off_tensors_are_computed_with_in_one_trace(use: Any, grad: bool) -> None:
+    def f(x: Any) -> Any:
+        return use(x, x.sum().item())
+
+    g = wg.compile(f, **NUMPY)
+    for n in range(12):
+        x, y = (wg.tensor([n + 0.5, 2.0], requires_grad=grad) for _ in range(2))
+        ours, theirs = g(x), f(y)
+        assert ours.tolist() == pytest.approx(theirs.tolist())
+        if grad:
+            ours.sin().sum().backward()
+            theirs.sin().sum().backward()
+            assert x.grad.tolist() == pytest.approx(y.grad.tolist())
+    assert g.reason is None
+    assert traces(g) == 1
+
+
 def test_one_tensor_in_two_places_is_another_program_than_two_that_are_equal() -> None:
     def function(a: Any, b: Any) -> Any:
         return a * 2 if a is b else b * 3

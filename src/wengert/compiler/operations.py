@@ -92,7 +92,8 @@ def _run(
         trace.give_up(f"the size of the result of {prim.name}() depends on values")
     noted = params
     for param in params.values():
-        if param.__class__ not in _PLAIN and not _is_plain(param):
+        # what passes for a float by its `__class__` is none
+        if type(param) not in _PLAIN and not _is_plain(param):
             noted = {n: trace.param(p) for n, p in params.items()}
             params = {n: real(p) for n, p in params.items()}
             break
