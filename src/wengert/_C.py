@@ -12,12 +12,16 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
+from wengert.autograd.forward_ad import _is_fwd_grad_enabled as _is_fwd_grad_enabled
 from wengert.autograd.once import Error
+from wengert.interp.dual import ENABLED
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.modes import current_mode, full_mode, set_grad_enabled
+from wengert.tape.modes import is_grad_enabled as is_grad_enabled
 from wengert.tape.modes import is_multithreading_enabled as _is_multithreading_enabled
 from wengert.tape.node import AccumulateGrad, Node, accumulator_of, edge_of, next_sequence
 from wengert.tape.saved import SavedTensor
-from wengert.tape.saving import RUNNING
+from wengert.tape.saving import RUNNING, keeps_aside, stand_in, unpacked
 from wengert.tape.watch import CURRENT
 
 __all__ = [
@@ -26,9 +30,14 @@ __all__ = [
     "_current_graph_task_execution_order",
     "_current_graph_task_id",
     "_functions",
+    "_is_fwd_grad_enabled",
     "_is_multithreading_enabled",
+    "_set_fwd_grad_enabled",
+    "_set_grad_enabled",
     "_WeakTensorRef",
     "_will_engine_execute_node",
+    "has_lapack",
+    "is_grad_enabled",
 ]
 
 
@@ -165,6 +174,60 @@ def _unsafe_set_version_counter(tensors: Iterable[TensorBase], versions: Iterabl
         tensor.share_version()[0] = version
 
 
+def _set_fwd_grad_enabled(enabled: bool) -> None:
+    """Have operations carry tangents along from now on, or not."""
+    ENABLED.set(enabled)
+
+
+def _set_grad_enabled(enabled: bool) -> None:
+    """Record operations from now on, or not."""
+    set_grad_enabled(enabled)
+
+
+def _saved_tensors_hooks_is_enabled() -> bool:
+    """Whether `saved_tensors_hooks` may be used here."""
+    return full_mode().refusal is None
+
+
+def _get_current_graph_task_keep_graph() -> bool:
+    """Whether the backward pass that is under way leaves the graph; True if there is none."""
+    walk = CURRENT.get()
+    return True if walk is None else bool(walk.keep)
+
+
+class _Alone:
+    """What keeps a tensor that no node saved."""
+
+    def __init__(self, tensor: TensorBase) -> None:
+        mode = current_mode()
+        self._edge = edge_of(tensor)
+        self._value: Any = stand_in(mode, tensor) if keeps_aside(mode) else tensor
+
+    @property
+    def _saved_tensor(self) -> Any:
+        value = self._value
+        return value if isinstance(value, TensorBase) else unpacked(self, value, self._edge)
+
+    def kept(self, name: str) -> Any:
+        """The tensor, or what stands for it."""
+        return self._value
+
+    def keep(self, name: str, value: Any) -> None:
+        """Keep what stands for the tensor."""
+        self._value = value
+
+
+def _make_saved_tensor(tensor: TensorBase, is_output: bool) -> SavedTensor:
+    """`tensor` saved as an operation saves its arguments, or its result if it `is_output`."""
+    return SavedTensor.of(
+        _Alone(new_tensor(tensor.array(), None, tensor.share_version()) if is_output else tensor),
+        "tensor",
+    )
+
+
+has_lapack = True
+"""NumPy has one in every build."""
+
 _functions = types.SimpleNamespace(
     AccumulateGrad=AccumulateGrad,
     DelayedError=DelayedError,
@@ -172,5 +235,9 @@ _functions = types.SimpleNamespace(
     UndefinedGrad=UndefinedGrad,
 )
 _autograd = types.SimpleNamespace(
-    SavedTensor=SavedTensor, _unsafe_set_version_counter=_unsafe_set_version_counter
+    SavedTensor=SavedTensor,
+    _get_current_graph_task_keep_graph=_get_current_graph_task_keep_graph,
+    _make_saved_tensor=_make_saved_tensor,
+    _saved_tensors_hooks_is_enabled=_saved_tensors_hooks_is_enabled,
+    _unsafe_set_version_counter=_unsafe_set_version_counter,
 )

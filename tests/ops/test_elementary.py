@@ -235,3 +235,17 @@ def test_out_is_written_and_leaves_no_graph():
         wg.deg2rad(leaf(1.0), out=out)
     with pytest.raises(RuntimeError, match="can't be cast to the desired output type"):
         wg.deg2rad(wg.tensor([180.0]), out=wg.empty(1, dtype=wg.int64))
+
+
+def test_powers_of_real_numbers_with_complex_exponents_have_derivatives():
+    exponent = wg.tensor([0.5 + 1j, -1 - 0.25j], dtype=wg.complex128, requires_grad=True)
+    base = wg.tensor([-1.0, -2.0], dtype=wg.float64, requires_grad=True)
+    assert wg.autograd.gradcheck(wg.pow, (base.detach(), exponent))
+    assert wg.autograd.gradcheck(lambda e: wg.pow(-2, e), (exponent,))
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_a_power_of_zero_falls_without_bound_below_the_exponent_zero():
+    exponent = wg.tensor([-1.0, 0.0, 1.0], requires_grad=True)
+    wg.sum(0**exponent).backward()
+    assert exponent.grad.tolist() == [-float("inf"), 0.0, 0.0]

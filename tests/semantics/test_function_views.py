@@ -433,3 +433,42 @@ def test_what_is_saved_may_be_let_go_of_when_it_is_read(t):
     Reads.apply(x.clone(), 1).sum().backward()
     with pytest.raises(RuntimeError, match="can only be accessed once"):
         Reads.apply(x.clone(), 2).sum().backward()
+
+
+def test_what_was_written_to_is_gone_with_its_last_name(t):
+    class Same_(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            ctx.save_for_backward(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    def gone(view):
+        x = t.ones(2, requires_grad=True).clone()
+        x = x.view_as(x) if view else x
+        Same_.apply(x)
+        return weakref.ref(x)
+
+    assert gone(False)() is None
+    assert gone(True)() is None
+
+
+@pytest.mark.parametrize("kind", ["float64", "float16"])
+def test_a_gradient_of_another_dtype_is_converted(t, kind):
+    class Half(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x / 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return (g / 2).to(getattr(t, kind))
+
+    x = t.ones(2, requires_grad=True)
+    Half.apply(x).sum().backward()
+    assert x.grad.dtype is t.float32
+    assert x.grad.tolist() == [0.5, 0.5]

@@ -505,3 +505,45 @@ def test_a_hook_is_freed_with_its_graph(t):
     del y
     gc.collect()
     assert gone() is None
+
+
+def test_a_hook_registered_while_a_node_unpacks_runs_after_that_node(t):
+    seen = []
+
+    def unpack(tensor):
+        def hook(inputs, outputs):
+            seen.append(outputs)
+            return tuple(None if g is None else g / 2 for g in inputs)
+
+        t._C._current_autograd_node().register_hook(hook)
+        return tensor
+
+    a = t.ones(2, requires_grad=True)
+    with t.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, unpack):
+        b = a**3
+    b.sum().backward()
+    assert a.grad.tolist() == [1.5, 1.5]
+    # what came in is not shown any more
+    assert [g for outputs in seen for g in outputs if g is not None] == []
+
+
+def test_a_node_knows_whether_the_graph_is_kept(t):
+    seen = []
+
+    class Asks(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            seen.append(t._C._autograd._get_current_graph_task_keep_graph())
+            return g
+
+    x = t.ones(2, requires_grad=True)
+    out = Asks.apply(x).sum()
+    out.backward(retain_graph=True)
+    x.register_hook(lambda g: None)
+    out.backward(retain_graph=True)
+    out.backward()
+    assert seen == [True, True, False]

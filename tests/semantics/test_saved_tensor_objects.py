@@ -146,3 +146,49 @@ def test_what_is_unpacked_of_a_leaf_is_a_leaf(t):
         y = x * x
     saved = y.grad_fn._saved_self
     assert (saved.is_leaf, saved.requires_grad, saved.grad_fn) == (True, True, None)
+
+
+def test_data_is_what_is_kept(t):
+    def pack(x):
+        return "packed", x
+
+    def unpack(packed):
+        return packed[1]
+
+    a = t.tensor(2.0, requires_grad=True)
+    b = a**2
+    with t.autograd.graph.saved_tensors_hooks(pack, unpack):
+        c = b**2
+    plain, packed = b.grad_fn._raw_saved_self, c.grad_fn._raw_saved_self
+    assert plain.data is a
+    assert plain.unpack_hook is None
+    assert packed.data[0] == "packed" and packed.data[1] is b
+    assert packed.unpack_hook is unpack
+    assert packed.unpack().item() == 4.0
+
+
+def test_a_tensor_may_be_saved_without_a_node(t):
+    seen = []
+
+    def pack(x):
+        seen.append("pack")
+        return x
+
+    def unpack(x):
+        seen.append("unpack")
+        return x
+
+    a = t.ones(2, requires_grad=True)
+    with t.autograd.graph.saved_tensors_hooks(pack, unpack):
+        saved = t._C._autograd._make_saved_tensor(a, is_output=False)
+        assert seen == ["pack"]
+        assert saved.unpack().tolist() == [1.0, 1.0]
+        assert seen == ["pack", "unpack"]
+    assert isinstance(saved, t.autograd.SavedTensor)
+
+
+@pytest.mark.parametrize("hooks", [(), (abs,), (1, 1), (abs, 1)])
+def test_two_functions_are_registered(t, hooks):
+    x = t.ones(2, requires_grad=True)
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        x.exp().grad_fn._raw_saved_result.register_hooks(*hooks)

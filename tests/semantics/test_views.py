@@ -444,3 +444,109 @@ def test_hooks_on_a_view_made_without_recording_never_run(t):
     (v * 2).sum().backward()
     handle.remove()
     assert seen == [] and v.grad is None
+
+
+def reshaped_views(t):
+    factors = t.arange(1.0, 7.0)
+
+    def base_written(b):
+        v = b.view(-1)
+        b.t_()
+        v.mul_(factors)
+        return b
+
+    def view_read(b):
+        v = b.view(-1)
+        b.t_()
+        b.mul_(factors.view(3, 2))
+        return v
+
+    def one_row(b):
+        v = b[0]
+        b.unsqueeze_(0)
+        v.mul_(factors[:3])
+        return b
+
+    def one_row_turned(b):
+        v = b[0]
+        b.t_()
+        v.mul_(factors[:3])
+        return b
+
+    def view_of_view(b):
+        v = b.view(3, 2)
+        w = v[0]
+        v.t_()
+        w.mul_(factors[:2])
+        return v
+
+    def twice(b):
+        b.t_()
+        v = b[0]
+        b.t_()
+        v.mul_(factors[:2])
+        return b
+
+    return [base_written, view_read, one_row, one_row_turned, view_of_view, twice]
+
+
+@pytest.mark.parametrize(
+    "number, expected",
+    list(
+        enumerate(
+            [
+                [[0, 8, 48], [4, 45, 150]],
+                [[0, 3, 20], [18, 64, 150]],
+                [[0, 2, 12], [9, 16, 25]],
+                [[0, 8, 48], [1, 9, 25]],
+                [[0, 18, 1], [16, 4, 25]],
+                [[0, 1, 4], [18, 16, 25]],
+            ]
+        )
+    ),
+)
+def test_views_stay_what_they_are_of_the_memory_when_their_base_gets_another_shape(
+    t, number, expected
+):
+    a = t.arange(6.0).reshape(2, 3).requires_grad_()
+    out = reshaped_views(t)[number](a.clone())
+    weights = t.arange(6.0).reshape(out.shape) ** 2
+    (out * weights).sum().backward()
+    assert a.grad.tolist() == expected
+
+
+def test_views_of_a_tensor_without_history_stay_what_they_are_of_the_memory(t):
+    x = t.arange(6.0).reshape(2, 3)
+    v = x.view(-1)
+    x.t_()
+    w = t.ones(6, requires_grad=True)
+    v.mul_(w)
+    (x * t.arange(6.0).view(3, 2)).sum().backward()
+    assert w.grad.tolist() == [0, 2, 8, 3, 12, 25]
+
+
+def test_a_leaf_whose_shape_changes_unrecorded_is_the_same_leaf(t):
+    p = t.nn.Parameter(t.ones(2, 3))
+    with t.no_grad():
+        p.t_()
+    assert p.is_leaf and p.shape == (3, 2)
+    (p * 2).sum().backward()
+    assert p.grad.tolist() == [[2.0, 2.0]] * 3
+
+
+@pytest.mark.parametrize("mode", ["no_grad", "inference_mode"])
+def test_views_made_unrecorded_are_lost_when_their_base_gets_another_shape(t, mode):
+    a = t.ones(2, 3, requires_grad=True).clone()
+    with getattr(t, mode)():
+        v = a.view(-1)
+    a.t_()
+    with pytest.raises(RuntimeError, match="its base or another view of its base has been modi"):
+        v * 2
+
+
+@pytest.mark.parametrize("rewrite", ["t_", "squeeze_"])
+def test_tensors_of_inference_mode_keep_their_shape_outside_of_it(t, rewrite):
+    with t.inference_mode():
+        x = t.ones(2, 3)
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside"):
+        getattr(x, rewrite)()

@@ -20,6 +20,8 @@ from wengert.tape.modes import set_multithreading_enabled as set_multithreading_
 # imported when they are first named, since few programs need them
 _LAZY = {
     "Explanation": "reasons",
+    "SavedTensor": "graph",
+    "_force_original_view_tracking": "grad_mode",
     "anomaly_mode": "anomaly_mode",
     "detect_anomaly": "anomaly_mode",
     "_unsafe_preserve_version_counter": "grad_mode",
@@ -28,6 +30,7 @@ _LAZY = {
     "functional": "functional",
     "grad_mode": "grad_mode",
     "graph": "graph",
+    "is_view_replay_enabled": "grad_mode",
     "set_detect_anomaly": "anomaly_mode",
 }
 

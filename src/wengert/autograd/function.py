@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from wengert.autograd.closures import names_recorded
 from wengert.autograd.context import FunctionCtx as FunctionCtx
+from wengert.autograd.function_node import FunctionNode as BackwardCFunction
 from wengert.autograd.function_node import FunctionNode as FunctionNode
 from wengert.autograd.function_outputs import finish
 from wengert.autograd.once import once_differentiable as once_differentiable
@@ -18,7 +19,7 @@ from wengert.tape.node import edge_of
 from wengert.tape.sites import warn
 from wengert.tape.spoiled import Spoiled
 
-__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
+__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
 _OF_NODES = frozenset(
     {
@@ -39,8 +40,8 @@ class Function:
     derivatives follow if `backward` is written with differentiable operations on inputs and
     outputs.
 
-    Differences from PyTorch: a gradient of another dtype than its argument's raises instead of
-    being cast; one of a larger shape that broadcasting would explain is summed down as in PyTorch,
+    A gradient of another dtype than its argument's is converted to that. Differences from PyTorch:
+    one of a larger shape that broadcasting would explain is summed down as in PyTorch,
     with a warning; and a second derivative raises where it would be wrong because `backward` uses
     a value that `forward` computed but did not return: see `keeps_constants`.
 

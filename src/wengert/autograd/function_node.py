@@ -254,10 +254,7 @@ class FunctionNode(Node, FunctionCtx):
         if have.dtype != dtype:
             if have.dtype.kind == "c" and dtype.kind == "f":
                 return T.to_copy(T.real(grad), dtype=dtype)
-            raise RuntimeError(
-                f"Function {self.label} returned an invalid gradient at index {position} - got "
-                f"dtype {have.dtype} but expected {dtype}: convert it in {name}.backward"
-            )
+            return T.to_copy(grad, dtype=dtype)
         return grad
 
 

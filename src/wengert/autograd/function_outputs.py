@@ -88,11 +88,12 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
         elif not recorded and out.ext is not None and _made_in_forward(out):
             out.ext.no_write = MADE_IN_FUNCTION
         made.append(out)
-    node._given = ()
     if recorded:
         _attach(node, tensors, positions, made)
         node._kept = Kept.of(node, args, made)
         _save(node, made)
+    # what they are would hold the node that holds them
+    node._given = node._dirty = ()
     return tuple(made) if several else made[0]
 
 

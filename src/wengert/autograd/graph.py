@@ -23,6 +23,7 @@ from wengert.tape.modes import Switch, change_mode, full_mode
 from wengert.tape.node import GradientEdge as GradientEdge
 from wengert.tape.node import Node as Node
 from wengert.tape.node import edge_of, target_of
+from wengert.tape.saved import SavedTensor as SavedTensor
 from wengert.tape.saving import Mutation
 from wengert.tape.watch import CURRENT
 

@@ -231,7 +231,8 @@ def _with_tangents(
         outputs = output if isinstance(output, tuple) else (output,)
     known = _Known((*primals, *made), (*primals, *outputs))
     tangents = [
-        _given(primal, tangent, node) for primal, tangent in zip(primals, tangents, strict=True)
+        _given(primal, tangent, node, any(primal is out for out in made))
+        for primal, tangent in zip(primals, tangents, strict=True)
     ]
     versions = [None if t is None else version_of(t) for t in tangents]
     slopes = function.jvp(_Context(node, known), *tangents)
@@ -268,14 +269,14 @@ def _with_tangents(
     return output, slopes
 
 
-def _given(primal: Any, tangent: Any, node: Any) -> Any:
-    """What `jvp` gets as the tangent of an argument."""
+def _given(primal: Any, tangent: Any, node: Any, dirty: bool) -> Any:
+    """What `jvp` gets as the tangent of an argument, which `forward` wrote to if it is `dirty`."""
     if not isinstance(primal, TensorBase) or not is_differentiable(primal.payload.dtype):
         return None
     if tangent is None:
         return zeros_like(primal).detach() if node._materialize else None
     # it may be written to, and others may have the same
-    return T.clone(tangent) if any(primal is dirty for dirty in node._dirty) else tangent
+    return T.clone(tangent) if dirty else tangent
 
 
 def _check_view(

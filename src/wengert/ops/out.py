@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.base.dtypes import category
+from wengert.interp.dual import Dual
 from wengert.interp.levels import Lifted, namespace_of
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
@@ -30,6 +31,11 @@ def into(out: Any, result: Any, name: str) -> Any:
     """
     if not isinstance(out, TensorBase):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    if isinstance(out.payload, Dual) or isinstance(result.payload, Dual):
+        raise RuntimeError(
+            f"Trying to use forward AD with {name} that does not support it because it is an out= "
+            "function: call it without out, and copy_() the result"
+        )
     if result.edge is not None or (out.edge is not None and is_recording()):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "

@@ -219,15 +219,24 @@ def _slope_of_base(F: Any, g: Any, self: Any, exponent: Any) -> Any:
     return g * (exponent * F.pow(F.where(lost, 1, self), exponent - 1))
 
 
-def _slope_of_exponent(F: Any, g: Any, self: Any, exponent: Any, result: Any) -> Any:
+def _slope_of_exponent(
+    F: Any, g: Any, self: Any, exponent: Any, result: Any, self_dtype: Any, exponent_dtype: Any
+) -> Any:
     flat = F.logical_and(self == 0, F.ge(F.real(exponent), 0))
-    return g * (result * F.log(F.where(flat, 1, self)))
+    base = F.where(flat, 1, self)
+    if exponent_dtype.kind == "c" and self_dtype.kind != "c":
+        # of a negative number, too
+        base = F.to_copy(base, dtype=exponent_dtype)
+    return g * (result * F.log(base))
 
 
-def _log(base: Any) -> Any:
-    if isinstance(base, complex):
-        return cmath.log(base)
-    return math.log(base) if base > 0 else 0.0 if base == 0 else math.nan
+def _slope_of_power_of_number(F: Any, g: Any, result: Any, base: Any, self_dtype: Any) -> Any:
+    if base == 0:
+        # what falls to 0 is flat, and what is infinite falls
+        return g * F.where(F.isinf(F.abs(result)), -result, 0)
+    if self_dtype.kind == "c" or isinstance(base, complex):
+        return g * (result * cmath.log(base))
+    return g * (result * (math.log(base) if base > 0 else math.nan))
 
 
 elementwise(
@@ -261,7 +270,7 @@ elementwise(
     kernels.rpower_scalar,
     params=("base",),
     of_number=True,
-    lin=lambda F, g, result, base: g * (result * _log(base)),
+    lin=_slope_of_power_of_number,
     promote="same",
     node="PowBackward2",
     cases=(case((), base=2.0), case((2, 3), base=0.5)),

@@ -318,6 +318,7 @@ class _Walk:
         arriving = reachable if targets is None else reachable & targets
         alone = len(self.seeds) == 1
         watch = Watch(self.raw, nodes, arriving, targets, accumulate, look, alone, self.queue)
+        watch.keep = self.keep
         above = CURRENT.get()
         try:
             CURRENT.set(watch)

@@ -147,24 +147,37 @@ class SavedTensor:
 
     @property
     def data(self) -> Any:
+        """What is kept: the tensor, or what hooks packed it into."""
+        held = self._held()
+        if isinstance(held, Packed):
+            return held.packed
+        return self.unpack()
+
+    @property
+    def unpack_hook(self) -> Callable[[Any], Any] | None:
+        """What makes the tensor of `data`, if hooks packed it."""
+        held = self._held()
+        return held.unpack if isinstance(held, Packed) else None
+
+    def unpack(self) -> Any:
         """The saved tensor, as ``grad_fn._saved_self`` gives it."""
         value = getattr(self._node, f"_saved_{self._name}")
         return value if self._at is None else value[self._at]
 
-    def unpack(self) -> Any:
-        """The saved tensor; as `data`."""
-        return self.data
+    def _held(self) -> Any:
+        held = self._node.kept(self._name)
+        return held if self._at is None or held is FREED else held[self._at]
 
-    def register_hooks(
-        self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]
-    ) -> None:
-        """Keep what ``pack_hook(tensor)`` returns, and have `unpack_hook` make the tensor of it.
+    def register_hooks(self, *hooks: Callable[[Any], Any]) -> None:
+        """Keep what the first hook makes of the tensor; the second makes the tensor of that again.
 
         Raises
         ------
         RuntimeError
-            If hooks are set already, if the tensor has been freed, if there is none, or if
-            `pack_hook` writes to its argument.
+            If hooks are set already, if the tensor has been freed, if there is none, or if the
+            first hook writes to its argument.
+        TypeError
+            Unless two functions are given.
 
         Examples
         --------
@@ -176,15 +189,14 @@ class SavedTensor:
         >>> x.grad
         tensor([2.7188, 7.3906])
         """
-        for hook in (pack_hook, unpack_hook):
-            if not callable(hook):
-                raise TypeError(
-                    "register_hooks(): incompatible function arguments: both hooks must be "
-                    f"callable, but one is of type {type(hook).__name__}"
-                )
+        if len(hooks) != 2 or not all(map(callable, hooks)):
+            raise TypeError(
+                "register_hooks(): incompatible function arguments: a function that packs and one "
+                f"that unpacks are expected, but got {[type(hook).__name__ for hook in hooks]}"
+            )
+        pack_hook, unpack_hook = hooks
         node, name, at = self._node, self._name, self._at
-        held = node.kept(name)
-        value = held if at is None or held is FREED else held[at]
+        value = self._held()
         if value is FREED:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor after it has been freed. Saved "
@@ -202,7 +214,8 @@ class SavedTensor:
                 "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
                 "only one pair of hooks is allowed at a time."
             )
-        packed = Packed(self.data, pack_hook, unpack_hook)
+        packed = Packed(self.unpack(), pack_hook, unpack_hook)
+        held = node.kept(name)
         node.keep(name, packed if at is None else (*held[:at], packed, *held[at + 1 :]))
 
 

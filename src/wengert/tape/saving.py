@@ -16,6 +16,7 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.tape.base import TensorBase, new_tensor, version_of
+from wengert.tape.handles import WATCHED
 from wengert.tape.modes import Mode, no_grad
 
 __all__ = [
@@ -37,7 +38,7 @@ RUNNING: ContextVar[Any] = ContextVar("wengert_node", default=None)
 class Packed:
     """A saved tensor in the form that a hook gave it."""
 
-    __slots__ = ("dtype", "packed", "shape", "unpack")
+    __slots__ = ("__weakref__", "dtype", "packed", "shape", "unpack")
     vc = None
     edge: Any = object()
 
@@ -158,7 +159,10 @@ def keeps_aside(mode: Mode | None) -> bool:
 def stand_in(mode: Any, tensor: Any) -> Packed | Guarded:
     """What is saved of `tensor` in a mode that keeps saved tensors aside."""
     if mode.hooks:
-        return Packed(tensor, *mode.hooks[-1])
+        packed = Packed(tensor, *mode.hooks[-1])
+        # what unpacks it may register hooks during a walk
+        WATCHED.add(packed)
+        return packed
     guarded: Guarded = mode.mutation.guard(tensor)
     return guarded
 

@@ -35,6 +35,7 @@ __all__ = [
     "MADE_UNRECORDED",
     "ONE_OF_SEVERAL",
     "Step",
+    "apart_from_views",
     "attach_alias",
     "attach_view",
     "attach_views",
@@ -192,6 +193,30 @@ def attach_alias(source: Any, out: Any) -> None:
     ext.no_write = MADE_IN_FUNCTION
     base_ext = ext.base.extra()
     base_ext.views = [*(base_ext.views or ()), weakref.ref(out)]
+
+
+def apart_from_views(tensor: Any) -> None:
+    """Make a base with views a view itself, of a base that nobody sees.
+
+    Its shape may then change, as theirs stay what they are of the memory.
+    """
+    ext = tensor.ext
+    if ext is None or ext.base is not None or not ext.views:
+        return
+    views = [view for reference in ext.views if (view := reference()) is not None]
+    views = [view for view in views if view.ext is not None and view.ext.base is tensor]
+    ext.views = None
+    if not views:
+        return
+    base = new_tensor(tensor.array(), tensor.edge, tensor.share_version())
+    own = base.extra()
+    own.views = [_reference(view) for view in views]
+    for view in views:
+        view.ext.base = base
+    if base.edge is not None:
+        refresh_views(base, None)
+    own.views.append(_reference(tensor))
+    ext.base, ext.chain = base, ()
 
 
 def single_step(

@@ -63,6 +63,9 @@ class Watch:
         Takes what is to be called when the walk has ended.
     """
 
+    keep = False
+    """Whether the graph may be walked again."""
+
     def __init__(
         self,
         raw: bool,
@@ -156,6 +159,10 @@ class Watch:
             RUNNING.reset(token)
         if ext is not None and ext.posthooks:
             grads = self._after(node, ext, g, edges, grads)
+        elif node.ext is not None and node.ext.posthooks:
+            # registered by a hook that unpacked what the node saved: what came in is not shown
+            blank = [None] * node.width() if node.several else None
+            grads = self._after(node, node.ext, blank, edges, grads)
         return grads
 
     def finished(self, node: Any, pending: dict[Any, Any]) -> None:

@@ -21,6 +21,7 @@ from wengert.tape.views import write_refused
 __all__ = [
     "check_apart",
     "check_cast",
+    "check_mode",
     "check_overlap",
     "check_recordable",
     "check_shape",
@@ -137,6 +138,11 @@ def check_writable(tensor: Any, recording: bool, may_overlap: bool = False) -> N
         raise RuntimeError(
             "the tensor shares the memory of a NumPy array that is read-only: clone() it first"
         )
+    check_mode(tensor)
+
+
+def check_mode(tensor: Any) -> None:
+    """Refuse to change a tensor of inference mode outside of it."""
     if tensor.vc.__class__ is InferenceCell:
         mode = current_mode()
         if mode is None or mode.inference is None:

@@ -12,12 +12,12 @@ from typing import Any
 from wengert.base import errors
 from wengert.base.dtypes import category, is_differentiable
 from wengert.prims.table import TABLE
-from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.inplace import bump, write, write_result
 from wengert.tape.modes import is_recording
 from wengert.tape.node import Unrecorded
-from wengert.tape.views import recorded_as
-from wengert.tape.write_checks import check_apart, check_writable
+from wengert.tape.views import apart_from_views, recorded_as
+from wengert.tape.write_checks import check_apart, check_mode, check_writable
 
 __all__ = ["computed", "reshaped", "written"]
 
@@ -70,6 +70,9 @@ def reshaped(operation: Callable[..., Any]) -> Callable[..., Any]:
         recorded = is_recording() and self.edge is not None
         if recorded and is_differentiable(self.payload.dtype):
             check_writable(self, recorded)
+        check_mode(self)
+        if self.edge is not LEAF:
+            apart_from_views(self)
         before = new_tensor(self.array(), self.edge, self.share_version())
         own = self.ext
         if own is not None:
@@ -79,7 +82,9 @@ def reshaped(operation: Callable[..., Any]) -> Callable[..., Any]:
             own.chain = after.ext.chain
             if after.edge.__class__ is Unrecorded:
                 after.edge.was = recorded_as(self)
-        self.payload, self.edge = after.payload, after.edge
+        self.payload = after.payload
+        if self.edge is not LEAF:
+            self.edge = after.edge
         bump(self, name)
         return self
 
