@@ -281,6 +281,26 @@ MOVED = {
         lambda w, x: w.select(w.slice(x, dim=1, start=1, end=4, step=2), dim=1, index=1),
         ["select"],
     ),
+    "part of copies of a copy": (
+        lambda w, x: w.expand(w.view(x, shape=(1, 1, 3, 4)), shape=(2, 5, 3, 4)),
+        ["expand"],
+    ),
+    "one of the copies": (
+        lambda w, x: w.exp(w.select(w.expand(x, shape=(5, 3, 4)), dim=0, index=3)),
+        ["exp"],
+    ),
+    "a row of all copies": (
+        lambda w, x: w.select(w.expand(x, shape=(5, 3, 4)), dim=1, index=2),
+        ["select", "expand"],
+    ),
+    "rows of all copies": (
+        lambda w, x: w.slice(w.expand(x, shape=(5, 3, 4)), dim=1, start=0, end=2, step=1),
+        ["slice", "expand"],
+    ),
+    "some of the copies": (
+        lambda w, x: w.slice(w.expand(x, shape=(5, 3, 4)), dim=0, start=1, end=3, step=1),
+        ["expand"],
+    ),
     "parts in reverse": (
         lambda w, x: w.stack(*[w.select(x, dim=0, index=i) for i in (2, 1, 0)], dim=0),
         ["flip"],
@@ -292,6 +312,18 @@ MOVED = {
 def test_elements_are_moved_no_more_than_they_must(name):
     build, left = MOVED[name]
     assert names(simplified(build, X)) == left
+
+
+def test_a_row_is_taken_by_its_number_only_where_that_is_known():
+    def build(w, x, index):
+        return w.index_select(x, index, dim=0)
+
+    assert names(simplified(build, X, np.array([1]))) == ["index_select"]
+
+    def known(w, x):
+        return w.index_select(x, np.array([1]), dim=0)
+
+    assert "index_select" not in names(simplified(known, X))
 
 
 def test_the_transpose_of_a_product_is_the_product_of_transposes():
@@ -311,6 +343,23 @@ def test_the_transpose_of_a_product_of_no_transposes_stays():
     assert [name for name in made if name in ("mm", "t", "bmm", "permute")] == [
         *("mm", "t", "bmm", "permute")
     ]
+
+
+def test_a_product_of_transposes_is_the_transpose_of_a_product():
+    def build(w, x, y):
+        return w.mm(w.t(x), w.t(y))
+
+    made = simplified(build, RNG.standard_normal((4, 3)), RNG.standard_normal((2, 4)))
+    assert names(made) == ["mm", "t"]
+
+
+@pytest.mark.parametrize("first", (True, False))
+def test_a_product_with_one_transpose_stays(first):
+    def build(w, x, y):
+        return w.mm(w.t(x), y) if first else w.mm(y, w.t(x))
+
+    made = simplified(build, RNG.standard_normal((4, 4)), RNG.standard_normal((4, 4)))
+    assert names(made) == ["t", "mm"]
 
 
 def test_joins_of_joins_are_one():
@@ -376,6 +425,20 @@ def test_the_sum_of_the_derivatives_of_all_positions_is_a_stack(order):
     assert "add" not in names(made)
     assert "select_backward" not in names(made)
     assert names(made).count("stack") == 1
+
+
+@pytest.mark.parametrize("order", (1, -1))
+def test_parts_are_gathered_on_both_sides_of_other_terms(order):
+    def build(w, x, y):
+        a, b = (
+            w.select_backward(w.select(x, dim=0, index=i), shape=(2, 3), dim=0, index=i)
+            for i in range(2)
+        )
+        return w.add(*(w.add(*(a, y)[::order]), b)[::order])
+
+    made = simplified(build, RNG.standard_normal((2, 3)), RNG.standard_normal((2, 3)))
+    assert names(made).count("add") == 1
+    assert "select_backward" not in names(made)
 
 
 def test_parts_of_parts_are_stacks_of_stacks():

@@ -275,6 +275,18 @@ def test_repetitions_that_do_not_fit_stay_before_and_after_the_loop():
     assert 36 <= loop.count < 40
 
 
+@pytest.mark.parametrize("odd", (10, 40))
+def test_of_two_rows_of_repetitions_the_longer_one_is_the_loop(odd):
+    w = Writer(np.ones(3), RNG.standard_normal(3))
+    x = w.inputs[0]
+    for i in range(50):
+        x = w.tanh(w.add(x, w.inputs[int(i == odd)]))
+    program = w.program(x)
+    made = roll(program, least=8)
+    agree(program, made, w.arrays)
+    assert max(loop.count for loop in loops_of(made)) in (39, 40)
+
+
 def test_large_values_that_nothing_has_in_common_are_not_copied_for_a_loop():
     weights = [RNG.standard_normal((40, 40)) for _ in range(60)]
     w = Writer(np.ones(40), *weights)
@@ -283,3 +295,26 @@ def test_large_values_that_nothing_has_in_common_are_not_copied_for_a_loop():
         x = w.tanh(w.mv(weight, x))
     program = w.program(x)
     assert not loops_of(roll(program, least=40))
+
+
+def test_steps_on_values_of_other_shapes_are_no_repetition():
+    w = Writer(*[RNG.standard_normal(i + 1) for i in range(20)])
+    total = None
+    for x in w.inputs:
+        part = w.sum_dim(w.exp(x), dim=(0,), keepdim=False)
+        total = part if total is None else w.add(total, part)
+    program = w.program(total)
+    made = roll(program, least=8)
+    assert not loops_of(made)
+    agree(program, made, w.arrays)
+
+
+def test_steps_that_read_more_values_each_time_are_no_repetition():
+    w = Writer(*[RNG.standard_normal(2) for _ in range(20)])
+    x = w.inputs[0]
+    for i in range(1, 20):
+        x = w.slice(w.cat(x, *w.inputs[:i], dim=0), dim=0, start=0, end=2, step=1)
+    program = w.program(x)
+    made = roll(program, least=8)
+    assert not loops_of(made)
+    agree(program, made, w.arrays)

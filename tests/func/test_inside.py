@@ -130,6 +130,25 @@ def test_a_detached_factor_has_no_tangent():
     assert func.jacfwd(func.vmap(f))(ROWS)[1, 1].tolist() == ROWS[1].tolist()
 
 
+def test_a_detached_factor_of_a_batch_has_no_tangent():
+    x, t = wg.tensor([1.0, 2.0, 3.0]), wg.tensor([4.0, 5.0, 6.0])
+    value, slope = func.jvp(func.vmap(lambda x: x * x.detach()), (x,), (t,))
+    assert wg.equal(value, x * x) and wg.equal(slope, t * x)
+    value, slope = func.jvp(func.vmap(lambda x: x.detach()), (x,), (t,))
+    assert wg.equal(value, x) and not slope.any()
+
+
+def test_what_decides_for_a_batch_holds_for_all_of_it_or_is_refused():
+    def function(x):
+        assert (x.payload.min(), x.payload.max()) == (-1.0, 3.0)
+        for extreme in (x.payload.min, x.payload.max):
+            with pytest.raises(RuntimeError, match="its result would differ from one element"):
+                extreme(0)
+        return x
+
+    func.vmap(function)(wg.tensor([[-1.0, 2.0], [0.0, 3.0]]))
+
+
 def test_transforms_differentiate_also_where_recording_is_off():
     with wg.no_grad():
         assert func.grad(lambda x: (x**2).sum())(X).tolist() == (2 * X).tolist()
@@ -534,3 +553,36 @@ def test_a_view_may_be_returned_of_what_was_made_and_written_inside():
 
     gradient = func.grad(total)(wg.ones(2, 3))
     assert gradient.tolist() == [[1.0, 3.0, 2.0]] * 2
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_what_is_repeated_for_a_batch_is_told_of_writes_to_the_tensor(recorded):
+    def closed_over():
+        c = wg.tensor([1.0, 2.0], requires_grad=recorded)
+        return c * 1 if recorded else c
+
+    c, w = closed_over(), wg.ones(3, 2, requires_grad=True)
+    y = w * wg.func.vmap(lambda x: c)(wg.zeros(3))
+    with wg.no_grad():
+        c.add_(10)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+    c, w = closed_over(), wg.ones(3, requires_grad=True)
+    y = wg.func.vmap(lambda x: x * c)(w)
+    with wg.no_grad():
+        c.add_(10)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_a_view_inside_follows_a_write_before_its_base_requires_a_gradient():
+    def function(x):
+        base = x.clone()
+        view = base[:1]
+        base.add_(x)
+        base.requires_grad_()
+        return wg.autograd.grad((view * view).sum(), base)[0]
+
+    x = wg.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert wg.func.vmap(function)(x).tolist() == [[4.0, 0.0], [12.0, 0.0]]

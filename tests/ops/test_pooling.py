@@ -212,6 +212,16 @@ def test_unpooling_puts_elements_back():
     assert wider.shape == (2, 3, 7, 5)
 
 
+@pytest.mark.parametrize("dims", (1, 2, 3))
+def test_what_is_unpooled_lies_where_it_was(dims):
+    x = wg.from_numpy(RNG.standard_normal((2, 3, *(6, 4, 2)[:dims])))
+    values, places = getattr(pooling, f"max_pool{dims}d")(x, 2, return_indices=True)
+    back = getattr(unpooling, f"max_unpool{dims}d")(values, places, 2)
+    flat = back.flatten(2)
+    assert wg.equal(flat.gather(2, places.flatten(2)), values.flatten(2))
+    assert flat.count_nonzero() == values.numel()
+
+
 def test_fractional_windows_are_drawn_as_pytorchs_are():
     wg.manual_seed(0)
     x = wg.arange(49.0).reshape(1, 7, 7)

@@ -105,3 +105,26 @@ def test_one_group_and_one_line_search_are_all_there_is():
         optimizer.step(closure)
     with pytest.raises(ValueError, match="LBFGS doesn't support per-parameter options"):
         wg.optim.LBFGS([{"params": [x]}, {"params": [wg.ones(1)]}])
+
+
+def test_a_straight_line_is_followed_ten_times_as_far_each_time():
+    x = wg.ones(1, requires_grad=True)
+    optimizer = wg.optim.LBFGS([x], max_iter=1, max_eval=3, line_search_fn="strong_wolfe")
+    met = []
+
+    def closure():
+        optimizer.zero_grad()
+        loss = x.sum()
+        loss.backward()
+        met.append(loss.item())
+        return loss
+
+    optimizer.step(closure)
+    # from 1 by 1, by 10, by 100, ...
+    assert met[:4] == [1.0, 0.0, -9.0, -99.0]
+
+
+def test_a_step_evaluates_a_quarter_more_often_than_it_moves():
+    for count, most in ((20, 25), (4, 5), (3, 3)):
+        optimizer = wg.optim.LBFGS([wg.ones(1, requires_grad=True)], max_iter=count)
+        assert optimizer.param_groups[0]["max_eval"] == most

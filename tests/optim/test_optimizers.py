@@ -366,6 +366,21 @@ REFUSED = {
         ValueError,
         "Tensor lr must be 1-element",
     ),
+    "betas of several elements": (
+        lambda: wg.optim.Adam([X], betas=(wg.tensor([0.5]), wg.tensor([0.5, 0.5]))),
+        ValueError,
+        r"Tensor betas\[1\] must be 1-element",
+    ),
+    "betas of two kinds": (
+        lambda: wg.optim.Adam([X], betas=(wg.tensor(0.9), 0.99)),
+        ValueError,
+        "betas must be either both floats or both Tensors",
+    ),
+    "betas of two other kinds": (
+        lambda: wg.optim.Adam([X], betas=(0.9, wg.tensor(0.99))),
+        ValueError,
+        "betas must be either both floats or both Tensors",
+    ),
     "betas": (
         lambda: wg.optim.Adam([X], betas=(0.9, 1.0)),
         ValueError,
@@ -401,6 +416,70 @@ def test_a_refused_group_changes_nothing():
     with pytest.raises(TypeError):
         optimizer.add_param_group(group)
     assert len(optimizer.param_groups) == 1 and list(group) == ["params"]
+
+
+DEFAULTS = {
+    "ASGD": {"alpha": 0.75, "lambd": 0.0001, "lr": 0.01, "t0": 1000000.0, "weight_decay": 0},
+    "Adadelta": {"eps": 1e-06, "lr": 1.0, "rho": 0.9, "weight_decay": 0},
+    "Adafactor": {
+        "beta2_decay": -0.8,
+        "d": 1.0,
+        "eps": (None, 0.001),
+        "lr": 0.01,
+        "weight_decay": 0.0,
+    },
+    "Adagrad": {
+        "eps": 1e-10,
+        "initial_accumulator_value": 0,
+        "lr": 0.01,
+        "lr_decay": 0,
+        "weight_decay": 0,
+    },
+    "Adam": {"betas": (0.9, 0.999), "eps": 1e-08, "lr": 0.001, "weight_decay": 0},
+    "AdamW": {
+        "betas": (0.9, 0.999),
+        "decoupled_weight_decay": True,
+        "eps": 1e-08,
+        "lr": 0.001,
+        "weight_decay": 0.01,
+    },
+    "Adamax": {"betas": (0.9, 0.999), "eps": 1e-08, "lr": 0.002, "weight_decay": 0},
+    "LBFGS": {
+        "history_size": 100,
+        "lr": 1,
+        "max_eval": 25,
+        "max_iter": 20,
+        "tolerance_change": 1e-09,
+        "tolerance_grad": 1e-07,
+    },
+    "Muon": {
+        "eps": 1e-07,
+        "lr": 0.001,
+        "momentum": 0.95,
+        "nesterov": True,
+        "ns_coefficients": (3.4445, -4.775, 2.0315),
+        "ns_steps": 5,
+        "weight_decay": 0.1,
+    },
+    "NAdam": {
+        "betas": (0.9, 0.999),
+        "eps": 1e-08,
+        "lr": 0.002,
+        "momentum_decay": 0.004,
+        "weight_decay": 0,
+    },
+    "RAdam": {"betas": (0.9, 0.999), "eps": 1e-08, "lr": 0.001, "weight_decay": 0},
+    "RMSprop": {"alpha": 0.99, "eps": 1e-08, "lr": 0.01, "momentum": 0, "weight_decay": 0},
+    "Rprop": {"etas": (0.5, 1.2), "lr": 0.01, "step_sizes": (1e-06, 50)},
+    "SGD": {"dampening": 0, "lr": 0.001, "momentum": 0, "weight_decay": 0},
+}
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_options_have_pytorchs_defaults(name):
+    found = getattr(wg.optim, name)([wg.ones(2, 2, requires_grad=True)]).defaults
+    # what is off or left to others is not listed
+    assert {k: v for k, v in found.items() if v is not None and v is not False} == DEFAULTS[name]
 
 
 # -- state -----------------------------------------------------------------------------------------

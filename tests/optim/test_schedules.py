@@ -24,6 +24,16 @@ def rates(schedule, count):
 
 SEQUENCES = {
     "steps": (lambda o: schedules.StepLR(o, 2, 0.5), [1, 1, 0.5, 0.5, 0.25]),
+    "to averages": (
+        lambda o: wg.optim.swa_utils.SWALR(o, 0.2, 4),
+        [1 - 0.4 * (1 - np.cos(np.pi * k / 4)) for k in range(5)] + [0.2],
+    ),
+    "straight to averages": (
+        lambda o: wg.optim.swa_utils.SWALR(o, 0.2, 4, "linear"),
+        [1, 0.8, 0.6, 0.4, 0.2, 0.2],
+    ),
+    "to averages in a step": (lambda o: wg.optim.swa_utils.SWALR(o, 0.2, 1), [1, 0.2, 0.2]),
+    "to averages at once": (lambda o: wg.optim.swa_utils.SWALR(o, 0.2, 0), [0.2, 0.2, 0.2]),
     "milestones": (lambda o: schedules.MultiStepLR(o, [1, 3], 0.5), [1, 0.5, 0.5, 0.25]),
     "lambda": (lambda o: schedules.LambdaLR(o, lambda n: 1 / (n + 1)), [1, 1 / 2, 1 / 3]),
     "constant": (lambda o: schedules.ConstantLR(o, 0.5, 2), [0.5, 0.5, 1, 1]),
@@ -183,3 +193,28 @@ def test_decays_lie_between_zero_and_one():
     for make in (wg.optim.swa_utils.get_ema_avg_fn, wg.optim.swa_utils.get_ema_multi_avg_fn):
         with pytest.raises(ValueError, match="Invalid decay value"):
             make(1.5)
+
+
+def test_statistics_are_found_by_the_first_part_of_each_batch():
+    model = wg.nn.BatchNorm1d(1)
+    x, label = wg.tensor([[1.0], [3.0]]), wg.tensor([[5.0], [5.0]])
+    for batch in (x, [x, label], (x, label)):
+        model.running_mean.fill_(7.0)
+        wg.optim.swa_utils.update_bn([batch], model)
+        assert model.running_mean.tolist() == [2.0]
+
+
+def test_an_average_is_told_by_one_function_how_it_is_made():
+    model = wg.nn.Linear(1, 1, bias=False)
+    one, several = (
+        wg.optim.swa_utils.get_ema_avg_fn(0.5),
+        wg.optim.swa_utils.get_ema_multi_avg_fn(0.5),
+    )
+    for given in ({"avg_fn": one}, {"multi_avg_fn": several}):
+        average = wg.optim.swa_utils.AveragedModel(model, **given)
+        for value in (1.0, 3.0):
+            wg.nn.init.constant_(model.weight, value)
+            average.update_parameters(model)
+        assert average.module.weight.item() == 2.0
+    with pytest.raises(AssertionError, match="Only one of avg_fn and multi_avg_fn"):
+        wg.optim.swa_utils.AveragedModel(model, avg_fn=one, multi_avg_fn=several)

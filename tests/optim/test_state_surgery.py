@@ -84,3 +84,37 @@ def test_several_groups_are_printed_with_lines_between():
     assert text.startswith("SGD (\nParameter Group 0\n    dampening: 0\n")
     assert "    weight_decay: 0\n\nParameter Group 1\n    dampening: 0\n" in text
     assert text.endswith("    weight_decay: 0\n)")
+
+
+def test_a_state_without_an_option_that_came_later_takes_its_default():
+    param, optimizer = settled(lambda params: wg.optim.SGD(params, lr=0.1, momentum=0.5))
+    state = optimizer.state_dict()
+    del state["param_groups"][0]["nesterov"]
+    other = wg.optim.SGD([param], lr=0.3)
+    other.load_state_dict(state)
+    (group,) = other.param_groups
+    assert (group["lr"], group["momentum"], group["nesterov"]) == (0.1, 0.5, False)
+    other.step()
+
+
+@pytest.mark.parametrize("late", range(3))
+def test_parameters_that_begin_later_count_their_own_steps(late):
+    params = [leaf() for _ in range(3)]
+    grad, params[late].grad = params[late].grad, None
+    optimizer = wg.optim.Adam(params, lr=0.1)
+    alone = leaf()
+    for param in (*params, alone):
+        with wg.no_grad():
+            param.copy_(wg.tensor([1.0, 2.0, 3.0]))
+    for _ in range(3):
+        optimizer.step()
+    params[late].grad = grad
+    other = wg.optim.Adam([alone], lr=0.1)
+    for i in range(4):
+        for param in (*params, alone):
+            param.grad.fill_(i + 1.0)
+        optimizer.step()
+        other.step()
+    assert optimizer.state[params[late]]["step"].item() == 4
+    assert wg.equal(params[late], alone)
+    assert {optimizer.state[param]["step"].item() for param in params} == {4, 7}

@@ -129,5 +129,9 @@ def _cubic(a: Point, b: Point, bounds: tuple[Any, Any] | None = None) -> Any:
     if not square >= 0:
         return (lowest + highest) / 2.0
     root = square**0.5
-    part = (right.slope + root - mean) / (right.slope - left.slope + 2 * root)
+    bent, rest = right.slope - left.slope + 2 * root, right.slope + root - mean
+    if bent == 0:
+        # a straight line is lowest at an end
+        return lowest if rest > 0 else highest
+    part = rest / bent
     return min(max(right.t - (right.t - left.t) * part, lowest), highest)

@@ -369,11 +369,7 @@ def move(way: str, tensor: Any, level: Level, local: bool = False) -> Any:
 
     `local` says that it comes back (see NOTE [sides of a level]).
     """
-    if (
-        tensor.edge is not None
-        and way not in _INTO
-        and level.number not in levels_of(tensor.payload)
-    ):
+    if way not in _INTO and level.number not in levels_of(tensor.payload):
         if way == "unwrap":
             tensor = move("spread", tensor, level, local)
         elif way == "tangent_of":
@@ -393,7 +389,7 @@ def move(way: str, tensor: Any, level: Level, local: bool = False) -> Any:
         edge.level = level
         edge.local = local
         edge.way = way
-    shares = way in ("wrap", "unwrap", "constant", "primal_of")
+    shares = way in ("wrap", "unwrap", "spread", "constant", "primal_of")
     return new_tensor(payload, edge, tensor.share_version() if shares else None)
 
 
