@@ -175,9 +175,22 @@ def records_of(source: str, line: int) -> list[str]:
     """The records that hang on a line of their module."""
     body = ast.parse(source).body
     words, wanted = set(), [node for node in body if node.lineno <= line <= (node.end_lineno or 0)]
+    # tables say `name=rule`
+    tables = [p for node in body for p in ast.walk(node) if isinstance(p, ast.keyword)]
     for node in wanted:
         parts = list(ast.walk(node))
         words |= {p.value for p in parts if isinstance(p, ast.Constant) and type(p.value) is str}
+        words |= {
+            table.arg
+            for table in tables
+            if table.lineno <= line <= (table.end_lineno or 0)
+            or (
+                isinstance(node, ast.FunctionDef)
+                and any(
+                    isinstance(p, ast.Name) and p.id == node.name for p in ast.walk(table.value)
+                )
+            )
+        }
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             # those that name the function
             wanted += [

@@ -79,7 +79,6 @@ class Adam(Elementwise):
             raise ValueError(
                 "lr as a Tensor is not supported for capturable=False and foreach=True"
             )
-        check_adam(lr, betas, eps, weight_decay)
         tensors = [isinstance(beta, TensorBase) for beta in betas]
         if tensors[0] != tensors[1] or not all(
             isinstance(beta, float | TensorBase) for beta in betas
@@ -92,6 +91,7 @@ class Adam(Elementwise):
                 )
             if tensors[i] and beta.payload.size != 1:
                 raise ValueError(f"Tensor betas[{i}] must be 1-element")
+        check_adam(lr, betas, eps, weight_decay)
         check_fused(fused, foreach, differentiable)
         if tensors[0]:
             betas = (betas[0].reshape(()), betas[1].reshape(()))

@@ -222,7 +222,7 @@ class _Gatherer:
         changed = False
         inside: set[Value] = set()
         for step in old:
-            if isinstance(step, Loop) or not self.is_maker(step):
+            if isinstance(step, Loop):
                 continue
             if step.prim.name == "add" and _is_plain_sum(step):
                 inside.update([arg for arg in step.args if self.inner(arg) is not None])
