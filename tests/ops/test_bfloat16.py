@@ -104,3 +104,61 @@ def test_the_limits_of_bfloat16():
     limits = wg.finfo(wg.tensor(1.0).bfloat16().dtype)
     assert (limits.bits, limits.eps, limits.max) == (16, 0.0078125, 3.3895313892515355e38)
     assert limits.tiny == 2.0**-126 and limits.min == -limits.max
+
+
+@pytest.mark.parametrize("kind", [wg.float16, wg.bfloat16])
+@pytest.mark.parametrize("name", FORMS)
+def test_values_and_slopes_are_those_of_single_precision_rounded_once(name, kind):
+    if name in ("dropout", "normalize", "cosine_similarity", "atan2"):
+        return  # random, or several operations
+    x = wg.tensor([0.1, -0.3, 300.0, 6.0], dtype=kind, requires_grad=True)
+    wide = x.detach().float().requires_grad_()
+    made, exact = FORMS[name](x), FORMS[name](wide)
+    assert wg.equal(made, exact.to(kind))
+    weight = wg.tensor([1.0, -2.0, 0.5, 3.0], dtype=kind)
+    if name in ("product", "leaky_relu", "clamp", "masked_fill", "hardtanh", "threshold", "where"):
+        (g,) = wg.autograd.grad(made, x, weight)
+        (expected,) = wg.autograd.grad(exact, wide, weight.float())
+        assert g.dtype is kind and wg.equal(g, expected.to(kind))
+
+
+@pytest.mark.parametrize("kind", [wg.float16, wg.bfloat16])
+def test_rules_of_half_precision_neither_overflow_nor_cancel(kind):
+    x = wg.tensor([300.0, 6.0, -4.0], dtype=kind, requires_grad=True)
+    for form in (
+        lambda x: F.gelu(x, approximate="tanh"),
+        F.silu,
+        F.mish,
+        F.softplus,
+        wg.atan,
+    ):
+        wide = x.detach().float().requires_grad_()
+        (g,) = wg.autograd.grad(form(x).sum(), x)
+        (expected,) = wg.autograd.grad(form(wide).sum(), wide)
+        assert g.dtype is kind
+        assert wg.allclose(g.float(), expected, 8 * wg.finfo(kind).eps, 1e-3)
+
+
+@pytest.mark.parametrize("kind", [wg.float16, wg.bfloat16])
+def test_the_rule_of_a_function_gets_a_cotangent_in_half_precision(kind):
+    seen = []
+
+    class Same(wg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            seen.append(g.dtype)
+            return g
+
+    x = wg.ones(3, dtype=kind, requires_grad=True)
+    y = Same.apply(x)
+    y.register_hook(lambda g: seen.append(g.dtype))
+    (y * 2.5 / 3.0).sum().backward()
+    assert seen == [kind, kind] and x.grad.dtype is kind
+    x.grad = None
+    z = Same.apply(x)
+    wg.autograd.grad((z * 2.5).sin().sum(), x, create_graph=True)
+    assert seen[2:] == [kind]

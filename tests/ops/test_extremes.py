@@ -267,3 +267,25 @@ def test_orders_of_memory_under_transforms():
         value, tangent = wg.func.jvp(form, (x,), (2 * x,))
         assert wg.equal(value, x) and wg.equal(tangent, 2 * x)
         assert wg.equal(wg.func.vmap(form)(x[None]), x[None])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_targets_to_ignore_may_have_any_scores(kind):
+    rows = [[NAN, 1.0, 2.0], [0.1, 0.2, 0.3], [-INF, -INF, -INF]]
+    target, kept = wg.tensor([-100, 1, -100]), wg.tensor([1])
+    F = wg.nn.functional
+    for form in (
+        lambda x, y: F.cross_entropy(x, y),
+        lambda x, y: F.cross_entropy(x, y, label_smoothing=0.1),
+        lambda x, y: F.cross_entropy(x, y, weight=wg.tensor([1.0, 2.0, 3.0], dtype=kind)),
+        lambda x, y: F.nll_loss(x, y, reduction="sum"),
+        lambda x, y: F.nll_loss(x, y, reduction="none").sum(),
+        lambda x, y: wg.func.vmap(lambda x, y: F.nll_loss(x, y))(x[None], y[None]),
+    ):
+        x = wg.tensor(rows, dtype=kind, requires_grad=True)
+        for call in (form, wg.compile(form, backend="numpy", options={"measure": False})):
+            loss = call(x, target)
+            assert loss.item() == pytest.approx(form(x[1:2], kept).item())
+    (g,) = wg.autograd.grad(F.nll_loss(x, target, reduction="none"), x, wg.tensor([NAN, 1.0, INF]))
+    assert g.tolist() == [[0.0] * 3, [0.0, -1.0, 0.0], [0.0] * 3]

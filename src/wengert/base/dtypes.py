@@ -24,6 +24,7 @@ __all__ = [
     "get_default_dtype",
     "iinfo",
     "is_differentiable",
+    "is_half",
     "promote",
     "set_default_dtype",
 ]
@@ -129,6 +130,11 @@ _ALIASES = {
 }
 _PYTHON = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 _default: np.dtype[Any] = np.dtype("float32")
+
+
+def is_half(numpy: np.dtype[Any]) -> bool:
+    """Whether floating numbers of two bytes are meant: float16 or bfloat16."""
+    return numpy.itemsize == 2 and numpy.kind in "fV"
 
 
 def from_numpy_dtype(numpy: np.dtype[Any]) -> dtype:

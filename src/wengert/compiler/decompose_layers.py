@@ -173,8 +173,8 @@ def _binary_cross_entropy_with_logits(F: Any, self: Any, target: Any, reduction:
 
 def _weights(
     F: Any, target: Any, weight: Any, dtype: Any, classes: int, ignore_index: int
-) -> tuple[Any, Any]:
-    """The classes that targets name (0 for those to ignore), and the weights of the targets."""
+) -> tuple[Any, Any, Any]:
+    """The classes that targets name (0 for those to ignore), the targets' weights, which count."""
     counted = target != ignore_index
     index = F.where(counted, target, 0)
     # a negative class is outside, where an index counts from the end
@@ -184,7 +184,7 @@ def _weights(
     if weight.shape:
         flat = F.view(index, shape=(math.prod(index.shape),))
         weight = F.view(F.gather(weight, flat, dim=0), shape=tuple(index.shape))
-    return index, F.where(counted, weight, 0)
+    return index, F.where(counted, weight, 0), counted
 
 
 @_rule("nll_loss", "nll_loss2d")
@@ -194,13 +194,13 @@ def _nll_loss(
     if self.dtype.char not in REAL:
         return NotImplemented
     classes = self.shape[0 if len(self.shape) == 1 else 1]
-    index, weights = _weights(F, target, weight, self.dtype, classes, ignore_index)
+    index, weights, counted = _weights(F, target, weight, self.dtype, classes, ignore_index)
     if len(self.shape) == 1:
         picked = F.gather(self, F.view(index, shape=(1,)), dim=0)
     else:
         shape = (target.shape[0], 1, *target.shape[1:])
         picked = F.gather(self, F.view(index, shape=shape), dim=1)
-    losses = F.view(picked, shape=tuple(target.shape)) * -weights
+    losses = F.where(counted, F.view(picked, shape=tuple(target.shape)) * -weights, 0)
     if reduction != "mean":
         return _reduced(F, losses, reduction)
     return _reduced(F, losses, "sum") / _reduced(F, weights, "sum")
@@ -219,7 +219,7 @@ def _nll_loss_backward(
     if self.dtype.char not in REAL:
         return NotImplemented
     dim = 0 if len(shape) == 1 else 1
-    index, weights = _weights(F, target, weight, self.dtype, shape[dim], ignore_index)
+    index, weights, counted = _weights(F, target, weight, self.dtype, shape[dim], ignore_index)
     if reduction == "mean":
         total = _reduced(F, weights, "sum")
         # with no target at all nothing has a share in the NaN
@@ -227,4 +227,4 @@ def _nll_loss_backward(
     place = (1,) if len(shape) == 1 else (target.shape[0], 1, *target.shape[1:])
     # compared with each position, which fuses with what follows, rather than scattered
     named = F.at_index(F.view(index, shape=place), dim=dim, shape=shape, keepdim=True)
-    return F.where(named, F.view(self * -weights, shape=place), 0)
+    return F.where(named, F.view(F.where(counted, self * -weights, 0), shape=place), 0)

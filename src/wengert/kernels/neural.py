@@ -222,15 +222,16 @@ def binary_cross_entropy_with_logits(self: Any, target: Any, reduction: str) -> 
     return _reduced(losses, reduction)
 
 
-def _weighed(target: Any, weight: Any, classes: int, ignore_index: int) -> tuple[Any, Any]:
+def _weighed(target: Any, weight: Any, classes: int, ignore_index: int) -> tuple[Any, Any, Any]:
     """The classes that targets name (0 for those to ignore), and the weights of the targets.
 
-    The weights are one number where all targets have the same.
+    The weights are one number where all targets have the same. The third result says which targets
+    count, and is None if all do: a weight of 0 leaves NaN what it is.
     """
     index = target
     lowest, highest = (_smallest(target, None), _largest(target, None)) if target.size else (0, 0)
-    ignoring = lowest <= ignore_index <= highest
-    if ignoring:
+    counted = None
+    if lowest <= ignore_index <= highest:
         counted = target != ignore_index
         index = np.where(counted, target, 0)
         lowest, highest = _smallest(index, None), _largest(index, None)
@@ -241,7 +242,7 @@ def _weighed(target: Any, weight: Any, classes: int, ignore_index: int) -> tuple
             f"{classes} classes, 0 to {classes - 1}."
         )
     weights = weight[index] if weight.ndim else weight
-    return index, weights * counted if ignoring else weights
+    return index, weights if counted is None else weights * counted, counted
 
 
 def _total(weights: Any, count: int) -> Any:
@@ -261,8 +262,10 @@ def nll_loss(self: Any, target: Any, weight: Any, reduction: str, ignore_index: 
     """
     weight = weight.astype(self.dtype, copy=False)
     axis = 0 if self.ndim == 1 else 1
-    index, weights = _weighed(target, weight, self.shape[axis], ignore_index)
+    index, weights, counted = _weighed(target, weight, self.shape[axis], ignore_index)
     losses = self[_named(self.ndim, index, axis)] * -weights
+    if counted is not None:
+        losses = np.where(counted, losses, 0)[()]
     if reduction == "none":
         return losses
     total = sums(losses, None)
@@ -280,11 +283,14 @@ def nll_loss_backward(
     """The transpose of `nll_loss`: the cotangent at the elements that targets name."""
     weight = weight.astype(self.dtype, copy=False)
     axis = 0 if len(shape) == 1 else 1
-    index, weights = _weighed(target, weight, shape[axis], ignore_index)
+    index, weights, counted = _weighed(target, weight, shape[axis], ignore_index)
     if reduction == "mean":
         total = _total(weights, target.size)
         # with no target at all nothing has a share in the NaN
         weights = weights / total if total != 0 else weights
     result = np.zeros(shape, self.dtype)
-    result[_named(len(shape), index, axis)] = self * -weights
+    shares = self * -weights
+    if counted is not None:
+        shares = np.where(counted, shares, 0)
+    result[_named(len(shape), index, axis)] = shares
     return result

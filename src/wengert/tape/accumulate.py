@@ -16,7 +16,7 @@ from wengert.tape.node import is_leaf_edge
 from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
 
-__all__ = ["add_gradients", "add_retained", "counted", "owned", "private", "rounded"]
+__all__ = ["add_gradients", "add_retained", "counted", "owned", "private"]
 
 # may be taken again: a finalizer, which may run anywhere, may run a backward pass
 _accumulating = RLock()
@@ -65,8 +65,6 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
 
 def add_retained(tensor: Any, g: Any, graph: bool) -> None:
     """Add to ``.grad`` of a tensor that is not a leaf and that retains its gradient."""
-    if not graph:
-        g = rounded(g, tensor.payload.dtype)
     with _accumulating:
         ext = tensor.extra()
         if graph:
@@ -171,7 +169,6 @@ def _as_its_leaf(g: Any, leaf: Any) -> Any:
 
     Where elements of the leaf overlap or have gaps between them, the gradient lies in C order.
     """
-    g = rounded(g, leaf.dtype)
     if (
         g.__class__ is not np.ndarray
         or leaf.__class__ is not np.ndarray
@@ -179,14 +176,6 @@ def _as_its_leaf(g: Any, leaf: Any) -> Any:
     ):
         return g
     return laid_as(g, leaf) if is_dense(leaf) else np.ascontiguousarray(g)
-
-
-def rounded(g: Any, dtype: Any) -> Any:
-    """A gradient in bfloat16 if its tensor is.
-
-    Rules compute with numbers of Python, which makes float32 of it.
-    """
-    return g.astype(dtype) if dtype.kind == "V" and g.dtype.kind == "f" else g
 
 
 def counted(grad: Any) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
 from wengert.interp.levels import Lifted, Transforms
-from wengert.tape.accumulate import add_gradients, owned, private, rounded
+from wengert.tape.accumulate import add_gradients, owned, private
 from wengert.tape.base import OutputEdge, TensorBase, new_tensor
 from wengert.tape.cuts import recent, told
 from wengert.tape.engine import walk
@@ -390,7 +390,7 @@ def run_grad(
     captured = walked.captured
     results: list[Any] = []
     made: dict[Any, Any] = {}
-    for source, edge in zip(inputs, edges, strict=True):
+    for edge in edges:
         key = _node_of(edge), edge.index if isinstance(edge, OutputEdge) else 0
         if create_graph:
             results.append(captured.get(key))
@@ -400,9 +400,6 @@ def run_grad(
             # the same input once more
             made[key] = new_tensor(private(first.payload))
         elif captured.get(key) is not None:
-            dtype = source.np_dtype if source.__class__ is GradientEdge else source.payload.dtype
-            if dtype is not None and dtype.kind == "V":
-                captured[key] = rounded(captured[key], dtype)
             made[key] = new_tensor(owned([captured.pop(key)]))
         results.append(made.get(key))
     return results

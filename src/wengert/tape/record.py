@@ -1,4 +1,10 @@
-"""Layer 4 · tape: T, the namespace that computes on tensors and records; its general path."""
+"""Layer 4 · tape: T, the namespace that computes on tensors and records; its general path.
+
+NOTE [half precision]
+float16 and bfloat16 are dtypes to store numbers in. Every primitive, and every rule of one,
+computes in float32 and rounds its results: products and sums of several steps would overflow, or
+lose what digits there are, and NumPy gives bfloat16 with a number another dtype altogether.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.arrays import plain_array
-from wengert.base.dtypes import is_differentiable
+from wengert.base.dtypes import is_differentiable, is_half
 from wengert.base.shapes import broadcast
 from wengert.interp.eager import K
 from wengert.interp.levels import Lifted, Transforms, namespace_of
@@ -91,12 +97,12 @@ def run(
         F = namespace_of(*[p for p in lifted if isinstance(p, Lifted)])
         if F is K and tracing is not None:
             F = tracing.namespace
-        narrow = _narrow(prim, payloads)
+        half = _half(prim, payloads)
         try:
-            if narrow is None:
+            if half is None:
                 results = getattr(F, prim.name)(*payloads, **params)
             else:
-                results = _widely(F, prim, payloads, params, narrow)
+                results = _widely(F, prim, payloads, params, half)
         except ValueError:
             if prim.broadcasts:
                 broadcast(*[p.shape for p in payloads])  # says which sizes differ
@@ -123,25 +129,30 @@ _OF_BITS = frozenset({"nextafter"})
 """What is about the numbers that a dtype has, and not about their values."""
 
 
-def _narrow(prim: Primitive, payloads: list[Any]) -> Any:
-    """The dtype of floating arguments that NumPy does not know (bfloat16), if there are any."""
+def _half(prim: Primitive, payloads: list[Any]) -> Any:
+    """The dtype of arguments in half precision, if there are any, and in no other that floats.
+
+    See NOTE [half precision].
+    """
     if prim.view or "dtype" in prim.params or prim.name in _OF_BITS:
         return None
-    return next((p.dtype for p in payloads if p.dtype.kind == "V"), None)
+    found = None
+    for payload in payloads:
+        dtype = payload.dtype
+        if dtype.kind in "fVc":
+            if not is_half(dtype):
+                return None
+            found = dtype
+    return found
 
 
-def _widely(
-    F: Any, prim: Primitive, payloads: list[Any], params: dict[str, Any], narrow: Any
-) -> Any:
-    """What the kernel gives in float32, rounded at the end.
-
-    NumPy would give results of a wider dtype wherever a number or an array of its own takes part.
-    """
-    wide = [p.astype(np.float32) if p.dtype == narrow else p for p in payloads]
+def _widely(F: Any, prim: Primitive, payloads: list[Any], params: dict[str, Any], half: Any) -> Any:
+    """What the kernel gives in float32, rounded at the end."""
+    wide = [p.astype(np.float32) if p.dtype == half else p for p in payloads]
     results = getattr(F, prim.name)(*wide, **params)
     if prim.outputs == 1:
-        return results.astype(narrow) if results.dtype.kind == "f" else results
-    return tuple([r.astype(narrow) if r.dtype.kind == "f" else r for r in results])
+        return results.astype(half) if results.dtype.kind == "f" else results
+    return tuple([r.astype(half) if r.dtype.kind == "f" else r for r in results])
 
 
 def _rules(prim: Primitive, count: int) -> tuple[Any, ...]:
@@ -174,10 +185,14 @@ def make_node(
     """A node of `prim` with edges and saved arguments, but not yet its output."""
     complexes = tuple(p.dtype.kind == "c" for p in payloads)
     plain = not any(complexes) and (prim.conj == "explicit" or result.dtype.kind != "c")
+    halves = None
+    if _half(prim, payloads) is not None:
+        halves = tuple(p.dtype if is_half(p.dtype) else None for p in payloads)
     lifted = any(not isinstance(p, np.ndarray | np.generic) for p in payloads)
     mode = current_mode()
     aside = keeps_aside(mode)
-    cls = lifted_class(prim) if lifted or aside or not plain else node_class(prim)
+    general = lifted or aside or not plain or halves is not None
+    cls = lifted_class(prim) if general else node_class(prim)
     node: Any = cls.__new__(cls)
     rules = _rules(prim, len(tensors))
     node.edges = tuple(
@@ -188,6 +203,7 @@ def make_node(
     node.ext = None
     if cls is not node_class(prim):
         node.complexes = None if plain else complexes
+        node.halves = halves
     if prim.variadic:
         for name in prim.saved_args:
             saved = tuple(stand_in(mode, t) for t in tensors) if aside else tuple(tensors)

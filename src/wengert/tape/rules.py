@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.dtypes import is_half
 from wengert.interp.levels import namespace_of
 from wengert.prims.record import Primitive
 from wengert.tape.base import SURFACE, TensorBase
@@ -46,6 +47,10 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
             F.zeros(shape=shape, dtype=dtype) if part is None else part
             for part, (shape, dtype) in zip(g, node.outputs_meta, strict=True)
         )
+    halves = getattr(node, "halves", None)
+    if halves is not None:
+        g = _widened(F, g)
+        values = {name: _widened(F, value) for name, value in values.items()}
     complexes = getattr(node, "complexes", None)
     sandwich = complexes is not None and prim.conj == "engine"
     if sandwich:
@@ -78,8 +83,21 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
             and getattr(grad, "payload", grad).dtype.kind == "c"
         ):
             grad = F.real(grad)
-        grads[i] = grad if shapes is None else F.sum_to(grad, shape=shapes[i])
+        grad = grad if shapes is None else F.sum_to(grad, shape=shapes[i])
+        if halves is not None and halves[i] is not None:
+            grad = F.to_copy(grad, dtype=halves[i])
+        grads[i] = grad
     return tuple(grads)
+
+
+def _widened(F: Any, value: Any) -> Any:
+    """`value` in float32 if it has half the precision (see NOTE [half precision])."""
+    if isinstance(value, tuple):
+        return tuple([_widened(F, part) for part in value])
+    array = getattr(value, "payload", value)
+    if hasattr(array, "astype") and is_half(array.dtype):
+        return F.to_copy(value, dtype=np.dtype(np.float32))
+    return value
 
 
 def _flat(values: Any) -> list[Any]:

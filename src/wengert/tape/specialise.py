@@ -91,11 +91,11 @@ def node_class(prim: Primitive) -> type[Node]:
 
 
 def lifted_class(prim: Primitive) -> type[Node]:
-    """The class for complex values and payloads that are not arrays: it applies rules generally."""
+    """The class of nodes whose rules are applied generally: complex, half, not of arrays."""
     cls = _LIFTED.get(prim.name)
     if cls is None:
         body = {
-            "__slots__": ("complexes",),
+            "__slots__": ("complexes", "halves"),
             "__module__": "wengert.autograd",
             "apply": apply_rules,
             "apply_in": apply_rules,

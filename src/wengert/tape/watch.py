@@ -19,7 +19,7 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.interp.levels import Transforms
-from wengert.tape.accumulate import add_gradients, add_retained, counted, rounded
+from wengert.tape.accumulate import add_gradients, add_retained, counted
 from wengert.tape.base import new_tensor
 from wengert.tape.hooks import call_hook, call_leaf_hook, call_node_hook
 from wengert.tape.modes import current_mode
@@ -246,8 +246,6 @@ class Watch:
         g = pending.pop(leaf)
         if g is not None:
             g = arrived(g)
-            if self.raw:
-                g = rounded(g, leaf.payload.dtype)
         if g is not None and g.shape != leaf.payload.shape:
             raise errors.gradient_shape(leaf.payload, g)
         ext = leaf.extra()
