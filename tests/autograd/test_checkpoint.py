@@ -453,9 +453,9 @@ def test_views_and_writes_are_not_asked_about(x):
 
 
 def test_a_list_names_operations(x):
-    with pytest.raises(ValueError, match="Expected op in `op_list` to be the name of an operation"):
+    with pytest.raises(ValueError, match="Expected op in `op_list` to be an OpOverload"):
         keep(["exp", "matmul2"])()
-    with pytest.raises(ValueError, match="Expected op in `op_list` to be the name of an operation"):
+    with pytest.raises(ValueError, match="Expected op in `op_list` to be an OpOverload"):
         keep([wg.exp])()
 
 

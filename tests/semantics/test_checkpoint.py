@@ -1459,3 +1459,43 @@ def test_device_states(t, c):
     assert c.get_device_states(t.ones(2)) == ([], [])
     c.set_device_states([], [], device_type="cpu")
     assert c.DefaultDeviceType.get_device_type() == "cpu"
+
+
+def test_operations_are_named_as_in_programs_for_pytorch(t):
+    import functools
+
+    checkpoint = t.utils.checkpoint
+    seen = []
+
+    def policy(ctx, op, *args, **kwargs):
+        seen.append((op == t.ops.aten.sin.default, op == t.ops.aten.exp.default))
+        saves = op == t.ops.aten.sin.default
+        kinds = checkpoint.CheckpointPolicy
+        return kinds.MUST_SAVE if saves else kinds.PREFER_RECOMPUTE
+
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    for kept in (policy, [t.ops.aten.sin.default]):
+        contexts = functools.partial(checkpoint.create_selective_checkpoint_contexts, kept)
+        out = checkpoint.checkpoint(
+            lambda x: x.sin().exp(), x, use_reentrant=False, context_fn=contexts
+        )
+        out.sum().backward()
+    assert seen[:2] == [(True, False), (False, True)]
+    assert t.allclose(x.grad, 2 * x.cos() * x.sin().exp())
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        (lambda t: [2], "Expected op in `op_list` to be an OpOverload"),
+        (lambda t: [t.ops.aten.sin], "update the OpOverloadPacket to a specific OpOverload"),
+    ],
+)
+def test_what_is_no_operation_is_refused(t, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        t.utils.checkpoint.create_selective_checkpoint_contexts(wrong(t))
+
+
+def test_an_unknown_operation_has_no_name(t):
+    with pytest.raises(AttributeError):
+        t.ops.aten.no_such_operation  # noqa: B018

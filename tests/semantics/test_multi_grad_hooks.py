@@ -391,3 +391,15 @@ class TestFunctionsWithoutGradient:
         x.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad))
         self.stop(t).apply(x, w).backward()
         assert seen == [None]
+
+
+def test_a_target_that_the_walk_cannot_reach_counts_as_missing(t):
+    x, y, z = (t.ones(2, requires_grad=True) * 2 for _ in range(3))
+    seen = []
+    t.autograd.graph.register_multi_grad_hook(
+        (x, y, z), lambda grads: seen.append([g is not None for g in grads])
+    )
+    out = (y * z).sum()
+    out.backward(inputs=(x, z), retain_graph=True)
+    out.backward(inputs=(x,), retain_graph=True)
+    assert seen == [[False, False, True]]

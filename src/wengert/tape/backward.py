@@ -314,8 +314,12 @@ class _Walk:
 
     def _watched(self, wanted: Any, targets: set[Any] | None, accumulate: bool, look: Any) -> None:
         reachable = _reachable(self.seeds, targets)
-        nodes = {node: node.edges for node in reachable} if wanted is None else wanted
         arriving = reachable if targets is None else reachable & targets
+        if wanted is None:
+            nodes = {node: node.edges for node in reachable}
+        else:
+            lost = () if targets is None else targets - arriving
+            nodes = {node: edges for node, edges in wanted.items() if node not in lost}
         alone = len(self.seeds) == 1
         watch = Watch(self.raw, nodes, arriving, targets, accumulate, look, alone, self.queue)
         watch.keep = self.keep

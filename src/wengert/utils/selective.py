@@ -6,6 +6,7 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
+from wengert.ops.aten import OpOverloadPacket
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
@@ -185,7 +186,7 @@ def create_selective_checkpoint_contexts(
     policy_fn_or_list : callable or list of str
         ``policy(ctx, op, *args, **kwargs)`` is asked for each operation of the forward pass. It
         gets a `SelectiveCheckpointContext`, the name of the operation (a string such as "mm",
-        "exp" or "add", where PyTorch has an object of its dispatcher) and its arguments, and
+        "exp" or "add", which ``wg.ops.aten.mm.default`` equals) and its arguments, and
         returns a `CheckpointPolicy`, or True to save and False or None to recompute. Nothing that
         it does is recorded. A list names the operations to save. What users call may consist of
         several operations: ``matmul`` of two matrices is "mm", of batches "bmm". Views and writes
@@ -228,11 +229,16 @@ def create_selective_checkpoint_contexts(
     if isinstance(policy_fn_or_list, list):
         names = frozenset(map(operation_name, TABLE.values()))
         for op in policy_fn_or_list:
+            if isinstance(op, OpOverloadPacket):
+                raise ValueError(
+                    f"update the OpOverloadPacket to a specific OpOverload: {op!r}.default in "
+                    f"place of {op!r}"
+                )
             if op not in names:
                 raise ValueError(
-                    "Expected op in `op_list` to be the name of an operation, such as 'mm' or "
-                    f"'exp', but got: {op!r} of type {type(op)}. A policy function that prints its "
-                    "second argument shows the names."
+                    "Expected op in `op_list` to be an OpOverload, or the name of an operation, "
+                    f"such as 'mm' or 'exp', but got: {op!r} of type {type(op)}. A policy function "
+                    "that prints its second argument shows the names."
                 )
         saved = frozenset(policy_fn_or_list)
 
