@@ -175,7 +175,7 @@ class _Using(Dispatch):
 
 
 def create_selective_checkpoint_contexts(
-    policy_fn_or_list: Callable[..., Any] | list[str], allow_cache_entry_mutation: bool = False
+    policy_fn_or_list: Callable[..., Any] | list[Any], allow_cache_entry_mutation: bool = False
 ) -> tuple[Dispatch, Dispatch]:
     """The contexts of a checkpoint that keeps the results of some operations.
 
