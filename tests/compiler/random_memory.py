@@ -467,6 +467,13 @@ HELD: dict[str, Held] = {
         ("{s} = np.float64(turn)",),
         rebinds=True,
     ),
+    "dtype": Held(
+        "wg.float32",
+        ("{s}.itemsize", "(1.0 if {s} is wg.float32 else 2.0)"),
+        ("{s} = wg.float64 if {s} is wg.float32 else wg.float32",),
+        ("{s} = wg.float16 if turn % 2 else wg.float64",),
+        rebinds=True,
+    ),
     "numpy array": Held(
         "np.array([{n}, 1.0, 2.0])",
         (

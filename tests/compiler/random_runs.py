@@ -175,7 +175,7 @@ def _story(made: dict[str, Any], backend: str | None) -> tuple[list[Any], Any]:
             tensor.data = wg.tensor(nudged(array_of(tensor)))
     used = function
     if backend is not None:
-        used = wg.compile(function, backend=backend, options={"measure": False, "forgiving": False})
+        used = wg.compile(function, backend=backend, options={"measure": False})
     looks = [entry for entry in state if isinstance(entry, types.FunctionType)]
     found: list[Any] = []
     for args in calls():

@@ -14,7 +14,7 @@ import wengert as wg
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*is not compiled")
 BACKENDS = ["numpy", "llvm"]
-STRICT = {"measure": False, "forgiving": False}
+STRICT = {"measure": False}
 World = tuple[Callable[..., Any], Iterable[tuple[Any, ...]], Any]
 WORLDS: dict[str, tuple[Callable[[], World], str | None]] = {}
 

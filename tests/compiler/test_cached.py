@@ -16,7 +16,7 @@ import wengert as wg
 pytest.importorskip("llvmlite")
 NATIVE: dict[str, Any] = {
     "backend": "llvm",
-    "options": {"measure": False, "forgiving": False},
+    "options": {"measure": False},
 }
 
 
@@ -46,7 +46,7 @@ def test_code_is_kept_and_found_again(tmp_path: Path, monkeypatch: Any) -> None:
     program = (
         "import wengert as wg\n"
         "f = wg.compile(lambda x: (x.sin() * x).sum(), backend='llvm',"
-        " options={'measure': False, 'forgiving': False})\n"
+        " options={'measure': False})\n"
         "x = wg.arange(100.0, dtype=wg.float64)\n"
         "f(x)\n"
         "print(float(f(x)))\n"

@@ -15,7 +15,7 @@ pytest.importorskip("llvmlite")
 
 from wengert.compiler.backends import driver
 
-STRICT = {"measure": False, "forgiving": False}
+STRICT = {"measure": False}
 
 
 class Ends(list[int]):

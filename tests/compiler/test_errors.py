@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.compiler.ir import Step, Value
+from wengert.compiler.raising import is_within
 from wengert.prims.record import Primitive
 from wengert.prims.whole import TABLE
 from wengert.testing.samples import samples
@@ -185,3 +187,38 @@ def test_what_is_said_to_raise_nothing(name):
                 array = rng.choice(np.array([ends.min, 0, ends.max], array.dtype), array.shape)
             arrays.append(np.asarray(array))
         prim.kernel(*arrays, **sample.params)
+
+
+def test_elements_that_a_search_has_found_are_left_out_where_nobody_reads_them():
+    def smallest(x):
+        return wg.func.jvp(lambda x: x.min(1).values, (x,), (wg.ones_like(x),))[0]
+
+    compiled = wg.compile(smallest, options={"measure": False})
+    for _ in range(3):
+        compiled(wg.randn(4, 3))
+    assert compiled.entries
+    assert "gather" not in compiled.program
+
+
+@pytest.mark.parametrize(
+    ("search", "columns", "dim", "within"),
+    [
+        ("argmin", 3, 1, True),
+        ("argmax", 4, 1, True),
+        ("argmax", 2, 1, False),
+        ("argmin", 3, 0, False),
+        ("sign", 3, 1, False),
+    ],
+)
+def test_indices_are_in_range_that_were_searched_for_along_no_more(search, columns, dim, within):
+    kind = np.dtype(np.int64)
+    searched, source = Value(kind, (2, 3)), Value(kind, (2, columns))
+    index, seen, out = Value(kind, (2,)), Value(kind, (2, 1)), Value(kind, (2, 1))
+    params = {"dim": 1, "keepdim": False} if search != "sign" else {}
+    makers = {
+        index: Step(TABLE[search], [searched], params, [index]),
+        seen: Step(TABLE["view"], [index], {"shape": (2, 1)}, [seen]),
+    }
+    step = Step(TABLE["gather"], [source, seen], {"dim": dim}, [out])
+    assert is_within(step, makers) is within
+    assert not is_within(Step(TABLE["gather"], [source, out], {"dim": dim}, [seen]), makers)

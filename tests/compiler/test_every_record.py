@@ -19,7 +19,7 @@ from wengert.tape.record import run
 from wengert.testing.checks import BORROWING
 from wengert.testing.samples import differentiable_args, draw, samples, supports
 
-STRICT = {"measure": False, "forgiving": False}
+STRICT = {"measure": False}
 LLVM = importlib.util.find_spec("llvmlite") is not None
 
 

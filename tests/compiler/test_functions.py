@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -592,3 +594,61 @@ def test_a_loop_needs_no_trace_for_each_count() -> None:
     assert compared(a_loop_whose_count_varies).traces <= 4
     assert compared(a_loop_with_a_decision_inside).traces <= 8
     assert compared(a_loop_that_writes).traces <= 4
+
+
+def test_a_cache_that_is_emptied_and_filled_again_is_another():
+    held = [2.0]
+
+    @functools.cache
+    def factor(n):
+        return held[0] * n
+
+    compiled = wg.compile(lambda x: x * factor(3), options={"measure": False}, fullgraph=True)
+    for _ in range(4):
+        assert compiled(wg.ones(2)).tolist() == [6.0, 6.0]
+    assert compiled.entries
+    held[0] = 5.0
+    assert compiled(wg.ones(2)).tolist() == [6.0, 6.0], "what is in the cache stays"
+    factor.cache_clear()
+    assert factor(3) == 15.0
+    assert compiled(wg.ones(2)).tolist() == [15.0, 15.0]
+
+
+def test_a_cached_function_that_raises_is_called_again():
+    held = [False]
+
+    @functools.cache
+    def factor(n):
+        if not held[0]:
+            raise LookupError
+        return n
+
+    def f(x):
+        try:
+            return x * factor(3)
+        except LookupError:
+            return x
+
+    compiled = wg.compile(f, options={"measure": False})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(3):
+            assert compiled(wg.ones(2)).tolist() == [1.0, 1.0]
+        held[0] = True
+        for _ in range(3):
+            assert compiled(wg.ones(2)).tolist() == [3.0, 3.0]
+
+
+def test_a_result_that_was_written_to_takes_the_quick_way():
+    def f(x):
+        y = x * 2
+        y += 1
+        z = y[:]
+        return y, z.sum()[None][0]
+
+    compiled = wg.compile(f, options={"measure": False})
+    for _ in range(4):
+        y, z = compiled(wg.ones(3))
+        assert y._version == f(wg.ones(3))[0]._version == 1
+        assert z._version == 0
+    assert compiled._quick

@@ -13,7 +13,7 @@ native_products = pytest.importorskip("wengert.compiler.native_products")
 
 
 def compiled(function):
-    options = {"measure": False, "forgiving": False}
+    options = {"measure": False}
     return wg.compile(function, fullgraph=True, backend="llvm", threads=1, options=options)
 
 

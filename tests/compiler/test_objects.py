@@ -17,7 +17,7 @@ def told(world: World, backend: str | None) -> list[Any]:
     decimal.setcontext(decimal.Context(prec=5))
     used: Any = world.function
     if backend is not None:
-        used = wg.compile(used, backend=backend, options={"measure": False, "forgiving": False})
+        used = wg.compile(used, backend=backend, options={"measure": False})
     found: list[Any] = []
     for call in range(6):
         # where there is a loop, what is traced first takes few turns

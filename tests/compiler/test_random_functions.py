@@ -20,7 +20,7 @@ from random_programs import check, draw, smaller, space
 
 import wengert as wg
 
-STRICT = {"measure": False, "forgiving": False}
+STRICT = {"measure": False}
 COUNT = os.environ.get("WENGERT_PROGRAMS")
 FIRST = int(os.environ.get("WENGERT_SEED", "0"))
 CHUNK = 20

@@ -11,7 +11,7 @@ SIZES = (1, 3, 4, 5, 8, 15, 18, 33)
 
 
 def compiled(function):
-    options = {"measure": False, "forgiving": False}
+    options = {"measure": False}
     return wg.compile(function, fullgraph=True, backend="llvm", threads=1, options=options)
 
 

@@ -11,7 +11,7 @@ import pytest
 import wengert as wg
 from wengert.compiler import tables
 
-STRICT = {"measure": False, "forgiving": False}
+STRICT = {"measure": False}
 BACKENDS = ["numpy", "llvm"] if importlib.util.find_spec("llvmlite") else ["numpy"]
 
 

@@ -28,7 +28,7 @@ from wengert.func import (
     vmap,
 )
 
-NUMPY: dict[str, Any] = {"backend": "numpy", "options": {"measure": False, "forgiving": False}}
+NUMPY: dict[str, Any] = {"backend": "numpy", "options": {"measure": False}}
 F64: dict[str, Any] = {"dtype": wg.float64}
 
 X = wg.tensor(np.cos(np.arange(12.0)).reshape(4, 3))

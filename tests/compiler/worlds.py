@@ -12,7 +12,7 @@ import wengert as wg
 from wengert.base.containers import flatten
 from wengert.compiler import Compiled
 
-STRICT = {"measure": False, "forgiving": False}
+STRICT = {"measure": False}
 World = tuple[Callable[..., Any], Callable[[], Iterable[tuple[Any, ...]]], Any]
 """A function, what it is called with, one call after the other, and what else it may change."""
 

@@ -52,11 +52,16 @@ class dtype:
     """
 
     __slots__ = ("category", "dtype", "name")
+    category: int
+    dtype: np.dtype[Any]
+    name: str
 
     def __init__(self, name: str, numpy: np.dtype[Any]) -> None:
-        self.name = name
-        self.dtype = numpy
-        self.category = category(numpy)
+        for slot, value in zip(self.__slots__, (category(numpy), numpy, name), strict=True):
+            object.__setattr__(self, slot, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"attribute {name!r} of 'torch.dtype' objects is not writable")
 
     @property
     def numpy(self) -> np.dtype[Any]:

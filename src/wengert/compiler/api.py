@@ -120,7 +120,7 @@ class Compiled:
                 continue
             found = entry.match(args, kwargs)
             if found is not None and entry.verified:
-                if not entry.fits(*found):
+                if (entry.strides or entry.layout is not None) and not entry.fits(*found):
                     continue
                 try:
                     if entry.trial is not None:
@@ -435,8 +435,6 @@ def compile(
     options : dict, optional
         ``{"measure": False}`` goes on with compiled code also where it turns out to be slower; by
         default the first calls run by turns compiled and not, and the quicker way is taken.
-        ``"forgiving"`` is accepted without effect: NumPy computes the operations for which there is
-        no native code, and other errors of a backend are raised.
     dynamic, mode
         Accepted for PyTorch's sake, without effect: each shape has traces of its own.
 
@@ -474,11 +472,9 @@ def compile(
     >>> x.grad
     tensor([-251.,  101.,   50.])
     """
-    asked = {"measure": True, "forgiving": False, **(options or {})}
-    if len(asked) > 2:
-        raise ValueError(
-            f"compile(): options has the key {list(asked)[2]!r}; known are 'measure', 'forgiving'"
-        )
+    asked = {"measure": True, **(options or {})}
+    if len(asked) > 1:
+        raise ValueError(f"compile(): options has the key {list(asked)[1]!r}; known is 'measure'")
     settings: dict[str, Any] = {
         "fullgraph": fullgraph,
         "options": options,

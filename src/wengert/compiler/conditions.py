@@ -18,6 +18,11 @@ __all__ = ["Conditions", "Matcher"]
 Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]] | None]
 
 
+_variable = getattr(getattr(getattr(np, "_core", None), "umath", None), "_extobj_contextvar", None)
+_settings: Callable[[], Any] = object if _variable is None else _variable.get
+"""What holds NumPy's settings, of which each change makes another one; or always something new."""
+
+
 def _memory(tensor: Any) -> Any:
     """The payload of a tensor as an array, or that of a transform."""
     array = tensor.array()
@@ -62,6 +67,7 @@ class Conditions:
         self._count = 0
         self._computes = False
         self._errors = np.geterr()
+        self._settings = _settings()
 
     def equals(self, other: Conditions, caches: bool = True) -> bool:
         """Whether everything is as it was when others were written for the same call.
@@ -111,7 +117,10 @@ class Conditions:
                 lines.append(f"if len({{{ids}}}) != {count}: return None")
         if self._computes or self.compared:
             # whether NumPy raises, warns or goes on
-            lines.append(f"if {self._tool(np.geterr)}() != {self._tool(self._errors)}: return None")
+            lines.append(
+                f"if {self._tool(_settings)}() is not {self._tool(self._settings)} "
+                f"and {self._tool(np.geterr)}() != {self._tool(self._errors)}: return None"
+            )
         content = self._tool(content_of)
         for i, known in self.compared.items():
             lines.append(f"if {content}(n{i}) != {self._tool(known)}: return None")

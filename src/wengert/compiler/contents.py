@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import decimal
+import gc
 import sys
 import types
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -278,21 +279,27 @@ def called_by(module: str | None, name: str) -> str:
 
 
 def read_cached(thing: Any) -> Reading:
-    """A function with a cache."""
-    parts = [Part("{0}.__wrapped__", thing.__wrapped__)]
-    return Reading("identity", parts, (fact(_filled, thing),))
+    """A function with a cache.
+
+    Nothing is missed while a trace that is kept runs, nor later: what it computes from is not run.
+    """
+    info = thing.cache_info()
+    missed = Filled((info.misses, info.currsize))
+    held = [part for part in gc.get_referents(thing) if part.__class__ is dict]
+    held = [part for part in held if part is not thing.__dict__ and len(part) == info.currsize]
+    if info.maxsize is not None or len(held) != 1:
+        # what takes the place of something else changes no size
+        return Reading("identity", (), (Part("{0}.cache_info()[1::2]", missed),))
+    # another object comes first where it has been emptied and filled again
+    first = Filled((info.currsize, next(iter(held[0].values()), None)))
+    known = Part("(len({1}), next(iter({1}.values()), None))", first, held[0])
+    return Reading("identity", (), (known, Part("", missed)))
 
 
-class Filled(NamedTuple):
-    """How often a cache has been missed, which tells what is in it."""
+class Filled(tuple[Any, ...]):
+    """Of a cache what tells whether it is as it was."""
 
-    misses: int
-    size: int
-
-
-def _filled(cache: Any) -> Filled:
-    info = cache.cache_info()
-    return Filled(info.misses, info.currsize)
+    __slots__ = ()
 
 
 def read_variable(thing: Any) -> Reading:

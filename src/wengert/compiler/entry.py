@@ -279,13 +279,15 @@ class Entry:
 
     def fits(self, tensors: list[Any], arrays: list[Any]) -> bool:
         """Whether the inputs lie in memory as they did, if that matters."""
-        if self.layout is None and not self.strides:
-            return True
-        memory, cells = self.memory(tensors, arrays)
         for place, strides in self.strides.items():
-            if memory[place].strides != strides:
+            if self.array_at(place, tensors, arrays).strides != strides:
                 return False
-        return self.layout is None or bool(self.layout == layout_of(memory, cells))
+        return self.layout is None or bool(self.layout == layout_of(*self.memory(tensors, arrays)))
+
+    def array_at(self, place: int, tensors: list[Any], arrays: list[Any]) -> Any:
+        """The memory of one of the inputs."""
+        count = len(tensors)
+        return tensors[place].array() if place < count else arrays[place - count]
 
     def memory(self, tensors: list[Any], arrays: list[Any]) -> tuple[list[Any], list[Any]]:
         """The memory of the inputs, and the version cells of the tensors among them."""
@@ -352,11 +354,12 @@ class Entry:
     ) -> Any:
         """What the function returns, with its effects."""
         memory = [*[tensor.array() for tensor in tensors], *arrays]
-        for array in memory:
-            if array.__class__ is Sym:
-                # another thread has begun to trace
-                raise Missing
-        given = [contiguous(array) for array in memory]
+        given = [
+            array
+            if array.__class__ is np.ndarray and array.flags.c_contiguous
+            else contiguous(array)
+            for array in memory
+        ]
         if self._windows:
             given += self.wholes(memory)
         tree = self.tree
@@ -481,4 +484,7 @@ def pulled_back(outputs: list[Any], inputs: list[Any], cotangents: Sequence[Any]
 
 def contiguous(array: Any) -> Any:
     """The array as backends take it."""
+    if array.__class__ is Sym:
+        # another thread has begun to trace
+        raise Missing
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)

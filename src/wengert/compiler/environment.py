@@ -192,7 +192,9 @@ class Environment(Reach):
         if reading.by == "value":
             name = self._local(path)
             known, cls = self._constant(value), self._constant(kind)
-            self._line(f"if {name}.__class__ is not {cls} or {name} != {known}: return None")
+            # it is most often the same object
+            other = f"{name}.__class__ is not {cls} or {name} != {known}"
+            self._line(f"if {name} is not {known} and ({other}): return None")
             if kind is str:
                 self._attributes.add(value)
             return
@@ -252,7 +254,8 @@ class Environment(Reach):
             )
         for part in reading.facts:
             known = repr(part.value) if part.value.__class__ is int else self._constant(part.value)
-            self._line(f"if {self._path(part, name)} != {known}: return None")
+            if part.path:
+                self._line(f"if {self._path(part, name)} != {known}: return None")
         if reading.parts or reading.facts:
             self.walked.append(value)
         for part in reading.parts:

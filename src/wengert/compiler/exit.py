@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.compiler.ir import Value
 from wengert.compiler.node import Backward
-from wengert.tape.base import LEAF, TensorBase, new_tensor
+from wengert.tape.base import LEAF, SURFACE, TensorBase, new_tensor
 from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
@@ -160,6 +160,9 @@ class Exit:
         The inputs, whose memory is the environment's.
     kept
         The places of the results that the backward pass reads.
+    late, parts, again
+        The places of the leaves that are no values: of memory of the environment, of other leaves,
+        and of earlier ones.
     """
 
     def __init__(
@@ -193,6 +196,11 @@ class Exit:
         self.kept = [
             i for i, leaf in enumerate(self.leaves) if leaf.kind == "tensor" and leaf.what in read
         ]
+        self.late, self.parts, self.again = (
+            [i for i, leaf in enumerate(self.leaves) if leaf.kind in kinds]
+            for kinds in (("window", "shared", "view"), ("part",), ("again",))
+        )
+        self._makers = [self._maker(leaf) for leaf in self.leaves]
 
     def needs(self) -> Iterator[Value]:
         """The values that must be known at the end."""
@@ -257,32 +265,15 @@ class Exit:
         What makes views of these, and leaves them behind, is `complete`.
         """
         given = [*tensors, *arrays]
-
-        def fresh(value: Value) -> Any:
-            if value.constant is not None:
-                return value.constant.copy()
-            array = known[value]
-            # memory of the environment, or what is handed out twice
-            return array.copy() if self.repeats or value in self.given else array
-
-        roots = [fresh(value) for value in self.roots]
+        roots: list[Any] = []
+        for value in self.roots:
+            roots.append(_held(value, known).copy() if self._copies(value) else known[value])
         leaves: list[Any] = []
         cells: dict[int, list[Any]] = {}
-        for leaf in self.leaves:
-            if leaf.kind == "tensor":
-                leaves.append(_tensor(leaf, _array(leaf, roots, fresh), cells))
-            elif leaf.kind == "constant":
-                leaves.append(leaf.what)
-            elif leaf.kind == "given":
-                leaves.append(given[leaf.what])
-            elif leaf.kind == "number":
-                value = leaf.what
-                held = known[value] if value.constant is None else value.constant
-                leaves.append(held.item())
-            elif leaf.kind == "array":
-                leaves.append(np.asarray(_array(leaf, roots, fresh)))
-            else:
-                leaves.append(None)
+        for make in self._makers:
+            leaves.append(make(known, given, roots, cells))
+        if not self.effects and not self.late:
+            return leaves
         writes = [effect for effect in self.effects if effect.kind == "write"]
         if len(writes) > 1:
             # what one of them reads, another one may write to
@@ -294,13 +285,14 @@ class Exit:
             target = target.array() if isinstance(target, TensorBase) else target
             if target is not array:
                 np.copyto(target, array)
-        for i, leaf in enumerate(self.leaves):
+        for i in self.late:
             # of the memory that is there before others take its place
+            leaf = self.leaves[i]
             if leaf.kind == "window":
                 leaves[i] = leaf.what.shown(given[leaf.what.place])
             elif leaf.kind == "shared":
                 leaves[i] = _shared(leaf, given)
-            elif leaf.kind == "view":
+            else:
                 leaves[i] = leaf.what.made(given[leaf.what.place])
         for effect in self.effects:
             if effect.kind == "version":
@@ -310,14 +302,67 @@ class Exit:
                     cell[1] = effect.name
         return leaves
 
+    def _maker(self, leaf: Leaf) -> Callable[..., Any]:
+        """What makes a leaf of known values and the environment, if it needs no other leaves."""
+        kind, value = leaf.kind, leaf.what
+        if kind in ("tensor", "array"):
+            return self._maker_of_array(leaf)
+        if kind == "constant":
+            return lambda known, given, roots, cells: value
+        if kind == "given":
+            return lambda known, given, roots, cells: given[value]
+        if kind == "number":
+            return lambda known, given, roots, cells: _held(value, known).item()
+        return lambda known, given, roots, cells: None
+
+    def _maker_of_array(self, leaf: Leaf) -> Callable[..., Any]:
+        """What makes a leaf that is computed."""
+        value, root, chain = leaf.what, leaf.root, leaf.chain
+        edge = LEAF if leaf.leaf else None
+        cls = None if leaf.cls is SURFACE.cls else leaf.cls
+        copies, version, is_array = self._copies(value), leaf.version, leaf.kind == "array"
+
+        def made(known: Any, given: Any, roots: list[Any], cells: Any) -> Any:
+            if root is None:
+                array = _held(value, known).copy() if copies else known[value]
+            else:
+                array = roots[root]
+                for prim, params in chain:
+                    array = prim.kernel(array, **params)
+            if is_array:
+                return np.asarray(array)
+            tensor = new_tensor(array, edge)
+            if cls is not None:
+                tensor.__class__ = cls
+            if version is not None:
+                count, name, first = version
+                if count is None:
+                    tensor.vc = InferenceCell()
+                else:
+                    tensor.vc = cells.setdefault(first, [count, name])
+            return tensor
+
+        return made
+
+    def _copies(self, value: Value) -> bool:
+        """Whether a value is handed out in memory of its own.
+
+        It is a constant, memory of the environment, or handed out twice.
+        """
+        return value.constant is not None or self.repeats or value in self.given
+
     def complete(self, leaves: list[Any], tensors: list[Any]) -> Any:
         """What the function returns, from leaves that have got their history."""
-        for i, leaf in enumerate(self.leaves):
-            if leaf.kind == "part":
-                leaves[i] = self._part(leaf, leaves)
-        for i, leaf in enumerate(self.leaves):
-            if leaf.kind == "again":
-                leaves[i] = leaves[leaf.what]
+        if self.effects or self.parts or self.again:
+            self._put_back(leaves, tensors)
+        return self.rebuild(leaves[: self.count])
+
+    def _put_back(self, leaves: list[Any], tensors: list[Any]) -> None:
+        """Make the leaves of other leaves, and give tensors new memory and gradients."""
+        for i in self.parts:
+            leaves[i] = self._part(self.leaves[i], leaves)
+        for i in self.again:
+            leaves[i] = leaves[self.leaves[i].what]
         for effect in self.effects:
             if effect.kind in ("write", "version"):
                 continue
@@ -329,7 +374,6 @@ class Exit:
                 tensor.payload = leaves[effect.leaf].array()
             elif effect.kind == "grad":
                 tensor.extra().grad = leaves[effect.leaf]
-        return self.rebuild(leaves[: self.count])
 
     def _part(self, leaf: Leaf, leaves: list[Any]) -> Any:
         """A view of another leaf, which may be one itself."""
@@ -351,30 +395,6 @@ def _kept(value: Value | None, known: dict[Value, Any], given: frozenset[Value])
     """The same, where the memory of inputs may be overwritten before it is read."""
     array = _held(value, known)
     return array.copy() if value in given else array
-
-
-def _array(leaf: Leaf, roots: list[Any], fresh: Callable[[Value], Any]) -> Any:
-    """The array of a leaf that is computed."""
-    if leaf.root is None:
-        return fresh(leaf.what)
-    array = roots[leaf.root]
-    for prim, params in leaf.chain:
-        array = prim.kernel(array, **params)
-    return array
-
-
-def _tensor(leaf: Leaf, array: Any, cells: dict[int, list[Any]]) -> Any:
-    """A tensor that is computed."""
-    made = new_tensor(array, LEAF if leaf.leaf else None)
-    if leaf.cls is not None:
-        made.__class__ = leaf.cls
-    if leaf.version is not None:
-        count, name, first = leaf.version
-        if count is None:
-            made.vc = InferenceCell()
-        else:
-            made.vc = cells.setdefault(first, [count, name])
-    return made
 
 
 def _shared(leaf: Leaf, given: list[Any]) -> Any:

@@ -393,6 +393,10 @@ class LiftedEntry(Entry):
         exit, known = self.tree.run(given)
         return self.finished(exit, known, tensors, arrays, (args, kwargs))
 
+    def array_at(self, place: int, tensors: list[Any], arrays: list[Any]) -> Any:
+        """The memory of one of the inputs."""
+        return self.memory(tensors, arrays)[0][place]
+
     def memory(self, tensors: list[Any], arrays: list[Any]) -> tuple[list[Any], list[Any]]:
         """The memory of the inputs, and version cells (see `Entry.memory`)."""
         held: list[Any] = []

@@ -37,6 +37,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.dtypes import dtype
 from wengert.base.size import Size
 from wengert.compiler import contents
 from wengert.compiler.contents import MOST_BYTES, content_of
@@ -307,7 +308,7 @@ _READERS: dict[type, Reader] = {
         ),
         by_identity,
     ),
-    **dict.fromkeys((Generator, _FIELD), by_identity),
+    **dict.fromkeys((Generator, _FIELD, dtype), by_identity),
     functools.cached_property: attributes("func", "attrname"),
     **dict.fromkeys(
         (operator.itemgetter, operator.attrgetter, operator.methodcaller), made_into(contents.steps)

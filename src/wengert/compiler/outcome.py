@@ -10,6 +10,7 @@ made, too, where several of its views were returned.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -152,6 +153,11 @@ class _Results:
                 self._part_views()
         for storage, group in self._sharing():
             self._share(storage, group)
+        sharing = Counter([leaf.version[2] for leaf in self.made if leaf.version is not None])
+        for i, leaf in enumerate(self.made):
+            if leaf.version is not None and leaf.version[0] == 0 and sharing[leaf.version[2]] == 1:
+                # never written to, and seen by no other: a later view makes a cell
+                self.made[i] = leaf._replace(version=None)
 
     def _leaf(self, i: int, leaf: Any) -> Leaf:
         place = self.places.get(id(leaf))

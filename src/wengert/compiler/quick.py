@@ -38,7 +38,8 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
     entry.tree.prepare()
     exit = block.exit
     plain = [
-        leaf.kind in ("tensor", "constant", "given") and leaf.version is None
+        leaf.kind in ("tensor", "constant", "given")
+        and (leaf.version is None or leaf.version[0] is not None)
         for leaf in exit.leaves
     ]
     if exit.effects or exit.backward is not None or not all(plain) or exit.repeats or exit.roots:
@@ -112,6 +113,9 @@ def _leaf(i: int, leaf: Any, outputs: Any, names: list[str], scope: dict[str, An
         f"l{i}.edge = {'LEAF' if leaf.leaf else 'None'}",
         f"l{i}.vc = l{i}.ext = None",
     ]
+    if leaf.version is not None:
+        count, scope[f"w{i}"], first = leaf.version
+        lines.append(f"l{i}.vc = " + (f"[{count}, w{i}]" if first == i else f"l{first}.vc"))
     if leaf.cls is not SURFACE.cls:
         scope[f"c{i}"] = leaf.cls
         lines.append(f"l{i}.__class__ = c{i}")

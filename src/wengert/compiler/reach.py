@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.dtypes import dtype
 from wengert.compiler.conditions import Conditions
 from wengert.compiler.libraries import is_constant, is_library_module, is_pure, is_trusted
 from wengert.compiler.names import Names, names_of
@@ -146,7 +147,7 @@ class Reach(Conditions):
             callable(value) and module.__name__.startswith("numpy") and not isinstance(value, type)
         )
         self.looked_up.append((vars(module), name))
-        fixed = isinstance(value, type | types.BuiltinFunctionType | np.ufunc)
+        fixed = isinstance(value, type | types.BuiltinFunctionType | np.ufunc | dtype)
         if fixed and not read(value).facts:
             return
         if isinstance(value, types.FunctionType) and is_trusted(value):

@@ -30,7 +30,8 @@ class Part(NamedTuple):
     Attributes
     ----------
     path
-        An expression for it, in which ``{0}`` is the object and ``{1}`` is `key`.
+        An expression for it, in which ``{0}`` is the object and ``{1}`` is `key`; empty where it
+        only has to be as it was when a trace ends.
     value
         What it is now.
     key

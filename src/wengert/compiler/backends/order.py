@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wengert.compiler.ir import Loop, Program, Step, Value, uses
-from wengert.compiler.raising import may_raise
+from wengert.compiler.raising import is_within, may_raise
 
 __all__ = ["ordered_steps"]
 
@@ -23,7 +23,11 @@ def ordered_steps(program: Program) -> list[Step | Loop]:
     stack: list[tuple[Step | Loop, bool]] = [
         (makers[value], False) for value in reversed(program.outputs) if value in makers
     ]
-    stack[:0] = [(step, False) for step in reversed(program.steps) if may_raise(step)]
+    stack[:0] = [
+        (step, False)
+        for step in reversed(program.steps)
+        if may_raise(step) and not is_within(step, makers)
+    ]
     while stack:
         step, ready = stack.pop()
         if ready:

@@ -22,7 +22,7 @@ import numpy as np
 from wengert.compiler.decompose import ELEMENTWISE
 from wengert.compiler.ir import Loop, Number, Step, Value, substitute, uses
 from wengert.compiler.passes.keys import COMMUTATIVE, constant_key, params_key
-from wengert.compiler.raising import may_raise
+from wengert.compiler.raising import is_within, may_raise
 from wengert.prims.record import TABLE, Primitive
 
 __all__ = ["Book", "Builder", "Rule", "live", "read"]
@@ -439,12 +439,17 @@ def live(
     for value in outputs:
         counts[value] = counts.get(value, 0) + 1
     kept: list[Step | Loop] = []
+    makers: dict[Value, Step | Loop] = {}
     known = counts.get
     for step in reversed(steps):
         outs = step.outs
         unread = outs[0] not in counts if len(outs) == 1 else counts.keys().isdisjoint(outs)
-        if unread and (not may_raise(step) or any(out in done for out in outs)):
-            continue
+        if unread:
+            if not may_raise(step) or any(out in done for out in outs):
+                continue
+            makers = makers or {out: each for each in steps for out in each.outs}
+            if is_within(step, makers):
+                continue
         kept.append(step)
         for value in read(step):
             counts[value] = known(value, 0) + 1
