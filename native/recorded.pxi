@@ -103,6 +103,7 @@ cdef extern from *:
 cdef object F = K
 cdef object FREED = base.FREED
 cdef object LEAF = base.LEAF
+cdef object version_then = base.version_then
 cdef object MODE = modes.MODE
 cdef object NO_GRAD = modes.NO_GRAD
 cdef object F32 = np.dtype(np.float32)

@@ -148,7 +148,7 @@ class _Undefined(Node):
 
     def __init__(self, tensor: TensorBase) -> None:
         self.edges = (edge_of(tensor),)
-        self.ext = self.versions = None
+        self.ext = None
         self.seq = next_sequence()
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -38,7 +38,6 @@ class FunctionNode(Node, FunctionCtx):
     def __init__(self, needs: tuple[bool, ...]) -> None:
         self.ext = None
         self.edges = ()
-        self.versions = None
         self.needs_input_grad = needs
         self._to_save: tuple[Any, ...] = ()
         self._saved_for_forward: tuple[Any, ...] = ()

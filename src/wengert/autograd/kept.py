@@ -72,7 +72,6 @@ class _Refusal(Node):
         self.message = message
         self.seq = next_sequence()
         self.ext = None
-        self.versions = None
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """Pass `g` on along the first edges; refuse if another one is asked for."""

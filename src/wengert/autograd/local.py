@@ -57,7 +57,7 @@ class Gates:
         gate: Any = Gate.__new__(Gate)
         gate.edges = (None,)
         gate.seq = next_sequence()
-        gate.ext = gate.versions = None
+        gate.ext = None
         self._shut.append((gate, edge_of(tensor)))
         return new_tensor(tensor.array(), gate, tensor.share_version())
 

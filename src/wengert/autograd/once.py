@@ -28,7 +28,7 @@ class Error(Node):
         node = cls.__new__(cls)
         node.edges = edges
         node.seq = next_sequence()
-        node.ext = node.versions = None
+        node.ext = None
         node.message = message
         node.shown = len(edges) if shown is None else shown
         return node

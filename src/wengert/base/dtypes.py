@@ -52,16 +52,16 @@ class dtype:
     """
 
     __slots__ = ("category", "dtype", "name")
-    category: int
-    dtype: np.dtype[Any]
-    name: str
 
     def __init__(self, name: str, numpy: np.dtype[Any]) -> None:
-        for slot, value in zip(self.__slots__, (category(numpy), numpy, name), strict=True):
-            object.__setattr__(self, slot, value)
+        self.name = name
+        self.dtype = numpy
+        self.category = category(numpy)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"attribute {name!r} of 'torch.dtype' objects is not writable")
+        if hasattr(self, name):
+            raise AttributeError(f"attribute {name!r} of 'torch.dtype' objects is not writable")
+        object.__setattr__(self, name, value)
 
     @property
     def numpy(self) -> np.dtype[Any]:

@@ -315,15 +315,19 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     """
     if out is not None:
         return into(out, matmul(input, other), "matmul")
-    x = input if isinstance(input, TensorBase) else operand(input, "matmul")
-    y = other if isinstance(other, TensorBase) else operand(other, "matmul", "other", 2)
-    a, b = x.payload, y.payload
-    n, m = a.ndim, b.ndim
-    if n == 2 and m == 2:
-        # as `matrices`, written out for speed
+    # conditions are written out for speed
+    if not isinstance(input, TensorBase):
+        input = operand(input, "matmul")
+    if not isinstance(other, TensorBase):
+        other = operand(other, "matmul", "other", 2)
+    a, b = input.payload, other.payload
+    if a.ndim == 2 and b.ndim == 2:
+        # as `matrices`
         if a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype.kind == "b":
             check_matrices(a, b)
-        return T.mm(x, y)
+        return T.mm(input, other)
+    x, y = input, other
+    n, m = a.ndim, b.ndim
     if n == 2 and m == 1:
         return _mv(x, y)
     if n == 1 and m == 1:

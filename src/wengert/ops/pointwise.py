@@ -26,7 +26,9 @@ def _unary(name: str, given: str, result: str) -> Callable[..., Any]:
     compute = first
 
     def function(input: Any, *, out: Any = None) -> Any:
-        return compute(input) if out is None else into(out, compute(input), name)
+        if out is None:
+            return compute(input)
+        return into(out, compute(input), name)
 
     example = f"wg.{name}(wg.tensor({given}))"
     return _documented(

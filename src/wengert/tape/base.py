@@ -42,6 +42,7 @@ __all__ = [
     "TensorBase",
     "new_tensor",
     "version_of",
+    "version_then",
 ]
 
 
@@ -225,6 +226,15 @@ class Freed:
 FREED = Freed()
 UNCHANGED = (0, None)
 """The version cell of memory that nobody else can write to."""
+
+
+def version_then(node: Any, at: int) -> int:
+    """The version of the memory of a node's saved argument number `at` when it was recorded.
+
+    Nodes that saved only what nobody had written to note none.
+    """
+    versions = getattr(node, "versions", None)
+    return 0 if versions is None else int(versions[at])
 
 
 def version_of(tensor: TensorBase) -> int:

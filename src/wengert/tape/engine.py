@@ -69,11 +69,11 @@ def walk(
         while True:
             edges: Any = node.edges if wanted is None else wanted.get(node)
             following = None
-            grads: tuple[Any, ...] | None = None
+            grads: tuple[Any, ...] | None
             if watch is not None:
                 grads = watch.step(node, g, keep, edges)
             elif edges is None:
-                pass
+                grads = None
             elif g is None:
                 grads = node.step(g, keep, edges, raw)
             else:

@@ -281,7 +281,6 @@ def write_through_view(view: Any, node: Any, place: int) -> None:
     outer.edges = (*node.edges[:place], edge_of(ext.base), *node.edges[place + 1 :])
     outer.seq = next_sequence()
     outer.ext = None
-    outer.versions = None
     outer.inner = node
     outer.place = place
     outer.chain = chain

@@ -385,7 +385,6 @@ def move(way: str, tensor: Any, level: Level, local: bool = False) -> Any:
         edge.edges = (edge_of(tensor),)
         edge.seq = next_sequence()
         edge.ext = None
-        edge.versions = None
         edge.level = level
         edge.local = local
         edge.way = way

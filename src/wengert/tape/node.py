@@ -303,7 +303,6 @@ class AccumulateGrad(Node):
         self.variable = variable
         self.edges = ()
         self.ext = None
-        self.versions = None
         # what its turn in a walk is: as soon as the gradient is complete
         self.seq = (1 - 2**64) * OFFSETS
 
@@ -366,7 +365,6 @@ class Unrecorded(Node):
         self.was = was
         self.edges = ()
         self.ext = None
-        self.versions = None
         self.seq = next_sequence()
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:

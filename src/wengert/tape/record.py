@@ -208,7 +208,8 @@ def make_node(
         for name in prim.saved_args:
             saved = tuple(stand_in(mode, t) for t in tensors) if aside else tuple(tensors)
             setattr(node, f"s_{name}", saved)
-        node.versions = tuple(map(version_of, tensors)) if prim.saved_args else None
+        if prim.saved_args:
+            node.versions = tuple(map(version_of, tensors))
     else:
         by_name = dict(zip(prim.args, tensors, strict=True))
         wanted = {

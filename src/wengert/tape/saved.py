@@ -7,7 +7,7 @@ from typing import Any
 
 from wengert.base import errors
 from wengert.prims.record import METADATA, Primitive
-from wengert.tape.base import FREED, OutputEdge, new_tensor, version_of
+from wengert.tape.base import FREED, OutputEdge, new_tensor, version_of, version_then
 from wengert.tape.node import Node, edge_of, target_of
 from wengert.tape.saving import Guarded, Packed, stood_in
 from wengert.tape.sites import line_of, shown
@@ -34,7 +34,7 @@ def check_saved(node: Node, name: str, saved: Any, at: int | None = None) -> Any
     if isinstance(saved, Packed | Guarded):
         return stood_in(node, saved)
     position = _position(node, name) if at is None else at
-    expected = 0 if node.versions is None else node.versions[position]
+    expected = version_then(node, position)
     if version_of(saved) != expected:
         raise errors.modified_in_place(
             saved.payload,

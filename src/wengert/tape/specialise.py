@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.interp.eager import K
 from wengert.prims.record import Primitive
-from wengert.tape.base import FREED, LEAF, SURFACE, TensorBase, new_tensor, version_of
+from wengert.tape.base import FREED, LEAF, SURFACE, TensorBase, new_tensor, version_of, version_then
 from wengert.tape.compiled import compiled_maker, compiled_node
 from wengert.tape.forms import (
     applies_directly,
@@ -41,7 +41,7 @@ _LIFTED: dict[str, type[Node]] = {}
 
 def _compile(name: str, signature: str, body: list[str], scope: dict[str, Any]) -> Any:
     """The function `name` of generated lines, which show in tracebacks."""
-    source = "\n    ".join([f"def {name}({signature}):", *body]) + "\n"
+    source = "\n    ".join([f"def {name}({signature}):", "global _users", *body]) + "\n"
     filename = f"<wengert {name}>"
     scope["__name__"] = "wengert.tape.generated"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
@@ -128,6 +128,7 @@ def _apply_of(prim: Primitive, recorded: bool = False) -> Callable[..., Any]:
         "PLAIN": frozenset({np.ndarray, np.float32, np.float64}),
         "Tensor": SURFACE.cls,
         "apply_rules": apply_rules,
+        "version_then": version_then,
         "check_saved": check_saved,
         "check_result": check_result,
         "mark": mark,
@@ -160,6 +161,7 @@ def _scope(prim: Primitive, slow: Callable[..., Any] | None, form: Primitive | N
         "next_sequence": next_sequence,
         "_getframe": sys._getframe,
         "LEADS": LEADS,
+        "_users": None,
         "NUMBERS": frozenset({float, int}),
         "version_of": version_of,
         "ndarray": np.ndarray,

@@ -88,6 +88,5 @@ def spoil(view: Any, message: str, was: tuple[str | None, int]) -> None:
     node.edges = ()
     node.seq = next_sequence()
     node.ext = None
-    node.versions = None
     node.message, node.was = message, was
     view.payload, view.edge = payload, node

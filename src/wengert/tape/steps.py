@@ -68,7 +68,8 @@ class Steps:
         prim = self.prim
         if prim.variadic:
             return [f"return tuple({self.rule(0, self._values(0))})"]
-        lines = [f"{', '.join(self.edges())}, = edges"]
+        # with one argument, whose gradient is asked for
+        lines = [f"{', '.join(self.edges())}, = edges"] if len(prim.args) > 1 else []
         if parts(prim):
             # zeros in place of what did not arrive
             lines += ["for _part in g:", "    if _part is None:"]
@@ -80,7 +81,6 @@ class Steps:
         if "result" in prim.saved:
             lines += ["result = node.result", "if node.result_vc[0] != node.result_at:"]
             lines += ["    result = check_result(node)"]
-        lines += [f"p_{name} = node.p_{name}" for name in freed_numbers(prim)]
         return [*lines, *self._released(), *self._results()]
 
     def apply_recorded(self) -> list[str]:
@@ -106,7 +106,7 @@ class Steps:
         if "result" in prim.saved:
             lines.append("result = unpack(node, 'result', False)")
         lines += [f"p_{name} = unpack(node, {name!r}, False)" for name in freed_numbers(prim)]
-        return [*lines, *self._released(), *self._results(recorded=True)]
+        return [*lines, *self._released(), *self._numbers(), *self._results(recorded=True)]
 
     def edges(self) -> list[str]:
         """The names of the edges to the arguments."""
@@ -121,8 +121,8 @@ class Steps:
         always = all(name in self.prim.rules[j].names for j in self.traced)  # type: ignore[union-attr]
         saved = "" if always else f"s_{name} is not None and "
         return [
-            f"if {saved}s_{name}.vc is not None and s_{name}.vc[0] != "
-            f"(0 if node.versions is None else node.versions[{i}]):",
+            f"if {saved}s_{name}.vc is not None and s_{name}.vc[0] "
+            f"and s_{name}.vc[0] != version_then(node, {i}):",
             f"    s_{name} = check_saved(node, {name!r}, s_{name})",
         ]
 
@@ -132,16 +132,21 @@ class Steps:
         return ["if not keep:", *_within(freed)] if freed else []
 
     def _freed_result(self) -> list[str]:
-        numbers = [f"node.p_{name} = FREED" for name in freed_numbers(self.prim)]
         if "result" not in self.prim.saved:
-            return numbers
+            return []
         return ["node.result = FREED", "node.result_vc = FREED_CELL"]
+
+    def _numbers(self) -> list[str]:
+        """That numbers are let go of, unless they are kept."""
+        freed = [f"node.p_{name} = FREED" for name in freed_numbers(self.prim)]
+        return ["if not keep:", *_within(freed)] if freed else []
 
     def release(self) -> list[str]:
         """The body of ``release(node)``."""
         names = self.prim.saved_args
         freed = [f"if node.s_{name} is not None: node.s_{name} = FREED" for name in names]
-        return [*freed, *self._freed_result()]
+        numbers = [f"node.p_{name} = FREED" for name in freed_numbers(self.prim)]
+        return [*freed, *numbers, *self._freed_result()]
 
     def _values(self, i: int, recorded: bool = False) -> dict[str, str]:
         """What rule number `i` is called with, by name."""
@@ -154,7 +159,8 @@ class Steps:
                 values[name] = "result"
             else:
                 own = f"p_{name}" if name in prim.params else name
-                values[name] = own if name in freed_numbers(prim) else f"node.{own}"
+                loaded = recorded and name in freed_numbers(prim)
+                values[name] = own if loaded else f"node.{own}"
         return values
 
     def rule(self, i: int, values: dict[str, str]) -> str:
@@ -165,11 +171,18 @@ class Steps:
         prim = self.prim
         names = ["None" if rule is None else f"g{i}" for i, rule in enumerate(prim.rules)]
         made = [name for name in names if name != "None"]
+        results = list(names)
         for i in self.traced:
             guard = "" if len(names) == 1 else f" if e{i} is not None else None"
             values = self._values(i, recorded)
             called = Steps.rule(self, i, values) if recorded else self.rule(i, values)
-            yield f"g{i} = {called}{guard}"
+            results[i] = f"{called}{guard}"
+        numbers = [] if recorded else self._numbers()
+        if not (is_diagonal(prim) or prim.broadcasts or numbers):
+            yield f"return {', '.join(f'({text})' for text in results)},"
+            return
+        yield from (f"g{i} = {results[i]}" for i in self.traced)
+        yield from numbers
         if is_diagonal(prim):
             yield "if INVALID:"
             yield from (f"    {name} = unmasked(F, g, {name})" for name in made)
@@ -191,7 +204,7 @@ class Steps:
         named = "_r = " if "result" in prim.saved else ""
         computed = [f"_out.payload = {named}{self.computed()}"]
         if prim.broadcasts:
-            computed = ["try:", *_within(computed), "except ValueError:", f"    {self.slow}"]
+            computed = [f"try: {computed[0]}", "except ValueError:", f"    {self.slow}"]
         if parts(prim):
             return [*self.opened(), f"_r = {self.computed()}", *self._parting()]
         lines = [*self.opened(), *self.made(), *computed]
@@ -266,17 +279,22 @@ class Steps:
         return [f"_node{self.tag} = Node{self.tag}()"]
 
     def sited(self) -> list[str]:
-        """``_frame``, the user's, if nodes note where the program is (see NOTE [sites])."""
+        """``_frame``, the user's, and ``_code``, if nodes note these (see NOTE [sites])."""
         if not saves_tensors(self.prim):
             return []
         return [
-            "try:",
-            f"    _frame = _getframe({self.depth})",
-            "    while LEADS[(_code := _frame.f_code).co_filename]:",
-            "        _frame = _frame.f_back",
-            "except (AttributeError, ValueError):",
+            f"try: _frame = _getframe({self.depth}); _code = _frame.f_code",
+            "except ValueError:",
             "    _frame = _getframe()",
             "    _code = _frame.f_code",
+            # the user's, as when it was last looked at; what asks most often asks in a row
+            "if _code is not _users:",
+            "    try:",
+            "        while LEADS[_code.co_filename]: _frame = _frame.f_back; _code = _frame.f_code",
+            "    except AttributeError:",
+            "        _frame = _getframe()",
+            "        _code = _frame.f_code",
+            "    _users = _code",
         ]
 
     def node(self, sited: bool = False) -> list[str]:
@@ -305,11 +323,9 @@ class Steps:
             yield f"{node}.s_{name} = {text}"
         if prim.saved_args:
             tensors = [self.tensor(prim.args.index(name)) for name in prim.saved_args]
-            untouched = " and ".join(f"{tensor}.vc is None" for tensor in tensors)
+            written = " or ".join(f"{tensor}.vc is not None" for tensor in tensors)
             versions = ", ".join(f"version_of({tensor})" for tensor in tensors)
-            # a cell is never empty
-            made = f"{tensors[0]}.vc and (" if len(tensors) == 1 else f"None if {untouched} else ("
-            yield f"{node}.versions = {made}{versions},)"
+            yield f"if {written}: {node}.versions = ({versions},)"
         for name in prim.saved:
             if name == "result":
                 if result:
@@ -380,7 +396,6 @@ class Steps:
             "    return _out",
             *self.created(),
             *self._placed("_edges"),
-            f"{node}.versions = None",
             *shapes,
             f"_out.edge = {node}",
             "return _out",

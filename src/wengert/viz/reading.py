@@ -12,7 +12,7 @@ import numpy as np
 
 from wengert.autograd.function import FunctionNode
 from wengert.prims.record import METADATA
-from wengert.tape.base import FREED, TensorBase, new_tensor, version_of
+from wengert.tape.base import FREED, TensorBase, new_tensor, version_of, version_then
 from wengert.tape.inplace import CopySlices
 from wengert.tape.node import edge_of
 from wengert.tape.saving import Packed
@@ -159,10 +159,8 @@ def held_values(node: Any) -> Iterator[tuple[str, Any, Any, int | None]]:
             for i, (one, edge) in enumerate(zip(saved, node.edges, strict=False)):
                 if _usable(one):
                     yield f"{name}[{i}]", one.payload, edge, None
-        elif _usable(saved):
-            expected = 0 if node.versions is None else node.versions[place]
-            if version_of(saved) == expected:
-                yield name, saved.payload, node.edges[prim.args.index(name)], None
+        elif _usable(saved) and version_of(saved) == version_then(node, place):
+            yield name, saved.payload, node.edges[prim.args.index(name)], None
     if "result" in prim.saved:
         result = node.result
         if isinstance(result, np.ndarray | np.generic) and node.result_vc[0] == node.result_at:

@@ -59,7 +59,6 @@ class PrimitiveNode(Node):
 
     def __init__(self, call: Call, arrays: list[Any]) -> None:
         self.ext = None
-        self.versions = None
         self.vjp: Any = None
         self.call = call
         self.metas = [(array.shape, array.dtype) for array in arrays]

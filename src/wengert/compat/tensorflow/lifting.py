@@ -51,7 +51,6 @@ class Join(Node):
         self.ways = ways
         self.seq = next_sequence()
         self.ext = None
-        self.versions = None
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """The cotangents of what entered the level."""

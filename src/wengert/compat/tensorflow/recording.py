@@ -94,7 +94,6 @@ class Read(Node):
         self.edges = (edge,)
         self.seq = next_sequence()
         self.ext = None
-        self.versions = None
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """The cotangent."""
