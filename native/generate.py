@@ -107,8 +107,8 @@ class _Typed(Steps):
 
     def __init__(self, prim: Primitive, tag: str = "") -> None:
         super().__init__(prim, tag)
-        self.numbered = "numbered(_at)"
-        self.unsited = "numbered(0)"
+        self.numbered = "numbered()"
+        self.offset = "_at"
         self.of_numbers = "type({0}) is float or type({0}) is int"
         self.called: list[str] = []
         """Declarations of the rules that are called, and not written in line."""

@@ -51,15 +51,19 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
                 # it has left the graph since
                 continue
             # nobody else may come to hold the memory of a gradient
-            if g.__class__ is np.ndarray and (
-                sys.getrefcount(g) > _ALONE
-                or not g.flags.writeable
-                or (g.base is not None and not _is_whole(g))
-            ):
-                g = private(g)
-            elif isinstance(g, Lifted) and g.traced:
-                # its array may show one number many times, as the gradient of a sum does
-                g = private(g)
+            if g.__class__ is np.ndarray:
+                if (
+                    sys.getrefcount(g) > _ALONE
+                    or not g.flags.writeable
+                    or (g.base is not None and not _is_whole(g))
+                ):
+                    g = private(g)
+            elif isinstance(g, Lifted):
+                # an array that is traced may show one number many times, as that of a sum does
+                g = private(g) if g.traced else g
+                _note(leaf, g)
+                _add(leaf, g, lifted=True)
+                continue
             _add(leaf, g)
 
 
@@ -142,12 +146,9 @@ def _note(tensor: Any, payload: Any) -> None:
             level.leaves.append(weakref.ref(tensor))
 
 
-def _add(tensor: Any, g: Any) -> None:
+def _add(tensor: Any, g: Any, lifted: bool = False) -> None:
     ext = tensor.extra()
     have = ext.grad
-    lifted = isinstance(g, Lifted)
-    if lifted:
-        _note(tensor, g)
     if have is None:
         ext.grad = new_tensor(_as_its_leaf(g, tensor.payload))
     else:

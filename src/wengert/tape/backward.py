@@ -15,14 +15,14 @@ from wengert.base import errors
 from wengert.base.dtypes import is_differentiable
 from wengert.interp.levels import Lifted, Transforms
 from wengert.tape.accumulate import add_gradients, owned, private
-from wengert.tape.base import OutputEdge, TensorBase, new_tensor
+from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor
 from wengert.tape.cuts import recent, told
 from wengert.tape.engine import walk
 from wengert.tape.handles import WATCHED
 from wengert.tape.hooks import retain_grad
 from wengert.tape.lift import cast
 from wengert.tape.masked import REPORT, begin_search, end_search
-from wengert.tape.modes import MODE, current_mode, is_recording, mode_for_walk
+from wengert.tape.modes import MODE, NO_GRAD, current_mode, is_recording, mode_for_walk
 from wengert.tape.nested import elsewhere, is_deep
 from wengert.tape.node import USER_CODE, AccumulateGrad, GradientEdge, Unrecorded, edge_of
 from wengert.tape.ordering import REORDERED, in_order
@@ -35,26 +35,33 @@ _ONES = {np.dtype(np.float32): np.float32(1), np.dtype(np.float64): np.float64(1
 
 def _seeds(
     outputs: Sequence[Any], grads: Sequence[Any], create_graph: bool
-) -> list[tuple[Any, Any]]:
-    """Each output's edge with its cotangent, checked, which has the levels of the output."""
+) -> tuple[list[tuple[Any, Any]], bool]:
+    """Each output's edge with its cotangent, checked, which has the levels of the output.
+
+    The second result says whether any cotangent belongs to a level.
+    """
     if len(outputs) != len(grads):
         raise RuntimeError(
             f"got {len(outputs)} tensors and {len(grads)} gradients: they must be as many"
         )
     seeds: list[tuple[Any, Any]] = []
+    lifted = False
     for i, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
-        lifted = False
+        levels = None
         if isinstance(output, GradientEdge):
-            shape, dtype = output.shape, output.np_dtype
+            shape, dtype, edge = output.shape, output.np_dtype, _edge_of(output)
         else:
             payload = output.payload
-            lifted = isinstance(payload, Lifted)
-            if lifted:
+            if isinstance(payload, Lifted):
                 output = Transforms.settled(output)
                 payload = output.payload
-            shape, dtype = payload.shape, payload.dtype
-            unrecorded = output.edge is None or output.edge.__class__ is Unrecorded
-            if unrecorded and (grad is None or isinstance(grad, TensorBase)):
+                levels = payload if isinstance(payload, Lifted) else None
+            shape, dtype, edge = payload.shape, payload.dtype, output.edge
+            if edge is LEAF:
+                edge = output
+            elif (edge is None or edge.__class__ is Unrecorded) and (
+                grad is None or isinstance(grad, TensorBase)
+            ):
                 raise errors.no_gradient(i, payload, is_recording(), told(recent()))
         if grad is None:
             g = _implicit_seed(i, shape, dtype)
@@ -68,10 +75,12 @@ def _seeds(
                 grad = cast(grad, dtype)
             if not create_graph:
                 grad = grad.payload
-        if lifted and isinstance(payload, Lifted):
-            grad = Transforms.seeded(grad, payload)
-        seeds.append((_edge_of(output), grad))
-    return seeds
+        if levels is not None:
+            grad = Transforms.seeded(grad, levels)
+        if isinstance(grad.payload if create_graph else grad, Lifted):
+            lifted = True
+        seeds.append((edge, grad))
+    return seeds, lifted
 
 
 def _implicit_seed(i: int, shape: tuple[int, ...] | None, dtype: Any) -> Any:
@@ -168,6 +177,14 @@ def _edge_of(source: Any) -> Any:
     return OutputEdge(node, index) if node.several else node
 
 
+def _arrived(pending: dict[Any, Any]) -> dict[Any, Any]:
+    """The gradients that a walk has brought to leaves, seen from the sides of levels it was on."""
+    mode = current_mode()
+    if mode is None or mode.sides is None:
+        return pending
+    return {leaf: None if g is None else Transforms.arrived(g) for leaf, g in pending.items()}
+
+
 class _Walk:
     """One walk with its modes: recording on for ``create_graph``, off otherwise."""
 
@@ -183,15 +200,13 @@ class _Walk:
         keep: bool,
         create_graph: bool,
         given: Sequence[Any],
+        lifted: bool,
     ) -> None:
         self.seeds = seeds
         self.keep = keep
         self.raw = not create_graph
         self.given = given
-        self.lifted = False
-        for _, g in seeds:
-            if isinstance(g.payload if create_graph else g, Lifted):
-                self.lifted = True
+        self.lifted = lifted
         # nodes have quicker rules for arrays
         self.direct = self.raw and not self.lifted
         self.captured: dict[tuple[Any, int], Any] = {}
@@ -205,36 +220,37 @@ class _Walk:
             self._run_inside(targets, accumulate)
             return
         before = current_mode()
-        anomaly = None if before is None else before.anomaly
-        watched = bool(WATCHED)
-        if targets is not None and not watched:
-            watched = any(target.seq < 0 for target in targets)
-        wanted = None if targets is None else _restricted(self.seeds, targets, self.through)
-        if wanted is not None and accumulate:
+        anomaly = tracing = sides = line = None
+        if before is not None:
+            anomaly, tracing, sides = before.anomaly, before.tracing, before.sides
+        watched, wanted = bool(WATCHED), None
+        if targets is not None:
+            watched = watched or any(target.seq < 0 for target in targets)
+            wanted = _restricted(self.seeds, targets, self.through)
             # as in PyTorch, the nodes of tensors whose .grad is added to run themselves
-            for target in targets or ():
+            for target in targets if accumulate else ():
                 if target.seq < 0:
                     wanted.setdefault(target, (None,) * len(target.edges))
         searching = begin_search()
-        tracing = None if before is None else before.tracing
-        line = None
         if tracing is not None:
             line = tracing.stay()
             tracing.walks([edge for edge, _ in self.seeds])
         try:
             mode = mode_for_walk(before, not self.raw)
-            if self.lifted or (before is not None and before.sides is not None):
+            if self.lifted or sides is not None:
                 given = [g for g in self.given if g is not None]
                 seeds = [g for _, g in self.seeds]
                 mode = Transforms.sided(mode, seeds, given, not accumulate, wanted)
             MODE.set(mode)
             with np.errstate(all="ignore", invalid="log", call=REPORT):
-                go = self._watched if watched else self._unwatched
-                if anomaly is None:
-                    go(wanted, targets, accumulate, None)
-                else:
+                if anomaly is not None:
                     with anomaly.walk():
+                        go = self._watched if watched else self._unwatched
                         go(wanted, targets, accumulate, anomaly.watch(self.raw))
+                elif watched:
+                    self._watched(wanted, targets, accumulate, None)
+                else:
+                    self._unwatched(wanted, targets, accumulate, None)
         finally:
             MODE.set(before)
             end_search(searching)
@@ -279,26 +295,12 @@ class _Walk:
     def _unwatched(
         self, wanted: Any, targets: set[Any] | None, accumulate: bool, look: Any
     ) -> None:
-        seen = bool(USER_CODE)
-        postponed = not self.keep and (seen or look is not None)
-        above = CURRENT.get() if seen else None
-        try:
-            if seen:
-                self.targets, self.accumulate = targets, accumulate
-                CURRENT.set(self)
-            pending = walk(self.seeds, self.keep or postponed, self.direct, wanted, look)
-        finally:
-            if seen:
-                CURRENT.set(above)
-        if postponed and look is not None:
-            _release(look.met)
-        elif postponed:
-            _release(_reachable(self.seeds) if wanted is None else wanted)
-        mode = current_mode()
-        if mode is not None and mode.sides is not None:
-            pending = {
-                leaf: g if g is None else Transforms.arrived(g) for leaf, g in pending.items()
-            }
+        if USER_CODE or look is not None:
+            pending = self._postponing(wanted, targets, accumulate, look)
+        else:
+            pending = walk(self.seeds, self.keep, self.direct, wanted)
+        if current_mode() is not NO_GRAD:
+            pending = _arrived(pending)
         if not accumulate:
             self.captured = {(leaf, 0): g for leaf, g in pending.items()}
             return
@@ -311,6 +313,28 @@ class _Walk:
                 leaves.append((leaf, g))
         leaf = g = None
         add_gradients(leaves, not self.raw)
+
+    def _postponing(
+        self, wanted: Any, targets: set[Any] | None, accumulate: bool, look: Any
+    ) -> dict[Any, Any]:
+        """Walk where something may raise in the middle: nodes let go of what they saved later."""
+        seen = bool(USER_CODE)
+        above = CURRENT.get()
+        try:
+            if seen:
+                self.targets, self.accumulate = targets, accumulate
+                CURRENT.set(self)
+            pending = walk(self.seeds, True, self.direct, wanted, look)
+        finally:
+            if seen:
+                CURRENT.set(above)
+        if self.keep:
+            return pending
+        if look is not None:
+            _release(look.met)
+        else:
+            _release(_reachable(self.seeds) if wanted is None else wanted)
+        return pending
 
     def _watched(self, wanted: Any, targets: set[Any] | None, accumulate: bool, look: Any) -> None:
         reachable = _reachable(self.seeds, targets)
@@ -352,7 +376,7 @@ def run_backward(
     inputs: Sequence[Any] | None,
 ) -> None:
     """Walk from `outputs` and add to ``.grad`` of the leaves, or of `inputs`."""
-    seeds = _seeds(outputs, grads, create_graph)
+    seeds, lifted = _seeds(outputs, grads, create_graph)
     targets: set[Any] | None = None
     if inputs is not None:
         for i, source in enumerate(inputs):
@@ -365,7 +389,7 @@ def run_backward(
                 )
             retain_grad(source)
         targets = {_node_of(_edge_of(source)) for source in inputs}
-    _Walk(seeds, keep, create_graph, grads).run(targets, accumulate=True)
+    _Walk(seeds, keep, create_graph, grads, lifted).run(targets, accumulate=True)
 
 
 def run_grad(
@@ -380,7 +404,7 @@ def run_grad(
 
     With `through`, nodes, only paths by way of these count.
     """
-    seeds = _seeds(outputs, grads, create_graph)
+    seeds, lifted = _seeds(outputs, grads, create_graph)
     for i, source in enumerate(inputs):
         if not isinstance(source, GradientEdge) and source.edge is None:
             raise RuntimeError(
@@ -388,7 +412,7 @@ def run_grad(
                 f"{errors.describe(source.payload)}"
             )
     edges = [_edge_of(source) for source in inputs]
-    walked = _Walk(seeds, keep, create_graph, grads)
+    walked = _Walk(seeds, keep, create_graph, grads, lifted)
     walked.through = through
     walked.run({_node_of(edge) for edge in edges}, accumulate=False)
     captured = walked.captured

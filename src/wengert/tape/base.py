@@ -231,10 +231,10 @@ UNCHANGED = (0, None)
 def version_then(node: Any, at: int) -> int:
     """The version of the memory of a node's saved argument number `at` when it was recorded.
 
-    Nodes that saved only what nobody had written to note none.
+    Nodes that saved only what nobody had written to have no tuple of these.
     """
     versions = getattr(node, "versions", None)
-    return 0 if versions is None else int(versions[at])
+    return versions[at] if isinstance(versions, tuple) else 0
 
 
 def version_of(tensor: TensorBase) -> int:

@@ -19,7 +19,7 @@ from wengert.tape.base import (
 from wengert.tape.handles import WATCHED, RemovableHandle, register
 from wengert.tape.ordering import number_of, set_number
 from wengert.tape.sequence import next_sequence
-from wengert.tape.sites import OFFSETS, Site
+from wengert.tape.sites import Site
 
 __all__ = [
     "USER_CODE",
@@ -88,7 +88,7 @@ class Node(NodeBase):
     ext: NodeExtra | None
     seq: int
     site: CodeType | Site | None
-    versions: tuple[int, ...] | None
+    versions: tuple[int, ...] | int
     outputs_meta: tuple[Any, ...]
     prim: ClassVar[Primitive]
     several: ClassVar[bool] = False
@@ -304,7 +304,7 @@ class AccumulateGrad(Node):
         self.edges = ()
         self.ext = None
         # what its turn in a walk is: as soon as the gradient is complete
-        self.seq = (1 - 2**64) * OFFSETS
+        self.seq = 1 - 2**64
 
     def _watch(self) -> None:
         WATCHED.add(self)

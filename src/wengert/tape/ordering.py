@@ -15,8 +15,6 @@ from collections.abc import Iterable, Iterator
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-from wengert.tape.sites import OFFSETS
-
 __all__ = ["REORDERED", "in_order", "number_of", "set_number"]
 
 REORDERED: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -28,7 +26,7 @@ def number_of(node: Any) -> int:
     ext = node.ext
     if ext is not None and ext.number is not None:
         return int(ext.number)
-    return -int(node.seq // OFFSETS)
+    return -int(node.seq)
 
 
 def set_number(node: Any, number: int) -> None:
@@ -63,8 +61,7 @@ def in_order(nodes: Iterable[Any]) -> Iterator[None]:
     before = [node.seq for node in order]
     try:
         for node, seq in zip(order, sorted(before), strict=True):
-            # the rest says where the node was recorded
-            node.seq = seq - seq % OFFSETS + node.seq % OFFSETS
+            node.seq = seq
         yield
     finally:
         for node, seq in zip(order, before, strict=True):

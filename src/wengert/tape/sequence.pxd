@@ -1,1 +1,1 @@
-cdef object numbered(long long at)
+cdef object numbered()

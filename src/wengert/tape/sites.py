@@ -3,7 +3,7 @@
 NOTE [sites]
 What is noted is a code object and the offset of an instruction; lines are looked up when they are
 shown. A node that saves tensors always notes where it was recorded: the code object as its `site`,
-and the offset in the low bits of its sequence number, so that no further object is kept. While
+and the offset as its `versions`, or behind these, so that no further object is kept. While
 anomalies are looked for, `site` holds a `Site` instead, with the frames around that one.
 """
 
@@ -24,7 +24,6 @@ from wengert import base
 __all__ = [
     "LEADS",
     "Frames",
-    "OFFSETS",
     "OURS",
     "Site",
     "line_of",
@@ -44,8 +43,6 @@ _PACKAGE = os.path.join(os.path.dirname(os.path.dirname(base.__file__)), "")
 _RULES = os.path.join(_PACKAGE, "prims", "")
 """Where rules are: what a rule records, a backward pass has recorded."""
 _DEPTH = 8
-OFFSETS = 2**32
-"""Sequence numbers are multiples of this, plus the offset of an instruction."""
 
 
 class _Ours(dict[str, bool]):
@@ -97,7 +94,8 @@ def mark(node: Any) -> None:
     """Note on a new node, which saves tensors, where the user's program is."""
     frame = outside(_getframe())
     node.site = frame.f_code
-    node.seq += frame.f_lasti
+    versions = getattr(node, "versions", None)
+    node.versions = frame.f_lasti if versions is None else (*versions, frame.f_lasti)
 
 
 def site_here(cause: Any = None) -> Site:
@@ -176,7 +174,8 @@ def line_of(node: Any) -> str:
         return ""
     if OURS[site.co_filename]:
         return "a backward pass that was recorded itself (create_graph=True)"
-    return shown(([site, node.seq % OFFSETS], None))
+    noted = node.versions
+    return shown(([site, noted[-1] if noted.__class__ is tuple else noted], None))
 
 
 def _pairs(site: Site) -> Iterator[tuple[CodeType, int]]:

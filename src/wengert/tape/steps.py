@@ -56,8 +56,8 @@ class Steps:
             self.signature = ", ".join([*args, *(["*", *prim.params] if prim.params else [])])
         self.slow = f"return _slow(_prim{tag}, {self.packed})"
         self.depth = 2  # the callers of the namespace are the library's
-        self.numbered = "next_sequence() + _frame.f_lasti"
-        self.unsited = "next_sequence()"
+        self.numbered = "next_sequence()"
+        self.offset = "_frame.f_lasti"
         self.of_numbers = "type({}) in NUMBERS"
         self.look = f"_m.anomaly.look(_prim{tag}, {self.packed}, _out)"
 
@@ -227,7 +227,7 @@ class Steps:
             *self.sited(),
             *self.node(saves_tensors(prim)),
             f"_out.edge = _node{tag}",
-            *self._saving(),
+            *self._saving(saves_tensors(prim)),
             "if _m is not None:",
             f"    _m.anomaly.note(_node{tag}, _prim{tag}, {self.packed}, _out)",
             "return _out",
@@ -307,12 +307,12 @@ class Steps:
 
     def _placed(self, edges: str, sited: bool = False) -> list[str]:
         node = f"_node{self.tag}"
-        lines = [f"{node}.edges = {edges}", f"{node}.ext = None"]
+        lines = [f"{node}.edges = {edges}", f"{node}.ext = None", f"{node}.seq = {self.numbered}"]
         if sited:
-            return [*lines, f"{node}.seq = {self.numbered}", f"{node}.site = _code"]
-        return [*lines, f"{node}.seq = {self.unsited}"]
+            lines += [f"{node}.site = _code", f"{node}.versions = {self.offset}"]
+        return lines
 
-    def _saving(self, result: bool = True) -> Iterator[str]:
+    def _saving(self, sited: bool = False, result: bool = True) -> Iterator[str]:
         prim = self.prim
         node = f"_node{self.tag}"
         for name in prim.saved_args:
@@ -325,7 +325,8 @@ class Steps:
             tensors = [self.tensor(prim.args.index(name)) for name in prim.saved_args]
             written = " or ".join(f"{tensor}.vc is not None" for tensor in tensors)
             versions = ", ".join(f"version_of({tensor})" for tensor in tensors)
-            yield f"if {written}: {node}.versions = ({versions},)"
+            behind = f" {self.offset}," if sited else ""
+            yield f"if {written}: {node}.versions = ({versions},{behind})"
         for name in prim.saved:
             if name == "result":
                 if result:
