@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.base import errors
 from wengert.compiler.ir import Program, Step, Value, substitute, uses
-from wengert.tape.base import FREED, OutputEdge, TensorBase, version_of
+from wengert.tape.base import FREED, OutputEdge, TensorBase, version_of, version_then
 from wengert.tape.node import Node, edge_of, next_sequence
 
 __all__ = ["Backward", "CompiledBackward", "attach"]
@@ -122,12 +122,12 @@ class CompiledBackward(Node):
         if self.call.why is not None:
             raise RuntimeError(str(self.call.why))
         for i, tensor in enumerate(self.s_inputs):
-            if version_of(tensor) != (self.versions or ())[i]:
+            if version_of(tensor) != version_then(self, i):
                 raise errors.modified_in_place(
                     tensor.payload,
                     f"an argument of {self.call.name}()",
                     tensor.vc,
-                    (self.versions or ())[i],
+                    version_then(self, i),
                     self.label,
                     "inputs",
                 )
