@@ -162,3 +162,21 @@ def test_the_rule_of_a_function_gets_a_cotangent_in_half_precision(kind):
     z = Same.apply(x)
     wg.autograd.grad((z * 2.5).sin().sum(), x, create_graph=True)
     assert seen[2:] == [kind]
+
+
+def test_operations_that_take_floating_dtypes_take_bfloat16():
+    x = wg.tensor([[[[0.5, 1.0], [2.0, 0.25]]]], dtype=wg.bfloat16)
+    pooled, places = F.max_pool2d(x, 2, return_indices=True)
+    made = {
+        "igamma": wg.igamma(x, x + 1),
+        "igammac": wg.igammac(x, x + 1),
+        "max_unpool2d": F.max_unpool2d(pooled, places, 2),
+        "fractional_max_pool2d": F.fractional_max_pool2d(x, 1, output_size=1),
+        "histc": wg.histc(x.flatten(), 4, 0.0, 2.0),
+        "digamma": wg.digamma(x),
+    }
+    for name, result in made.items():
+        assert result.dtype is wg.bfloat16, name
+    assert made["max_unpool2d"].flatten().tolist() == [0.0, 0.0, 2.0, 0.0]
+    assert made["histc"].tolist() == [1.0, 1.0, 1.0, 1.0]
+    assert made["igamma"].flatten()[1].item() == pytest.approx(1 - 2.718281828**-2, rel=0.01)

@@ -289,3 +289,27 @@ def test_targets_to_ignore_may_have_any_scores(kind):
             assert loss.item() == pytest.approx(form(x[1:2], kept).item())
     (g,) = wg.autograd.grad(F.nll_loss(x, target, reduction="none"), x, wg.tensor([NAN, 1.0, INF]))
     assert g.tolist() == [[0.0] * 3, [0.0, -1.0, 0.0], [0.0] * 3]
+
+
+def test_places_in_arrays_without_elements():
+    empty = wg.zeros(5, 4, 0)
+    index = wg.tensor([1, 1, 3])
+    for how in ("prod", "mean", "amax", "amin"):
+        made = empty.index_reduce(1, index, wg.zeros(5, 3, 0), how, include_self=False)
+        assert made.shape == (5, 4, 0)
+    table = wg.zeros(5, 0, requires_grad=True)
+    F = wg.nn.functional
+    for rows in (F.embedding(index, table), F.embedding_bag(index, table, wg.tensor([0]))):
+        (g,) = wg.autograd.grad(rows.sum(), table)
+        assert g.shape == (5, 0)
+
+
+@pytest.mark.parametrize("size", [3, 200])
+def test_the_number_of_coordinates_that_differ_is_nan_for_nan(size):
+    a = wg.zeros(size, 2)
+    a[1, 0] = 5.0
+    assert wg.cdist(a, a, 0.0)[0, :2].tolist() == [0.0, 1.0]
+    a[0, 1] = NAN
+    made = wg.cdist(a, a, 0.0)
+    assert made[0].isnan().all() and made[1, 2] == 1
+    assert wg.nn.functional.pdist(a, 0.0)[: size - 1].isnan().all()

@@ -39,7 +39,7 @@ def embedding_backward(
     if padding_idx >= 0 or scale_grad_by_freq:
         g = g * embedding_factors(indices, g.dtype, padding_idx, scale_grad_by_freq)
     width = g.shape[-1]
-    rows, places = g.reshape(-1, width), indices.reshape(-1)
+    rows, places = g.reshape(indices.size, width), indices.reshape(-1)
     result = np.zeros((num_weights, width), g.dtype)
     if not places.size:
         return result

@@ -33,7 +33,7 @@ def _places(index: Any, counted: Shape, shape: Shape, dim: int) -> Any:
     places = np.multiply(index, strides[dim], dtype=np.intp)
     for d, size in enumerate(counted):
         if d != dim and size != 1:
-            steps = np.arange(0, size * strides[d], strides[d])
+            steps = np.arange(size) * strides[d]
             places = places + steps.reshape((size,) + (1,) * (len(counted) - d - 1))
     return places.reshape(-1)
 

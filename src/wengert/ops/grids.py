@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.dtypes import from_numpy_dtype
+from wengert.base.dtypes import FLOATING, category, from_numpy_dtype
 from wengert.ops.coerce import dtype_name, operand, sizes_of
 from wengert.prims import grids
 from wengert.tape.base import new_tensor
@@ -238,7 +238,7 @@ def affine_grid_generator(theta: Any, size: Any, align_corners: bool) -> Any:
 
 
 def _check_maps(array: Any, sizes: tuple[int, ...], align_corners: bool) -> None:
-    if array.dtype.kind != "f":
+    if category(array.dtype) != FLOATING:
         raise ValueError(
             f"Expected theta to have floating point type, but got {from_numpy_dtype(array.dtype)!r}"
         )

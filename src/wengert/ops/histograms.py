@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.dtypes import FLOATING, category
 from wengert.interp.levels import Lifted
 from wengert.kernels.fused import linspace
 from wengert.ops import named_results
@@ -141,7 +142,7 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any =
     """
     x = operand(input, "histc")
     payload = x.payload
-    if payload.dtype.kind != "f":
+    if category(payload.dtype) != FLOATING:
         kernel = "histogram_cpu" if payload.dtype.kind in "iu" else "aminmax_cpu"
         raise NotImplementedError(
             f"\"{kernel}\" not implemented for '{dtype_name(payload)}': histc() takes "

@@ -46,7 +46,7 @@ def canonical_mask(
     if mask is None:
         return None
     kind = operand(mask, "multi_head_attention_forward", name).payload.dtype
-    if kind.kind not in "fb":
+    if kind.kind not in "fVb":
         raise AssertionError(
             f"only bool and floating types of {name} are supported, but it is {mask.dtype}"
         )
@@ -55,7 +55,7 @@ def canonical_mask(
             f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both "
             "instead.",
         )
-    if kind.kind == "f":
+    if kind.kind != "b":
         return mask
     shape = mask.payload.shape
     return masked_fill(new_tensor(np.zeros(shape, target.payload.dtype)), mask, -math.inf)

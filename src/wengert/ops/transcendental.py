@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.dtypes import promote
+from wengert.base.dtypes import FLOATING, category, promote
 from wengert.base.errors import long_name
 from wengert.ops.coerce import operand
 from wengert.ops.elementwise import binary, unary
@@ -75,7 +75,7 @@ _INCOMPLETE = (
 def _floating(name: str) -> Callable[[Any, Any], None]:
     def check(input: Any, other: Any) -> None:
         dtype = promote([input.payload, other.payload], [])
-        if dtype.kind != "f":
+        if category(dtype) != FLOATING:
             raise NotImplementedError(
                 f"\"{name}_cpu\" not implemented for '{long_name(dtype)}': convert the tensors to "
                 "a real floating dtype"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.dtypes import from_numpy_dtype
+from wengert.base.dtypes import FLOATING, category, from_numpy_dtype
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.random import rand
 from wengert.ops.windows import WORDS, each, several
@@ -124,7 +124,7 @@ def _check_unpool(x: Any, places: Any, sizes: Shape, stride: Shape) -> None:
             )
     if min(stride) <= 0:
         raise RuntimeError(f"strides should be greater than zero, but got stride: {list(stride)}")
-    if x.dtype.kind != "f":
+    if category(x.dtype) != FLOATING:
         raise NotImplementedError(
             f"\"max_unpool{wide}d\" not implemented for '{dtype_name(x)}': convert the input to a "
             "floating dtype"
@@ -297,7 +297,7 @@ def _fractional(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         sizes = _sizes_of(name, d, x, output_size, output_ratio)
         kernel = _all(name, d, "kernel_size", kernel_size)
         array = x.payload
-        if array.dtype.kind != "f":
+        if category(array.dtype) != FLOATING:
             raise NotImplementedError(
                 f"\"{name}\" not implemented for '{dtype_name(array)}': convert the input to a "
                 "floating dtype"
