@@ -110,3 +110,19 @@ def test_what_numpy_has_no_type_or_layout_for_is_refused():
         wg.ones(2).chalf()
     with pytest.raises(NotImplementedError, match="to_sparse"):
         wg.ones(2).to_sparse()
+
+
+def test_dense_is_what_every_tensor_is():
+    x = wg.ones(2, requires_grad=True)
+    assert x.to_dense() is x
+    y = x.to_dense(wg.float64)
+    assert y.dtype is wg.float64
+    y.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def test_requires_grad_is_not_deleted():
+    x = wg.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="Deleting requires_grad"):
+        del x.requires_grad
+    assert x.requires_grad

@@ -26,6 +26,7 @@ __all__ = [
     "to",
     "to_bfloat16",
     "to_chalf",
+    "to_dense",
     "to_sparse",
     "type_as",
     "type_of",
@@ -177,6 +178,27 @@ def to_chalf(input: Any, memory_format: Any = None) -> Any:
         Always.
     """
     raise NotImplementedError("chalf(): NumPy has no complex numbers of 32 bits; use cfloat()")
+
+
+def to_dense(input: Any, dtype: Any = None, *, masked_grad: bool = True) -> Any:
+    """The tensor itself, since all are dense; with `dtype` the tensor converted.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape.
+    dtype : dtype, optional
+        That of the result; default: that of `input`.
+    masked_grad : bool
+        Accepted for PyTorch's sake; it is for gradients of sparse tensors.
+
+    Examples
+    --------
+    >>> import wengert as wg
+    >>> wg.ones(2).to_dense()
+    tensor([1., 1.])
+    """
+    return input if dtype is None else to(input, dtype)
 
 
 def to_sparse(input: Any, *args: Any, **kwargs: Any) -> Any:

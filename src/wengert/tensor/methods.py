@@ -312,6 +312,7 @@ class TensorMethods:
     type_as = _cast.type_as
     bfloat16 = _cast.to_bfloat16
     chalf = _cast.to_chalf
+    to_dense = _cast.to_dense
     to_sparse = _cast.to_sparse
 
     where = assign.where

@@ -140,6 +140,10 @@ class Tensor(
                 "var_no_grad = var.detach()."
             )
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("Deleting requires_grad is not allowed: set it to False")
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` and return the tensor."""
         self.requires_grad = requires_grad
