@@ -408,6 +408,21 @@ def test_what_is_added_to_zeros_where_an_index_points_is_added_to_what_is_there(
     assert names(simplified(build, np.ones(3), np.ones(3))) == ["scatter_add"]
 
 
+def test_a_join_that_is_given_out_is_read_by_the_next():
+    def build(w, x, y):
+        inner = w.cat(x, y, dim=0)
+        return inner, w.cat(inner, x, dim=0)
+
+    made = simplified(build, np.ones(3), np.ones(2))
+    assert [(step.prim.name, len(step.args)) for step in made.steps] == [("cat", 2), ("cat", 2)]
+
+
+def test_only_numbers_with_a_normal_inverse_are_multiplied_by_it():
+    for number, left in ((2.0**1022, "mul_scalar"), (2.0**1023, "div_scalar")):
+        made = simplified(lambda w, x, n=number: w.div_scalar(x, other=n), np.ones(3))
+        assert names(made) == [left]
+
+
 # -- sums of parts, and writes --------------------------------------------------------------------
 
 

@@ -7,6 +7,9 @@ from programs import Writer, agree
 import wengert as wg
 from wengert.compiler.ir import Affine, Loop, Program, Step
 from wengert.compiler.passes import roll, simplify
+from wengert.compiler.passes.looping import FEWEST, Shape
+from wengert.compiler.passes.repeats import Region
+from wengert.compiler.passes.unrolled import Unrolled
 from wengert.compiler.trace import Trace
 from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.modes import MODE, changed, current_mode
@@ -318,3 +321,13 @@ def test_steps_that_read_more_values_each_time_are_no_repetition():
     made = roll(program, least=8)
     assert not loops_of(made)
     agree(program, made, w.arrays)
+
+
+def test_a_few_repetitions_are_no_loop():
+    w = Writer(np.ones(3))
+    x = w.inputs[0]
+    for _ in range(FEWEST + 2):
+        x = w.tanh(x)
+    flat = Unrolled(w.program(x))
+    assert not Shape(flat, Region(1, 1, FEWEST)).is_loop(1)
+    assert Shape(flat, Region(0, 1, FEWEST + 2)).is_loop(1)

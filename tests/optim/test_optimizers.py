@@ -28,6 +28,7 @@ KINDS = {
     "Adafactor": [{"lr": 0.1}],
 }
 CASES = [(name, options) for name, several in KINDS.items() for options in several]
+ELEMENTWISE = set(KINDS) - {"Adafactor"}
 IDS = [f"{name}-{'-'.join(options)}" for name, options in CASES]
 
 
@@ -224,7 +225,8 @@ def test_the_layout_of_memory_makes_no_difference(dtype, of_param, of_grad):
     assert np.array_equal(*found)
 
 
-def test_blocks_and_gathered_parameters_give_what_one_array_gives(monkeypatch):
+@pytest.mark.parametrize(("name", "options"), [case for case in CASES if case[0] in ELEMENTWISE])
+def test_blocks_and_gathered_parameters_give_what_one_array_gives(monkeypatch, name, options):
     monkeypatch.setattr(blocks, "BLOCK", 64)
     monkeypatch.setattr(blocks, "SMALL", 20)
     shapes = [(5,), (), (3, 5), (21,), (64,), (13, 11), (0, 3), (20,), (20,), (20,), (20,)]
@@ -233,7 +235,8 @@ def test_blocks_and_gathered_parameters_give_what_one_array_gives(monkeypatch):
     grads = [[rng.standard_normal(shape) for shape in shapes] for _ in range(3)]
     many = [wg.tensor(array).requires_grad_() for array in arrays]
     one = wg.tensor(np.concatenate([array.ravel() for array in arrays])).requires_grad_()
-    optimizers = wg.optim.RMSprop(many, momentum=0.5), wg.optim.RMSprop([one], momentum=0.5)
+    make = getattr(wg.optim, name)
+    optimizers = make(many, **options), make([one], **options)
     for step in grads:
         for param, grad in zip(many, step, strict=True):
             param.grad = wg.tensor(grad)
@@ -242,6 +245,37 @@ def test_blocks_and_gathered_parameters_give_what_one_array_gives(monkeypatch):
             optimizer.step()
     joined = np.concatenate([value.ravel() for value in values(many)])
     assert np.allclose(joined, values([one])[0], rtol=1e-13)
+
+
+@pytest.mark.parametrize(("name", "options"), [case for case in CASES if case[0] in ELEMENTWISE])
+def test_steps_on_tensors_are_as_precise_as_those_on_arrays(name, options):
+    rng = np.random.default_rng(2)
+    start, grads = rng.standard_normal(7), rng.standard_normal((4, 7))
+    found = []
+    for more in ({}, {"differentiable": True}):
+        x = wg.tensor(start)
+        optimizer = getattr(wg.optim, name)([x], **options, **more)
+        for grad in grads:
+            x.grad = wg.tensor(grad)
+            optimizer.step()
+        found.append(x.numpy())
+    assert np.allclose(*found, rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", ("SGD", "Adam", "Adafactor", "Muon"))
+def test_a_step_that_cannot_write_a_parameter_changes_nothing(name):
+    memory = np.ones((2, 2))
+    params = [wg.ones(2, 2, dtype=wg.float64), wg.from_numpy(memory)]
+    memory.flags.writeable = False
+    params[1].array().flags.writeable = False
+    for param in params:
+        param.requires_grad_()
+        param.grad = wg.ones(2, 2, dtype=wg.float64)
+    optimizer = getattr(wg.optim, name)(params, lr=0.1)
+    with pytest.raises(RuntimeError):
+        optimizer.step()
+    assert all(wg.equal(param, wg.ones(2, 2, dtype=wg.float64)) for param in params)
+    assert not any(state.get("step", wg.zeros(1)).item() for state in optimizer.state.values())
 
 
 def test_parameters_that_share_memory_are_updated_one_after_the_other():
@@ -397,6 +431,11 @@ REFUSED = {
         RuntimeError,
         "`fused` does not support `differentiable`",
     ),
+    "fused and foreach": (
+        lambda: wg.optim.Adam([X], fused=True, foreach=True),
+        RuntimeError,
+        "`fused` and `foreach` cannot be `True` together",
+    ),
     "etas": (lambda: wg.optim.Rprop([X], etas=(1.1, 1.2)), ValueError, "Invalid eta values"),
     "rho": (lambda: wg.optim.Adadelta([X], rho=2), ValueError, "Invalid rho value: 2"),
 }
@@ -416,6 +455,11 @@ def test_a_refused_group_changes_nothing():
     with pytest.raises(TypeError):
         optimizer.add_param_group(group)
     assert len(optimizer.param_groups) == 1 and list(group) == ["params"]
+
+
+@pytest.mark.parametrize("option", ("fused", "foreach", "differentiable"))
+def test_each_way_to_compute_a_step_may_be_asked_for(option):
+    assert wg.optim.Adam([X], **{option: True}).param_groups[0][option] is True
 
 
 DEFAULTS = {

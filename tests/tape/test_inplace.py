@@ -440,3 +440,13 @@ def test_copying_between_overlapping_strides_reads_what_was_there():
     array = np.arange(8.0)
     wg.from_numpy(array[::2]).copy_(wg.from_numpy(array[:4]))
     assert array.tolist() == [0.0, 1.0, 1.0, 3.0, 2.0, 5.0, 3.0, 7.0]
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_a_write_to_a_view_is_gone_through_once(create_graph):
+    x = wg.tensor([1.0, 2.0], requires_grad=True)
+    y = x.clone()
+    y[:1].exp_()
+    wg.autograd.grad(y.sum(), x, retain_graph=False)
+    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
+        wg.autograd.grad(y.sum(), x, create_graph=create_graph)

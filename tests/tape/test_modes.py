@@ -5,6 +5,7 @@ import threading
 import pytest
 
 import wengert as wg
+from wengert.tape.modes import current_mode
 
 
 @pytest.fixture
@@ -220,3 +221,16 @@ def test_the_autograd_module_has_the_modes_too():
         assert wg.is_grad_enabled()
     with wg.autograd.set_grad_enabled(False):
         assert not wg.is_grad_enabled()
+
+
+def test_what_switches_recording_leaves_the_mode_that_it_found():
+    before = current_mode()
+    with wg.no_grad():
+        within = current_mode()
+        with wg.enable_grad():
+            assert current_mode() is before
+            with wg.no_grad():
+                assert current_mode() is within
+            assert current_mode() is before
+        assert current_mode() is within
+    assert current_mode() is before

@@ -56,7 +56,7 @@ def is_plain(param: Any) -> bool:
         grad.array()
     if param.vc.__class__ is InferenceCell:
         return False
-    return bool(x.flags.writeable) and 0 not in x.strides
+    return bool(x.flags.writeable) and (not x.size or 0 not in x.strides)
 
 
 def options_of(group: dict[str, Any], plain: bool) -> dict[str, Any]:

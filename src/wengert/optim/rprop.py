@@ -88,18 +88,19 @@ class Rprop(Elementwise):
         return complex(lr, lr)
 
     def _coefficients(self, options: dict[str, Any], first: bool, step: Any) -> Any:
-        return (number(step) + 1,), (*options["etas"], *options["step_sizes"], 0.0, 1.0, -1.0)
+        return (number(step) + 1,), (*options["etas"], *options["step_sizes"], 0.0, -1.0)
 
     @staticmethod
     def _rule(U: Any, options: Any, c: Any, p: Any, g: Any, prev: Any, size: Any) -> Any:
-        shrink, grow, smallest, largest, zero, one, minus = c
+        shrink, grow, smallest, largest, zero, minus = c
         if options["maximize"]:
             g = U.neg(g)
         same = U.mul(g, prev)
         turned = U.less(same, zero)
         g = U.where(turned, zero, g)
-        factor = U.where(turned, shrink, one)
-        factor = U.where(U.less(zero, same), grow, factor)
-        size = U.clip_(U.mul_(size, factor), smallest, largest)
+        # products, not factors: numbers alone would be chosen in the default dtype
+        new = U.where(turned, U.mul(size, shrink), size)
+        new = U.where(U.less(zero, same), U.mul(size, grow), new)
+        size = U.copy_(size, U.clip_(new, smallest, largest))
         p = U.addcmul_(p, U.sign(g), size, minus)
         return p, U.copy_(prev, g), size
