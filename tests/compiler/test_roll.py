@@ -290,6 +290,21 @@ def test_of_two_rows_of_repetitions_the_longer_one_is_the_loop(odd):
     assert max(loop.count for loop in loops_of(made)) in (39, 40)
 
 
+@pytest.mark.parametrize("order", (1, -1))
+def test_the_input_of_a_loop_may_be_read_with_what_the_loop_stacks(order):
+    w = Writer(np.ones(3), np.full(3, 0.5))
+    x, total = w.inputs
+    met = [x]
+    for _ in range(40):
+        met.append(w.tanh(w.add(met[-1], w.inputs[1])))
+    for x in met[::order]:
+        total = w.add(w.mul_scalar(total, other=0.5), w.exp(x))
+    program = w.program(total)
+    made = roll(program, least=8)
+    agree(program, made, w.arrays)
+    assert [loop.count for loop in loops_of(made)] == [40, 41]
+
+
 def test_large_values_that_nothing_has_in_common_are_not_copied_for_a_loop():
     weights = [RNG.standard_normal((40, 40)) for _ in range(60)]
     w = Writer(np.ones(40), *weights)

@@ -230,16 +230,19 @@ def drawn(count: int, seed: int, only: str) -> list[tuple[str, Mutant]]:
     return found[:count]
 
 
-def tell(path: str, mutant: Mutant) -> str:
+def tell(path: str, mutant: Mutant, numbered: bool = True) -> str:
+    """A change as people read it: without its number a line is known by what it says."""
     before, after = " ".join(mutant.before.split()), " ".join(mutant.after.split())
-    return f"{path}:{mutant.line} {mutant.kind}: `{before}` -> `{after}`"
+    line = (PACKAGE / path).read_text().splitlines()[mutant.line - 1].strip()
+    number = f":{mutant.line}" if numbered else ""
+    return f"{path}{number} {mutant.kind}: `{before}` -> `{after}` in `{line}`"
 
 
 def run_drawn(tree: Tree, changes: list[tuple[str, Mutant]]) -> int:
     """Make changes one after another; how many went unnoticed."""
     survivors: list[str] = []
     text = (Path(__file__).parent / "survivors.md").read_text()
-    listed = set(text.partition("## Open")[0].splitlines())
+    listed = set(text.splitlines())
     for number, (path, mutant) in enumerate(changes):
         source = tree.read(path)
         began = time.monotonic()
@@ -248,7 +251,7 @@ def run_drawn(tree: Tree, changes: list[tuple[str, Mutant]]) -> int:
         seconds = time.monotonic() - began
         what = f"noticed by {by}" if noticed else "SURVIVED"
         print(f"{number} {seconds:.0f}s {tell(path, mutant)}: {what}", flush=True)
-        if not noticed and "* " + re.sub(r":\d+ ", " ", tell(path, mutant), count=1) not in listed:
+        if not noticed and f"* {tell(path, mutant, False)}" not in listed:
             survivors.append(tell(path, mutant))
     print(f"{len(survivors)} of {len(changes)} went unnoticed and are not listed:")
     print("\n".join(survivors))

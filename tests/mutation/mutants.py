@@ -29,8 +29,9 @@ _OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.BitAnd: ast.BitOr,
     ast.BitOr: ast.BitAnd,
 }
-_SPOKEN = {"cases", "refuses", "doc", "domain", "node", "names"}
-"""Arguments of records that say what they are called and how they are tested."""
+_SPOKEN = {"cases", "refuses", "doc", "domain", "node", "names", "strict"}
+"""Arguments of records that say what they are called and how they are tested; and `strict` of
+`zip`, which is an assertion."""
 _ERRORS = {name for name in dir(builtins) if name.endswith(("Error", "Warning"))}
 
 
