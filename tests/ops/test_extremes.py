@@ -313,3 +313,17 @@ def test_the_number_of_coordinates_that_differ_is_nan_for_nan(size):
     made = wg.cdist(a, a, 0.0)
     assert made[0].isnan().all() and made[1, 2] == 1
     assert wg.nn.functional.pdist(a, 0.0)[: size - 1].isnan().all()
+
+
+def test_probabilities_and_fillings_are_checked():
+    F = wg.nn.functional
+    half = wg.tensor([0.5, 0.5], requires_grad=True)
+    for target in ([-2.0, 0.5], [0.5, 1.5], [NAN, 0.5]):
+        with pytest.raises(RuntimeError, match="all elements of target should be between 0 and 1"):
+            F.binary_cross_entropy(half, wg.tensor(target))
+    with pytest.raises(RuntimeError, match="all elements of input should be between 0 and 1"):
+        F.binary_cross_entropy(wg.tensor([1.5, 0.5]), half)
+    x = wg.zeros(2, 2)
+    with pytest.raises(RuntimeError, match="only supports a 0-dimensional value tensor"):
+        x.masked_fill_(x == 0, wg.ones(1))
+    assert wg.equal(x, wg.zeros(2, 2))

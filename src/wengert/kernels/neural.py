@@ -202,11 +202,12 @@ def huber_loss(self: Any, target: Any, reduction: str, delta: float) -> Any:
 @widened
 def binary_cross_entropy(self: Any, target: Any, reduction: str) -> Any:
     """Cross entropies of probabilities and target probabilities."""
-    if not np.logical_and(self >= 0, self <= 1).all():
-        raise RuntimeError(
-            "all elements of input should be between 0 and 1: binary_cross_entropy takes "
-            "probabilities; binary_cross_entropy_with_logits takes any numbers"
-        )
+    for name, given in (("target", target), ("input", self)):
+        if not np.logical_and(given >= 0, given <= 1).all():
+            raise RuntimeError(
+                f"all elements of {name} should be between 0 and 1: binary_cross_entropy takes "
+                "probabilities; binary_cross_entropy_with_logits takes any numbers"
+            )
     # a certainty that proves wrong costs 100, not infinity
     with np.errstate(divide="ignore"):
         yes, no = np.maximum(np.log(self), -100), np.maximum(np.log1p(-self), -100)

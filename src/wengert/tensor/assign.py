@@ -276,8 +276,12 @@ def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
 
 def _masked_fill(self: Any, mask: Any, value: Any) -> Any:
     if isinstance(value, TensorBase):
-        if value.payload.ndim == 0:
-            check_fits(value.payload, self.payload.dtype)
+        if value.payload.ndim:
+            raise RuntimeError(
+                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value.payload.ndim} dimension(s)."
+            )
+        check_fits(value.payload, self.payload.dtype)
         return write(TABLE["masked_fill_tensor"], self, (mask, value), {}, "masked_fill_")
     params = {"value": held(_number(value, "masked_fill_"), self.payload.dtype)}
     if params["value"].__class__ is not float:

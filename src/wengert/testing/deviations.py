@@ -171,6 +171,55 @@ DEVIATIONS = (*OURS, *UNSPECIFIED, *THEIRS)
 
 BEYOND = (
     Deviation(
+        "The sign of NaN is NaN, and with it the derivative of an absolute value; PyTorch's is 0.",
+        (),
+        "abs sgn sign nn.functional.l1_loss",
+    ),
+    Deviation(
+        "Scores that are NaN make the loss NaN; PyTorch leaves them out.",
+        (),
+        "nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss",
+    ),
+    Deviation(
+        "Where the exponent is 0, the derivative by both arguments is the reciprocal of the base; "
+        "PyTorch's is 0.",
+        (),
+        "pow float_power",
+    ),
+    Deviation(
+        "Where the absolute value is 0, its derivative is that of the product; PyTorch's is 0.",
+        (),
+        "polar",
+    ),
+    Deviation(
+        "Outside of its domain the function and its derivative are NaN; PyTorch's derivative is "
+        "finite.",
+        (),
+        "acosh",
+    ),
+    Deviation(
+        "At ties forward mode has the derivative that the gradient has; in PyTorch the two differ.",
+        (),
+        "fmax fmin clamp clamp_max clamp_min",
+    ),
+    Deviation(
+        "At ties the whole gradient goes to the elements that are reduced; PyTorch counts the "
+        "element that is left out by `include_self=False`, too.",
+        (),
+        "index_reduce scatter_reduce",
+    ),
+    Deviation(
+        "Any `out` will do that the result can be cast to; PyTorch asks for the very dtype where "
+        "functions are not element by element.",
+        (),
+        "cumsum bmm mv vdot addmm arange narrow_copy",
+    ),
+    Deviation(
+        "A sum that begins with -0.0 is -0.0; PyTorch begins with 0.0.",
+        (),
+        "cumsum",
+    ),
+    Deviation(
         "The derivative is by `log_probs` as they are. PyTorch's has `exp(log_probs)` added, which "
         "is the same only if a `log_softmax` made them.",
         (),
