@@ -472,3 +472,33 @@ def test_a_gradient_of_another_dtype_is_converted(t, kind):
     Half.apply(x).sum().backward()
     assert x.grad.dtype is t.float32
     assert x.grad.tolist() == [0.5, 0.5]
+
+
+def test_what_a_hook_refused_to_save_is_gone_with_its_last_name(t):
+    seen = []
+
+    class Keeps(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x.clone()
+            seen.append(weakref.ref(y))
+            ctx.save_for_backward(y)
+            return y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.saved_tensors[0]
+
+    x = t.ones(2, requires_grad=True)
+    t.utils.checkpoint.checkpoint(Keeps.apply, x, use_reentrant=False).sum().backward()
+    assert [ref() for ref in seen] == [None, None]
+
+
+def test_an_array_may_be_had_while_nothing_is_recorded(t):
+    x = t.ones(2, requires_grad=True)
+    with t.no_grad():
+        array = x.numpy()
+        array[0] = 3
+    assert x.tolist() == [3.0, 1.0]
+    with pytest.raises(RuntimeError, match="Can't call numpy"):
+        x.numpy()

@@ -91,9 +91,10 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
     if recorded:
         _attach(node, tensors, positions, made)
         node._kept = Kept.of(node, args, made)
-        _save(node, made)
     # what they are would hold the node that holds them
     node._given = node._dirty = ()
+    if recorded:
+        _save(node, made)
     return tuple(made) if several else made[0]
 
 
@@ -170,7 +171,9 @@ def _save(node: Any, made: list[Any]) -> None:
     entries: list[Any] = []
     mode = current_mode()
     aside = keeps_aside(mode)
-    for tensor in node._to_save:
+    # what packs a tensor may raise, and then nothing may hold an output, which holds the node
+    to_save, node._to_save = node._to_save, ()
+    for tensor in to_save:
         entry: Any = None
         if tensor is not None:
             own = next(
@@ -186,4 +189,3 @@ def _save(node: Any, made: list[Any]) -> None:
                 entry = (None, own, tensor.payload, cell, cell[0])
         entries.append(entry)
     node._saved = tuple(entries)
-    node._to_save = ()

@@ -100,9 +100,10 @@ class NumpyProtocol:
         Raises
         ------
         RuntimeError
-            If the tensor requires a gradient, which the array could not carry.
+            If the tensor requires a gradient, which the array could not carry, while operations
+            are recorded.
         """
-        if self.edge is not None and not force:
+        if self.edge is not None and not force and is_grad_enabled():
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
                 "instead."
