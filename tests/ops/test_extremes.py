@@ -327,3 +327,12 @@ def test_probabilities_and_fillings_are_checked():
     with pytest.raises(RuntimeError, match="only supports a 0-dimensional value tensor"):
         x.masked_fill_(x == 0, wg.ones(1))
     assert wg.equal(x, wg.zeros(2, 2))
+
+
+def test_means_of_integers_are_exact():
+    F = wg.nn.functional
+    x = wg.tensor([[2**62 + 1, 2**60 - 7, 5, -7, -1, 0, -3, -3, -3]])
+    exact = [(2**62 + 2**60 - 1) // 3, -2, -3]
+    assert F.avg_pool1d(x, 3).tolist() == [exact]
+    assert F.avg_pool2d(-x[None], (1, 3), divisor_override=3).tolist() == [[[-exact[0], 2, 3]]]
+    assert F.avg_pool2d(x[None, :, 3:6], (1, 3), divisor_override=-3).tolist() == [[[2]]]

@@ -82,8 +82,9 @@ def _divisor(plan: Windows, padded: bool, override: int | None) -> Any:
 
 def _divide(sums: Any, divisor: Any) -> Any:
     if sums.dtype.kind == "i":
-        # towards zero, as in C
-        return np.trunc(sums / divisor).astype(sums.dtype)
+        # towards zero, as in C, and exact beyond the integers that doubles hold
+        quotients, rests = np.divmod(sums, divisor)
+        return quotients + ((rests != 0) & (quotients < 0))
     if not isinstance(divisor, int):
         divisor = divisor.astype(sums.dtype)
     return np.divide(sums, divisor, out=sums)
