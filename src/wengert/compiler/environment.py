@@ -74,7 +74,7 @@ class Environment(Reach):
     compared
         The places of the arrays that are known by their content, with that.
     shapes
-        What they are, for people to read.
+        What they are, for people to read, once it is closed.
     places
         Which of the tensors require a gradient.
     refusal
@@ -99,6 +99,7 @@ class Environment(Reach):
         self.walked: list[Any] = []
         self._places = Places(function, args, kwargs)
         self._called: Any = None
+        self.shapes: list[str] = []
         named = f"list(kwargs) != {list(kwargs)!r}" if kwargs else "kwargs"
         self._line(f"if len(args) != {len(args)} or {named}: return None")
         try:
@@ -114,12 +115,12 @@ class Environment(Reach):
             self._refuse("it reaches objects too deep to be looked at in each call")
         except Unknown as unknown:
             self._refuse(str(unknown))
-        met = [*self.met, *self.arrays]
-        self.shapes = [f"{thing.dtype}{list(thing.shape)}" for thing in met]
         self.places = [i for i, t in enumerate(self.tensors) if t.edge is not None]
 
     def close(self) -> None:
         """Let go of the tensors and arrays, which belong to the call that was traced."""
+        met = [*self.met, *self.arrays]
+        self.shapes = [f"{thing.dtype}{list(thing.shape)}" for thing in met]
         self.met = [None] * len(self.met)
         self.tensors = [None] * len(self.tensors)
         self.arrays = [None] * len(self.arrays)
