@@ -249,7 +249,7 @@ class Compiled:
             if environment.refusal is not None:
                 self._stop(Reason(environment.refusal, None))
                 return MISS
-            before = self._environment(args, kwargs, gradients=False)
+            before = environment.apart
             started = perf_counter()
             captured = self._captured(environment, entry, args, kwargs, drawn)
             if captured.exit is None:

@@ -69,6 +69,13 @@ class Conditions:
         self._errors = np.geterr()
         self._settings = _settings()
 
+    def noted(self) -> Conditions:
+        """The conditions as they are now, to be compared."""
+        made = Conditions()
+        made._lines, made._plain = [*self._lines], [*self._plain]
+        made._contents, made.refusal = [*self._contents], self.refusal
+        return made
+
     def equals(self, other: Conditions, caches: bool = True) -> bool:
         """Whether everything is as it was when others were written for the same call.
 

@@ -279,25 +279,26 @@ def called_by(module: str | None, name: str) -> str:
 
 
 def read_cached(thing: Any) -> Reading:
-    """A function with a cache.
-
-    Nothing is missed while a trace that is kept runs, nor later: what it computes from is not run.
-    """
+    """A function with a cache: what it computes from, and what is in the cache."""
+    parts = [Part("{0}.__wrapped__", thing.__wrapped__)]
     info = thing.cache_info()
     missed = Filled((info.misses, info.currsize))
+    misses = Part("{0}.cache_info()[1::2]", missed)
     held = [part for part in gc.get_referents(thing) if part.__class__ is dict]
     held = [part for part in held if part is not thing.__dict__ and len(part) == info.currsize]
-    if info.maxsize is not None or len(held) != 1:
-        # what takes the place of something else changes no size
-        return Reading("identity", (), (Part("{0}.cache_info()[1::2]", missed),))
-    # another object comes first where it has been emptied and filled again
-    first = Filled((info.currsize, next(iter(held[0].values()), None)))
-    known = Part("(len({1}), next(iter({1}.values()), None))", first, held[0])
-    return Reading("identity", (), (known, Part("", missed)))
+    if len(held) != 1:
+        return Reading("identity", parts, (misses,))
+    if info.maxsize is None:
+        # only what raised was missed without being kept
+        misses = Part("", missed)
+    # it may have been emptied and filled again
+    same = "(len({1}[0]), all(map(is_, {1}[0].values(), {1}[1])))"
+    known = Part(same, Filled((info.currsize, True)), (held[0], [*held[0].values()]))
+    return Reading("identity", parts, (misses, known))
 
 
-class Filled(tuple[Any, ...]):
-    """Of a cache what tells whether it is as it was."""
+class Filled(tuple[int, ...]):
+    """How often a cache has been missed, and how much is in it."""
 
     __slots__ = ()
 

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.conditions import Matcher
+from wengert.compiler.conditions import Conditions, Matcher
 from wengert.compiler.objects import MOST_BYTES, Part, Unknown, content_of, read
 from wengert.compiler.reach import DYNAMIC, Reach
 from wengert.compiler.reading import Reading
@@ -81,6 +81,8 @@ class Environment(Reach):
         Why nothing can be promised, or None.
     walked
         The objects that have parts.
+    apart
+        The conditions without those on gradients.
     """
 
     def __init__(
@@ -91,7 +93,6 @@ class Environment(Reach):
         gradients: bool = True,
     ) -> None:
         super().__init__()
-        self._gradients = gradients
         self.met: list[Any] = []
         self.tensors = self.met
         self.arrays: list[Any] = []
@@ -99,6 +100,7 @@ class Environment(Reach):
         self.walked: list[Any] = []
         self._places = Places(function, args, kwargs)
         self._called: Any = None
+        self.apart: Conditions = self
         self.shapes: list[str] = []
         named = f"list(kwargs) != {list(kwargs)!r}" if kwargs else "kwargs"
         self._line(f"if len(args) != {len(args)} or {named}: return None")
@@ -111,6 +113,9 @@ class Environment(Reach):
             self._value(function, self._constant(function))
             self._escaped()
             self._asked()
+            self.apart = self.noted()
+            if gradients:
+                self._gradients()
         except RecursionError:
             self._refuse("it reaches objects too deep to be looked at in each call")
         except Unknown as unknown:
@@ -315,23 +320,36 @@ class Environment(Reach):
         else:
             self._require(f"{name}.edge is not None and {name}.edge is not LEAF")
         ext = tensor.ext
-        asked = ["base", "grad"] if self._gradients else ["base"]
-        absent = [key for key in asked if ext is None or getattr(ext, key) is None]
-        if absent:
-            there = " or ".join([f"{name}.ext.{key} is not None" for key in absent])
-            there = f"({there})" if len(absent) > 1 else there
-            self._line(f"if {name}.ext is not None and {there}: return None")
-        if len(absent) < len(asked):
-            self._line(f"if {name}.ext is None: return None")
-        for key in asked:
-            if key not in absent:
-                part = getattr(ext, key)
-                self._line(f"if {name}.ext.{key} is None: return None")
-                if key == "base" or id(part) not in self._names:
-                    self._tensor(part, f"{name}.ext.{key}")
+        base = None if ext is None else ext.base
+        if base is None:
+            self._line(f"if {name}.ext is not None and {name}.ext.base is not None: return None")
+        else:
+            self._line(f"if {name}.ext is None or {name}.ext.base is None: return None")
+            self._tensor(base, f"{name}.ext.base")
         # forward mode notes there what unpack_dual() gives, which the payload says as well
         if getattr(tensor, "__dict__", None) and tensor.__dict__.keys() != {"_given_tangent"}:
             self._value(tensor.__dict__, f"{name}.__dict__")
+
+    def _gradients(self) -> None:
+        """The conditions on the gradients of tensors, which the function itself may change."""
+        count = len(self.met)
+        # gradients are among those that are met
+        for i, tensor in enumerate(self.met):
+            grad = None if tensor.ext is None else tensor.ext.grad
+            if grad is None:
+                self._line(f"if t{i}.ext is not None and t{i}.ext.grad is not None: return None")
+                continue
+            self._line(f"if t{i}.ext is None or t{i}.ext.grad is None: return None")
+            if id(grad) not in self._names:
+                self._tensor(grad, f"t{i}.ext.grad")
+        self._plainly(count)
+
+    def _plainly(self, first: int) -> None:
+        """That tensors without attributes have none, where code asks which there are."""
+        if self._attributes & _ASKING:
+            for i, tensor in enumerate(self.met[first:], first):
+                if getattr(tensor, "__dict__", None) == {}:
+                    self._line(f"if t{i}.__dict__: return None")
 
     def _payload(self, payload: Any, name: str) -> None:
         """The conditions on what a tensor holds."""
@@ -355,10 +373,7 @@ class Environment(Reach):
                     if isinstance(found := getattr(thing, key, None), str | None):
                         known = self._constant(found)
                         self._line(f"if {self._names[id(thing)]}.{key} != {known}: return None")
-        if self._attributes & _ASKING:
-            for i, tensor in enumerate(self.met):
-                if getattr(tensor, "__dict__", None) == {}:
-                    self._line(f"if t{i}.__dict__: return None")
+        self._plainly(0)
 
     def _array(self, array: Any, path: str) -> bool:
         """Make an array an input; False if it is another kind of object."""
