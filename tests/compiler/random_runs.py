@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 import sys
 import threading
 import types
@@ -215,8 +216,12 @@ def told(look: Callable[[], Any]) -> Any:
 
 
 def said(error: Exception) -> str:
-    """An error without the lines below the first: advice, which names steps of the graph."""
-    return f"{type(error).__name__}: {error}".partition("\n")[0]
+    """An error without the lines below the first, which are advice, and without versions.
+
+    Compiled code says what eager code said when it was traced.
+    """
+    text = f"{type(error).__name__}: {error}".partition("\n")[0]
+    return re.sub(r"version \d+", "version", text)
 
 
 def in_threads(function: Any, args: Any, count: int, known: list[Any]) -> list[Any]:

@@ -136,7 +136,7 @@ class Drawer:
             kind = self.pick(self.kinds)
             thing = HELD[kind]
             # threads would race for what changes as it is read
-            self.writes = self.writes or kind in REFUSED
+            self.writes = self.writes or kind in (*REFUSED, "generator of ours")
             place = self.pick(list(PLACES))
             if place == "of a module of ours" and "wg." in thing.make:
                 place = "closure"

@@ -49,6 +49,23 @@ def cholesky(x, i, m):
     return x * 2
 
 
+@pytest.mark.filterwarnings("ignore:.* is not compiled:UserWarning")
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+def test_errors_that_the_function_catches(backend):
+    def function(x):
+        y = x * 2
+        try:
+            y = y * wg.fmod(wg.tensor([1, 2]), (y.sum() > 1).long())
+        except RuntimeError:
+            y = y * 3
+        return y
+
+    compiled = wg.compile(function, backend=backend, options={"measure": False})
+    for k in (1.0, 1.0, 1.0, -1.0, 1.0, -2.0):
+        x = wg.tensor([k, k])
+        assert compiled(x).tolist() == function(x).tolist()
+
+
 @pytest.mark.parametrize("backend", ["numpy", "llvm"])
 @pytest.mark.parametrize(
     "function", [remainder, fmod, gather, index, index_select, inverse, cholesky]

@@ -213,6 +213,7 @@ WAYS = {
     "rows of a base": rows_of_a_base,
     "parts of a hidden base": parts_of_a_hidden_base,
     "bytes": bytes_below,
+    "other bytes": other_bytes,
     "numpy, the same": pair((0, (2, 1)), (0, (2, 1))),
     "overlapping": pair((0, (2, 1)), (2, (2, 1))),
     "backwards": pair((2, (2, 1)), (0, (2, 1))),
@@ -330,6 +331,8 @@ def test_results_show_the_memory_that_tensors_had_or_have_got(program, grad, bac
 NAMES = [name for name in WAYS if not name.startswith("expanded")]
 
 
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:.* is not compiled for such inputs:UserWarning")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_calls_with_memory_shared_in_some_ways(program, backend):
@@ -339,6 +342,8 @@ def test_calls_with_memory_shared_in_some_ways(program, backend):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:.* is not compiled for such inputs:UserWarning")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_calls_with_memory_shared_in_any_way(program, backend):
@@ -355,6 +360,28 @@ def test_memory_that_an_argument_shows_several_times(program, backend):
     for name in ("expanded", "expanded, apart"):
         check(program, ["separate", "separate", name, name, "separate"], backend)
         check(program, [name, name, "separate", name], backend)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_memory_without_a_model_lets_only_such_calls_run_as_they_are(backend):
+    compiled = wg.compile(scaled, backend=backend, options={"measure": False})
+    for way in ("separate", "data"):
+        compiled(*WAYS[way]()[:2])
+    with pytest.warns(UserWarning, match="not compiled for such inputs, but runs as it is"):
+        compiled(*WAYS["other bytes"]()[:2])
+    x, y, base = WAYS["other bytes"]()
+    made, known = scaled(x, y), base.tolist()
+    x, y, base = WAYS["other bytes"]()
+    assert compiled(x, y).tolist() == made.tolist()
+    assert base.tolist() == known
+    assert compiled.reason is None
+    before = compiled.explain().traces
+    compiled(*WAYS["separate"]()[:2])
+    assert compiled.explain().traces == before
+    assert "that share memory it runs as it is" in str(compiled.explain())
+    strict = wg.compile(scaled, backend=backend, fullgraph=True)
+    with pytest.raises(wg.compiler.CompileError, match="elements of another kind"):
+        strict(*WAYS["other bytes"]()[:2])
 
 
 @pytest.mark.slow

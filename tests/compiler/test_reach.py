@@ -25,6 +25,32 @@ STEPS = {
     "a name imported within": (
         "def f(x):\n from a_module import c\n return x * c\ndef step(k): M.c += 1\n"
     ),
+    **{
+        f"an attribute that a module gets, asked for by {how}": (
+            f"import functools\nimport operator\nbox = [M, getattr]\ndef f(x): return x * {use}\n"
+            "def step(k): M.late = float(k) + 2\n"
+        )
+        for how, use in {
+            "getattr": "getattr(M, 'late', 0.5)",
+            "hasattr": "(1.0 if hasattr(M, 'late') else 2.0)",
+            "a name that is made": "getattr(M, ''.join(['la', 'te']), 0.5)",
+            "hasattr with such a name": "(1.0 if hasattr(M, ''.join(['la', 'te'])) else 2.0)",
+            "vars": "vars(M).get('late', 0.5)",
+            "its dictionary": "M.__dict__.get('late', 0.5)",
+            "dir": "len(dir(M))",
+            "in": "(1.0 if 'late' in vars(M) else 2.0)",
+            "way of a list": "getattr(box[0], 'late', 0.5)",
+            "another name of getattr": "box[1](M, chr(108) + 'ate', 0.5)",
+        }.items()
+    },
+    "what a module makes of names that it has not": (
+        "held = [1.0]\nM.__getattr__ = lambda name: held[0]\ndef f(x): return x * M.late\n"
+        "def step(k): held[0] = float(k)\n"
+    ),
+    "what a module in a list makes of names": (
+        "held = [1.0]\nM.__getattr__ = lambda name: held[0]\nbox = [M]\n"
+        "def f(x): return x * box[0].late\ndef step(k): held[0] = float(k)\n"
+    ),
     "a module by its name": (
         "import importlib\ndef f(x): return x * importlib.import_module('a_module').c\n"
         "def step(k): M.c += 1\n"

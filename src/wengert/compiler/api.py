@@ -254,8 +254,9 @@ class Compiled:
             captured = self._captured(environment, entry, args, kwargs, drawn)
             if captured.exit is None:
                 self._passed += captured.trace.broken is None
-                if captured.trace.broken is not None:
-                    self._stop(captured.trace.broken)
+                broken = captured.trace.broken
+                if broken is not None:
+                    self._stop(self._left(key, captured, broken) if broken.layout else broken)
                 elif self._passed > self._options.limit:
                     self._stop(Reason("each call makes anew what the next one is to find", None))
                 return captured.result
@@ -297,7 +298,7 @@ class Compiled:
         elif not added:
             self._stop(Reason("two runs on equal values did not do the same", None))
         elif entry.tree.traces > self._options.limit:
-            self._stop(self._crowded(entry))
+            self._stop(entry.crowded())
         elif len(self.entries) > self._options.limit:
             most = self._options.limit
             self._stop(Reason(f"it was called with more than {most} kinds of arguments", None))
@@ -307,23 +308,25 @@ class Compiled:
             return captured.result
         return entry.with_history(captured, given, added)
 
-    def _crowded(self, entry: Entry) -> Reason:
-        """Why there are too many traces."""
-        widest = max(entry.tree.blocks(), key=lambda block: len(block.children))
-        assert widest.guard is not None
-        return Reason(
-            f"a decision on values had more than {self._options.limit} outcomes", widest.guard.site
-        )
+    def _left(self, key: Any, captured: Captured, reason: Reason) -> Reason:
+        """Run calls whose inputs share memory as in this one as they are, and no others."""
+        entry = self._entry_class(captured.environment, self.function, "", self._options)
+        entry.layout, entry.left, entry.trial = captured.layout, reason, None
+        self.entries.insert(0, (key, entry))
+        captured.environment.close()
+        return reason._replace(layout=len(self.entries) <= self._options.limit)
 
     def _stop(self, reason: Reason | None) -> None:
         """Run without compiling from now on, and say so once."""
         if self._options.fullgraph:
             raise CompileError(f"{self!r}: {reason}")
         if self.reason is None:
-            self._give_up(reason)
+            if not (such := reason is not None and reason.layout):
+                self._give_up(reason)
             name = getattr(self.function, "__name__", "the function")
             warn(
-                f"{name}() is not compiled{self.where}, but runs as it is: {reason}",
+                f"{name}() is not compiled{self.where}{' for such inputs' * such}, but runs as it "
+                f"is: {reason}",
                 UserWarning,
             )
 

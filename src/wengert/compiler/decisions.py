@@ -14,10 +14,14 @@ __all__ = ["Draw", "Guard", "Reason", "outcome_of"]
 
 
 class Reason(NamedTuple):
-    """Why a function is not compiled, and where."""
+    """Why a function is not compiled, and where.
+
+    If it is the `layout`, that holds for inputs that share memory as these do.
+    """
 
     what: str
     where: tuple[str, int] | None
+    layout: bool = False
 
     def __str__(self) -> str:
         if self.where is None:

@@ -11,7 +11,7 @@ from wengert.base.containers import flatten
 from wengert.base.threads import get_num_threads
 from wengert.compiler.capture import Captured
 from wengert.compiler.collector import seldom
-from wengert.compiler.decisions import Draw, Guard
+from wengert.compiler.decisions import Draw, Guard, Reason
 from wengert.compiler.environment import Environment, Matcher
 from wengert.compiler.exit import Exit
 from wengert.compiler.graph import Graph, Visit
@@ -238,6 +238,8 @@ class Entry:
         How inputs lie in memory, if some trace writes to any (see `wengert.compiler.memory`).
     strides
         The strides of those of which some trace sees how their elements lie, by place.
+    left
+        Why calls whose inputs lie so run the function as it is, or None.
     trial, gain, counted
         The measurements under way, how much quicker compiled runs turned out to be, and whether
         that is what they are at least, going by the number of operations.
@@ -259,6 +261,7 @@ class Entry:
         self.verified = True
         self.layout: Any = None
         self.strides: dict[int, Any] = {}
+        self.left: Reason | None = None
         self._windows: list[Shared] = []
 
     @property
@@ -301,6 +304,13 @@ class Entry:
         self.layout = captured.layout
         self._windows = [shared for shared in captured.trace.shared if shared.base is None]
         self.tree.inputs += tuple(captured.trace.wholes)
+
+    def crowded(self) -> Reason:
+        """Why there are too many traces."""
+        widest = max(self.tree.blocks(), key=lambda block: len(block.children))
+        assert widest.guard is not None
+        most = self.options.limit
+        return Reason(f"a decision on values had more than {most} outcomes", widest.guard.site)
 
     def wholes(self, memory: Sequence[Any]) -> list[Any]:
         """The memory that several inputs show parts of, where none shows all of it."""
@@ -353,6 +363,8 @@ class Entry:
         self, tensors: list[Any], arrays: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """What the function returns, with its effects."""
+        if self.left is not None:
+            return self.function(*args, **kwargs)
         memory = [*[tensor.array() for tensor in tensors], *arrays]
         given = [
             array

@@ -268,6 +268,9 @@ class Environment(Reach):
             self._value(part.value, self._path(part, name), part.fresh)
         if isinstance(value, types.FunctionType):
             self._function(value)
+        elif isinstance(value, types.BuiltinFunctionType):
+            # `getattr`, which the code may call by another name
+            self._attributes.add(value.__name__)
         elif isinstance(value, types.ModuleType):
             self._modules.setdefault(id(value), (value, name))
 

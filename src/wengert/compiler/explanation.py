@@ -34,6 +34,7 @@ class Explanation:
         self.seconds = self._seconds = compiled.seconds
         self._where = compiled.where
         self._beneath = [Explanation(beneath) for beneath in compiled.under_transforms.values()]
+        self._left = [entry for _, entry in compiled.entries if entry.left is not None]
         self._entries = [entry for _, entry in compiled.entries if entry.tree.root is not None]
         for entry in self._entries:
             # which is put off to the first run on it
@@ -86,6 +87,9 @@ class Explanation:
                 f"{self.name}{self._where}: {self._own} trace{'s' * (self._own != 1)} for {kinds} "
                 f"kind{'s' * (kinds != 1)} of arguments, made in {1000 * self._seconds:.0f} ms"
             )
+        for entry in self._left:
+            shapes = ", ".join(entry.environment.shapes)
+            yield f"  with {shapes} that share memory it runs as it is: {entry.left}"
         for entry in self._entries:
             shapes = ", ".join(entry.environment.shapes)
             least = "at least " if entry.counted else ""

@@ -382,6 +382,8 @@ class LiftedEntry(Entry):
         self, tensors: list[Any], arrays: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """What the function returns at the levels under way."""
+        if self.left is not None:
+            return self.function(*args, **kwargs)
         given = [
             contiguous(np.asarray(part))
             for tensor in tensors

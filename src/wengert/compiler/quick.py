@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.compiler.backends.executable import RAISED
 from wengert.compiler.entry import Entry
 from wengert.compiler.exit import Exit
 from wengert.compiler.ir import Value
@@ -58,6 +59,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
     scope = {
         **environment.scope(),
         "MISS": MISS,
+        "RAISED": RAISED,
         "LEAF": LEAF,
         "new": TensorBase.__new__,
         "Tensor": SURFACE.cls,
@@ -78,7 +80,8 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
             "def quick(args, kwargs):",
             "    try:",
             *[f"        {line.replace('return None', 'return MISS')}" for line in lines],
-            "    except (AttributeError, LookupError, TypeError, ValueError):",
+            # what a step raises the function itself raises, or catches
+            "    except (AttributeError, LookupError, TypeError, *RAISED):",
             "        return MISS",
         ]
     )

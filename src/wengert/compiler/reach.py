@@ -22,6 +22,8 @@ DYNAMIC = frozenset(
     {"getattr", "vars", "__dict__", "attrgetter", "dir", "getmembers", "__getattribute__"}
 )
 """Names by which attributes are found whose names do not stand in the code."""
+_HOOKS = frozenset({"__getattr__", "__dir__"})
+"""The functions of a module that answer for attributes which are not there."""
 _OUTSIDE = "which draws or reads from outside"
 
 
@@ -108,10 +110,13 @@ class Reach(Conditions):
         self, module: types.ModuleType, name: str, chains: Iterable[tuple[str, ...]]
     ) -> None:
         chains = set(chains)
-        if () in chains:
+        if () in chains or any(chain[0] in DYNAMIC for chain in chains):
             self._modules.setdefault(id(module), (module, name))
         library = is_library_module(module)
         space = vars(module)
+        if not library:
+            # which answer for attributes that are not there
+            chains |= {(hook,) for hook in _HOOKS & space.keys()}
         for first in sorted({chain[0] for chain in chains if chain}):
             if library and first not in space:
                 # some are loaded when they are first asked for
@@ -156,10 +161,20 @@ class Reach(Conditions):
         self._value(value, f"{self._tool(vars(module))}[{name!r}]")
 
     def _escaped(self) -> None:
-        """The conditions on modules that are used as objects: all attributes that are named."""
+        """The conditions on modules that are used as objects.
+
+        All attributes that are named, and which of them there are: `getattr` and `hasattr` ask for
+        others, too.
+        """
         done: set[tuple[int, str]] = set()
+        listed: set[int] = set()
         while True:
-            names = set(self._attributes)
+            for module, _ in list(self._modules.values()):
+                if not is_library_module(module) and id(module) not in listed:
+                    listed.add(id(module))
+                    keys = self._constant([*vars(module)])
+                    self._require(f"[*{self._tool(vars(module))}] == {keys}")
+            names = self._attributes | _HOOKS
             found = [
                 (module, name, key)
                 for module, name in list(self._modules.values())

@@ -387,10 +387,10 @@ class Trace:
         self.give_up(f"{how} takes values out of the tensor")
         return symbol.array
 
-    def give_up(self, what: str) -> None:
-        """Note why there is no trace."""
+    def give_up(self, what: str, layout: bool = False) -> None:
+        """Note why there is no trace, maybe only where inputs share memory as these do."""
         if self.active and self.broken is None:
-            self.broken = Reason(what, self.here())
+            self.broken = Reason(what, self.here(), layout)
 
     def discard(self) -> None:
         """Note that something is made which is there in later runs."""

@@ -45,7 +45,9 @@ def write(trace: Any, target: Sym, result: Any) -> None:
         storage.value = _placed(trace, storage.value, target.chain, value)
         storage.writes += 1
     elif storage.window is None:
-        trace.give_up("a write to memory that another input shows as elements of another kind")
+        trace.give_up(
+            "a write to memory that another input shows as elements of another kind", True
+        )
     else:
         whole.value = _placed(trace, whole.value, (*storage.window, *target.chain), value)
         whole.writes += 1
@@ -89,7 +91,8 @@ def _placed(trace: Any, base: Value, chain: Sequence[tuple[Primitive, Any]], new
         put_back = rule.call(S, _seen(trace, new), *[known[name] for name in rule.names])
         value: Value = put_back.value
         return value
-    trace.give_up(f"a write through {prim.name}()")
+    # indices are those of a window, some elements of which are one
+    trace.give_up(f"a write through {prim.name}()", layout=prim.name == "index")
     return base
 
 
