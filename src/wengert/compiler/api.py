@@ -14,7 +14,7 @@ from wengert.base.dtypes import default_float
 from wengert.compiler.capture import Captured, capture
 from wengert.compiler.collector import seldom
 from wengert.compiler.control import COMPILED
-from wengert.compiler.decisions import Reason
+from wengert.compiler.decisions import Reason, crowded
 from wengert.compiler.entry import Entry, Options
 from wengert.compiler.environment import Environment
 from wengert.compiler.explanation import Explanation
@@ -298,7 +298,7 @@ class Compiled:
         elif not added:
             self._stop(Reason("two runs on equal values did not do the same", None))
         elif entry.tree.traces > self._options.limit:
-            self._stop(entry.crowded())
+            self._stop(crowded(entry.tree.blocks(), self._options.limit))
         elif len(self.entries) > self._options.limit:
             most = self._options.limit
             self._stop(Reason(f"it was called with more than {most} kinds of arguments", None))

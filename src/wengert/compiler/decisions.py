@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from wengert.compiler.ir import Value
 from wengert.compiler.state import State
 
-__all__ = ["Draw", "Guard", "Reason", "outcome_of"]
+__all__ = ["Draw", "Guard", "Reason", "crowded", "outcome_of"]
 
 
 class Reason(NamedTuple):
@@ -59,6 +59,13 @@ class Draw(NamedTuple):
 
     value: Value
     draw: Callable[[], Any]
+
+
+def crowded(blocks: Iterable[Any], most: int) -> Reason:
+    """Why there are too many traces."""
+    widest = max(blocks, key=lambda block: len(block.children))
+    assert widest.guard is not None
+    return Reason(f"a decision on values had more than {most} outcomes", widest.guard.site)
 
 
 def outcome_of(kind: str, array: Any) -> Any:

@@ -305,13 +305,6 @@ class Entry:
         self._windows = [shared for shared in captured.trace.shared if shared.base is None]
         self.tree.inputs += tuple(captured.trace.wholes)
 
-    def crowded(self) -> Reason:
-        """Why there are too many traces."""
-        widest = max(self.tree.blocks(), key=lambda block: len(block.children))
-        assert widest.guard is not None
-        most = self.options.limit
-        return Reason(f"a decision on values had more than {most} outcomes", widest.guard.site)
-
     def wholes(self, memory: Sequence[Any]) -> list[Any]:
         """The memory that several inputs show parts of, where none shows all of it."""
         return [shared.window(memory) for shared in self._windows]
