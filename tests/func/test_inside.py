@@ -138,6 +138,23 @@ def test_a_detached_factor_of_a_batch_has_no_tangent():
     assert wg.equal(value, x) and not slope.any()
 
 
+def test_a_detached_factor_is_constant_at_all_levels():
+    x, one = wg.tensor([1.0, 2.0]), wg.ones(2)
+
+    def slope(x):
+        return func.jvp(lambda y: y * y.detach(), (x,), (one,))[1]
+
+    value, change = func.jvp(slope, (x,), (one,))
+    assert wg.equal(value, x) and not change.any()
+
+
+def test_batched_cotangents_of_a_batch_are_its_rows():
+    x = wg.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    found = func.jacrev(func.vmap(lambda row: row.flip(0) ** 2))(x)
+    expected = func.jacfwd(lambda x: x.flip(1) ** 2)(x)
+    assert wg.equal(found, expected)
+
+
 def test_what_decides_for_a_batch_holds_for_all_of_it_or_is_refused():
     def function(x):
         assert (x.payload.min(), x.payload.max()) == (-1.0, 3.0)
