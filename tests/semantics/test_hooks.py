@@ -1152,3 +1152,28 @@ def test_what_a_hook_returns_is_what_the_next_one_gets(t):
     (x * 3).sum().backward()
     assert seen[0] is made[0]
     assert x.grad.tolist() == [6, 6]
+
+
+def test_what_a_hook_writes_goes_on_also_without_dimensions(t):
+    def double(g):
+        g.mul_(2)
+
+    for shape in ((), (3,)):
+        x = t.ones(shape, requires_grad=True)
+        y = x * 3
+        x.register_hook(double)
+        y.register_hook(double)
+        (y * y).sum().backward()
+        assert x.grad.tolist() == t.full(shape, 72.0).tolist()
+
+
+def test_what_a_hook_writes_goes_on_also_with_tangents(t):
+    forward = t.autograd.forward_ad
+    x = t.tensor([1.0, 2.0], requires_grad=True)
+    x.register_hook(lambda g: (g.mul_(2), None)[1])
+    with forward.dual_level():
+        dual = forward.make_dual(x, t.ones(2))
+        (dual * dual).sum().backward()
+        primal, tangent = forward.unpack_dual(x.grad)
+    assert primal.tolist() == [4, 8]
+    assert tangent.tolist() == [4, 4]

@@ -32,8 +32,8 @@ def cummin(self: Any, dim: int) -> Any:
 
 
 def _extremes(ufunc: Any, self: Any, dim: int) -> Any:
-    if self.ndim == 0:
-        return np.zeros((), np.int64)
+    if not self.ndim or not self.size:
+        return np.zeros(self.shape, np.int64)
     values = ufunc.accumulate(self, axis=dim)
     new = self == values
     if self.dtype.kind == "f" and self.size:

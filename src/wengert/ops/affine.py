@@ -294,6 +294,11 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     torch.Size([2, 4])
     """
     x, w = operand(input, "linear"), operand(weight, "linear", "weight", 2)
+    if w.payload.ndim > 2:
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {w.payload.ndim}D: weight of "
+            "linear() is a matrix, or a vector"
+        )
     if bias is None or not isinstance(bias, TensorBase) or w.payload.ndim != 2:
         result = matmul(x, T.t(w))
         return result if bias is None else T.add(result, operand(bias, "linear", "bias", 3))

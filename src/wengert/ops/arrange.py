@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.shapes import normal_dim, normal_dims
+from wengert.ops.clone import clone
 from wengert.ops.coerce import integer, operand, sizes_of
 from wengert.ops.gather import index_select
 from wengert.ops.shape import contiguous, reshape
@@ -285,7 +286,9 @@ def repeat_interleave(
     if dim is None:
         x, dim = reshape(x, -1), 0
     elif not x.payload.ndim:
-        x = T.view(x, shape=(1,))
+        raise IndexError(
+            "Dimension out of range: repeat_interleave() of a tensor without any takes no dim"
+        )
     shape = x.payload.shape
     axis = normal_dim(integer(dim, "repeat_interleave", "dim"), len(shape))
     if isinstance(repeats, TensorBase) and repeats.payload.size != 1:
@@ -296,7 +299,8 @@ def repeat_interleave(
     if count < 0:
         raise RuntimeError(f"Repeats must be non-negative, but got {count}")
     wide = (*shape[: axis + 1], count, *shape[axis + 1 :])
-    copies = contiguous(T.expand(T.unsqueeze(x, dim=axis + 1), shape=wide))
+    spread = T.expand(T.unsqueeze(x, dim=axis + 1), shape=wide)
+    copies = clone(spread) if count == 1 or not spread.payload.size else contiguous(spread)
     return T.view(copies, shape=(*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
 
 

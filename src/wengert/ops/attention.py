@@ -182,6 +182,10 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
             "expected common dtype to be floating point, yet common dtype is "
             f"{dtype_name(np.empty(0, kind))}"
         )
+    if kind == np.float16:
+        # squares of small numbers, and eps, are beyond it
+        single = np.dtype(np.float32)
+        return cast(cosine_similarity(cast(a, single), cast(b, single), dim, eps), kind)
     a, b = broadcast_tensors(cast(a, kind), cast(b, kind))
     parts = []
     for x in (a, b):

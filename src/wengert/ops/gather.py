@@ -76,6 +76,10 @@ def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
     if array.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
     size = x.payload.shape[axis] if x.payload.ndim else 1
+    if not x.payload.ndim and array.size != 1:
+        raise RuntimeError(
+            f"index_select(): Index to scalar can have only 1 value, got {array.size} value(s)"
+        )
     if array.size and (array.min() < 0 or array.max() >= size):
         raise IndexError(f"index out of range in self: dimension {axis} has size {size}")
     result = T.index_select(x, where, dim=axis)

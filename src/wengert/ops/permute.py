@@ -298,7 +298,7 @@ def mT(input: Any) -> Any:
     Raises
     ------
     RuntimeError
-        If there are fewer than two dimensions.
+        If there is one dimension only; a tensor without dimensions is returned as it is.
 
     Examples
     --------
@@ -308,6 +308,8 @@ def mT(input: Any) -> Any:
     """
     x = operand(input, "mT")
     ndim = x.payload.ndim
+    if not ndim:
+        return x
     if ndim < 2:
         raise RuntimeError(
             f"tensor.mT is only supported on matrices or batches of matrices. Got {ndim}-D tensor."
@@ -345,7 +347,7 @@ def mH(input: Any) -> Any:
     Raises
     ------
     RuntimeError
-        If there are fewer than two dimensions.
+        If there is one dimension only.
 
     Examples
     --------
@@ -362,7 +364,7 @@ def adjoint(input: Any) -> Any:
     Parameters
     ----------
     input : Tensor
-        Of at least two dimensions; the last two are the matrices'.
+        Of at least two dimensions, of which the last two are the matrices', or of none.
 
     Returns
     -------
@@ -372,7 +374,7 @@ def adjoint(input: Any) -> Any:
     Raises
     ------
     RuntimeError
-        If there are fewer than two dimensions.
+        If there is one dimension only.
 
     Examples
     --------
@@ -382,6 +384,8 @@ def adjoint(input: Any) -> Any:
     """
     x = operand(input, "adjoint")
     ndim = x.payload.ndim
+    if not ndim:
+        return _conjugated(x)
     if ndim < 2:
         raise RuntimeError(
             f"tensor.adjoint() is only supported on matrices or batches of matrices. Got {ndim}-D "

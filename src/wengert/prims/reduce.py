@@ -204,7 +204,10 @@ def _slope_of_extreme(
 ) -> Any:
     # a NaN is the extreme wherever there is one, and takes the gradient
     mask = F.logical_or(self == result, self != self)
-    return g * _evenly(F, mask, self_dtype, tuple(range(len(self_shape))))
+    dim = tuple(range(len(self_shape)))
+    count = F.sum_dim(F.to_copy(mask, dtype=self_dtype), dim=dim, keepdim=True)
+    # not by a product, since 0 times an infinite gradient is NaN
+    return F.where(mask, g / count, 0)
 
 
 def _slope_of_extremes(

@@ -160,7 +160,10 @@ def check_dtypes(prim: Primitive, args: Sequence[Any], params: Mapping[str, Any]
     """Refuse the dtypes that the operation does not take (see `Primitive`)."""
     values = [*args, params[prim.params[0]]] if prim.of_number else args
     arrays, scalars = [], []
+    bools = 0
     for value in values:
+        if value is True or value is False:
+            bools += 1
         if isinstance(value, TensorBase):
             arrays.append(value.payload)
         elif isinstance(value, np.ndarray):
@@ -170,7 +173,7 @@ def check_dtypes(prim: Primitive, args: Sequence[Any], params: Mapping[str, Any]
     if not arrays:
         return
     refused = prim.refuses.get("any b")
-    if refused is not None and any(a.dtype.kind == "b" for a in arrays):
+    if refused is not None and (bools or any(a.dtype.kind == "b" for a in arrays)):
         raise RuntimeError(refused[all(a.dtype.kind == "b" for a in arrays)])
     dtype = promote(arrays, scalars, prim.promote == "float")
     refused = prim.refuses.get("bifc"[category(dtype)])

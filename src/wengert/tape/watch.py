@@ -190,7 +190,8 @@ class Watch:
 
     def _unwrap(self, part: Any, shown: Any, made: Any) -> Any:
         """The cotangent that goes on for `part` if hooks made `made` of what they were shown."""
-        if made is shown:
+        # writing to what is no array, a number or a dual, puts another payload in its place
+        if made is shown and (not self.raw or made is None or made.payload is arrived(part)):
             return part
         payload = made.payload if self.raw and made is not None else made
         if made is None or (arrived(part) if self.raw else shown) is part:

@@ -261,6 +261,147 @@ BEYOND = (
         (),
         "autograd.Function",
     ),
+    Deviation(
+        "A shape that is changed in place where nothing is recorded stays part of the history. "
+        "PyTorch's history keeps the former shape, and its backward pass raises.",
+        (),
+        "t_ transpose_ squeeze_ unsqueeze_ swapaxes_ swapdims_",
+    ),
+    Deviation(
+        "Gradients, tangents and what transforms return lie in row-major order as a rule; "
+        "PyTorch's are often expanded, or lie as what they were computed from.",
+        (),
+        "autograd.grad autograd.functional func.grad func.jacrev func.jacfwd func.hessian "
+        "func.vmap func.jvp",
+    ),
+    Deviation(
+        "Results of these lie row by row where an argument does not; PyTorch's mostly lie as "
+        "the argument.",
+        (),
+        "pow nn.functional.gelu nn.functional.logsigmoid scatter scatter_add index_add "
+        "select_scatter slice_scatter diagonal_scatter rot90 quantile median unique cummax "
+        "cummin",
+    ),
+    Deviation(
+        "Where a derivative is zero everywhere, it may have a history in one library and none "
+        "in the other.",
+        (),
+        "autograd.grad autograd.functional autograd.forward_ad func.jvp func.jacfwd func.hessian",
+    ),
+    Deviation(
+        "Forward mode may be nested, and be differentiated, where PyTorch has no formula, or "
+        "writes to what it has saved.",
+        (),
+        "func.linearize func.jacfwd softmax norm",
+    ),
+    Deviation(
+        "What has been given to forward mode and is written to afterwards raises, or counts "
+        "with its former values; in PyTorch it always raises.",
+        (),
+        "autograd.forward_ad func.jvp",
+    ),
+    Deviation(
+        "A linearised function depends on the tensor where it was linearised. In PyTorch its "
+        "results are constants, and are wrong for second derivatives.",
+        (),
+        "func.linearize",
+    ),
+    Deviation(
+        "Complex inputs are taken.",
+        (),
+        "func.jacrev func.jacfwd",
+    ),
+    Deviation(
+        "Tensors without elements are taken where PyTorch raises, or refused with a reason, "
+        "since what a function does to its elements is not known.",
+        (),
+        "func.vmap func.jacrev func.jacfwd func.hessian autograd.functional",
+    ),
+    Deviation(
+        "A result that is written to may be saved as a copy: then backward is right where "
+        "PyTorch raises. So it is with operands that were converted to another dtype.",
+        (),
+        "prod mul add addcmul nn.functional.huber_loss",
+    ),
+    Deviation(
+        "A gradient of another dtype than its input is refused. PyTorch converts it.",
+        (),
+        "autograd.Function",
+    ),
+    Deviation(
+        "A tensor made in inference mode is refused also by operations that would not need it "
+        "for the derivative that is asked for.",
+        (),
+        "fmod copysign addcmul heaviside",
+    ),
+    Deviation(
+        "Operands of different dtypes are refused here, or promoted; PyTorch does one or the "
+        "other, or gives the first one's dtype.",
+        (),
+        "einsum cdist lerp index_put nn.functional.huber_loss",
+    ),
+    Deviation(
+        "Conjugates are copies: without recording they require no gradient, and in inference "
+        "mode they are inference tensors.",
+        (),
+        "conj",
+    ),
+    Deviation(
+        "An operation in place that reads the memory it writes is right in its backward pass; "
+        "PyTorch raises.",
+        (),
+        "mul_ add_ sub_ div_ copy_",
+    ),
+    Deviation(
+        "Elements outside of the view that it is applied to have no derivative in PyTorch; here "
+        "they have, or it raises.",
+        (),
+        "as_strided",
+    ),
+    Deviation(
+        "Where its pieces meet, the second derivative is that of the left one.",
+        (),
+        "nn.functional.elu",
+    ),
+    Deviation(
+        "The sign of NaN is NaN; in PyTorch it is 0.",
+        (),
+        "sign sgn",
+    ),
+    Deviation(
+        "Derivatives of products with infinite factors are the product of the others; PyTorch "
+        "divides, which gives NaN.",
+        (),
+        "prod cumprod",
+    ),
+    Deviation(
+        "The most frequent of NaN and numbers is found among the numbers.",
+        (),
+        "mode",
+    ),
+    Deviation(
+        "A power of 0 has finite derivatives where PyTorch's of second order are NaN.",
+        (),
+        "pow",
+    ),
+    Deviation(
+        "Where two things are wrong with a call, it may be an IndexError here and a "
+        "RuntimeError in PyTorch, or the other way about.",
+        (),
+        "mv baddbmm index_put put_ fft.rfft",
+    ),
+    Deviation(
+        "Norms, distances and deviations of zero have derivatives that are 0; in PyTorch some, "
+        "mostly of second order, are NaN.",
+        (),
+        "norm dist std var nn.functional.normalize",
+    ),
+    Deviation(
+        "Where a view that no write may follow was written past the graph (`detach()`, "
+        "`.data`), its history is kept; PyTorch refuses it.",
+        (),
+        "split chunk unbind",
+    ),
 )
 """What PyTorch's samples do not show."""
 
