@@ -14,7 +14,7 @@ from wengert.base.dtypes import category, is_differentiable
 from wengert.prims.table import TABLE
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.inplace import bump, write, write_result
-from wengert.tape.modes import is_recording
+from wengert.tape.modes import MODE, changed, current_mode, is_recording
 from wengert.tape.node import Unrecorded
 from wengert.tape.views import apart_from_views, recorded_as
 from wengert.tape.write_checks import check_apart, check_mode, check_writable
@@ -77,7 +77,15 @@ def reshaped(operation: Callable[..., Any]) -> Callable[..., Any]:
         own = self.ext
         if own is not None:
             before.extra().base, before.ext.chain = own.base, own.chain
-        after = operation(before, *args, **kwargs)
+        # where nothing is recorded, a tensor that has a history keeps it: of the new shape
+        edge = None if recorded else self.edge
+        kept = edge is not None and edge is not LEAF and edge.__class__ is not Unrecorded
+        token = MODE.set(changed(current_mode(), grad=True, inference=None)) if kept else None
+        try:
+            after = operation(before, *args, **kwargs)
+        finally:
+            if token is not None:
+                MODE.reset(token)
         if own is not None and own.base is not None:
             own.chain = after.ext.chain
             if after.edge.__class__ is Unrecorded:
