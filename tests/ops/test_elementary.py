@@ -95,6 +95,11 @@ def test_nan_to_num_replaces_and_has_the_derivative_0_there():
     half = wg.tensor([INF, -INF], dtype=wg.float16)
     assert wg.nan_to_num(half).tolist() == [65504.0, -65504.0]
     assert wg.nan_to_num(half, posinf=1e6).tolist()[0] == INF
+    pytest.importorskip("ml_dtypes")
+    brain = wg.tensor([INF, NAN, -INF], dtype=wg.bfloat16)
+    most = wg.finfo(wg.bfloat16).max
+    assert wg.nan_to_num(brain).tolist() == brain.clone().nan_to_num_().tolist() == [most, 0, -most]
+    assert wg.vmap(wg.nan_to_num)(brain).tolist() == [most, 0, -most]
 
 
 def test_nan_to_num_refuses_what_it_cannot_do():

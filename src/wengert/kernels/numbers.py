@@ -22,6 +22,8 @@ _BITS: dict[Any, Any] = {
     np.dtype(np.float32): np.dtype(np.int32),
     np.dtype(np.float64): np.dtype(np.int64),
 }
+_BRAIN = (2.0 - 2.0**-7) * 2.0**127
+"""The greatest number of bfloat16."""
 # up to this many elements NumPy's own function is quicker
 _FEW = 1024
 
@@ -66,6 +68,9 @@ def nan_to_num(self: Any, nan: float, posinf: float | None, neginf: float | None
         result.real = nan_to_num(self.real, nan, posinf, neginf)
         result.imag = nan_to_num(self.imag, nan, posinf, neginf)
         return result[()]
+    if self.dtype.kind == "V":
+        bounds = (-_BRAIN if neginf is None else neginf), (_BRAIN if posinf is None else posinf)
+        return nan_to_num(self.astype(np.float32), nan, bounds[1], bounds[0]).astype(self.dtype)
     result = np.array(self)
     if self.dtype.kind != "f":
         return result[()]

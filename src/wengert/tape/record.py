@@ -125,7 +125,7 @@ def run(
     return outs[0] if single else tuple(outs)
 
 
-_OF_BITS = frozenset({"nextafter"})
+_OF_BITS = frozenset({"nan_to_num", "nextafter"})
 """What is about the numbers that a dtype has, and not about their values."""
 
 
