@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import decimal
+import functools
 import warnings
 from typing import Any
 
+import numpy as np
 import pytest
 from kinds import BACK, CALL, KINDS, LOCAL, LOOP, PLACES, World
 
@@ -68,3 +70,30 @@ def test_what_is_as_before_after_a_loop_is_seen(name: str, place: str, backend: 
 @pytest.mark.parametrize("name", STATEFUL)
 def test_what_a_call_makes_and_changes_is_seen(name: str, backend: str) -> None:
     compare(name, "globally", backend, LOCAL)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+@pytest.mark.parametrize("limit", [None, 4])
+@pytest.mark.parametrize("held", ["array", "tensor", "list"])
+def test_what_a_cache_hands_out_may_be_written_to(
+    held: str, limit: int | None, backend: str
+) -> None:
+    @functools.lru_cache(limit)
+    def table(size: int) -> Any:
+        if held == "list":
+            return [float(i) for i in range(size)]
+        return np.arange(float(size)) if held == "array" else wg.arange(float(size))
+
+    def function(x: wg.Tensor) -> wg.Tensor:
+        made = table(3)
+        return x * (made if held == "tensor" else wg.tensor(made)) + x
+
+    table(2)
+    compiled = wg.compile(function, backend=backend, options={"measure": False})
+    x = wg.ones(3)
+    for _ in range(3):
+        assert compiled(x).tolist() == [1.0, 2.0, 3.0]
+    assert compiled.entries
+    table(3)[0] = 7.0
+    for _ in range(2):
+        assert compiled(x).tolist() == [8.0, 2.0, 3.0]

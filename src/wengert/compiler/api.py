@@ -265,7 +265,7 @@ class Compiled:
                 captured.trace.unmask()
                 # what it has computed and kept, later calls find
                 self._passed += 1
-                if self._passed > self._options.limit or not before.equals(after, caches=False):
+                if self._passed > self._options.limit or before.caches() == after.caches():
                     self._stop(Reason("it changes what it reaches besides tensors", None))
                 return captured.result
             result = self._kept(key, entry, captured, (args, kwargs))

@@ -76,21 +76,19 @@ class Conditions:
         made._contents, made.refusal = [*self._contents], self.refusal
         return made
 
-    def equals(self, other: Conditions, caches: bool = True) -> bool:
-        """Whether everything is as it was when others were written for the same call.
-
-        Without `caches`, functions may have been called that keep what they give.
-        """
+    def equals(self, other: Conditions) -> bool:
+        """Whether everything is as it was when others were written for the same call."""
         return (
             self._lines == other._lines
             and self.refusal == other.refusal
             and self._contents == other._contents
             and len(self._plain) == len(other._plain)
-            and all(
-                (not caches and mine.__class__ is Filled) or _is_same(mine, yours)
-                for mine, yours in zip(self._plain, other._plain, strict=True)
-            )
+            and all(map(_is_same, self._plain, other._plain))
         )
+
+    def caches(self) -> list[Filled]:
+        """How full the caches of functions are, and how often these have computed."""
+        return [value for value in self._plain if value.__class__ is Filled]
 
     def matcher(self) -> Matcher:
         """The function that checks the conditions."""

@@ -287,14 +287,37 @@ def read_cached(thing: Any) -> Reading:
     held = [part for part in gc.get_referents(thing) if part.__class__ is dict]
     held = [part for part in held if part is not thing.__dict__ and len(part) == info.currsize]
     if len(held) != 1:
+        if info.currsize:
+            raise Unknown("a cache of a function cannot be looked into")
         return Reading("identity", parts, (misses,))
     if info.maxsize is None:
         # only what raised was missed without being kept
         misses = Part("", missed)
     # it may have been emptied and filled again
     same = "(len({1}[0]), all(map(is_, {1}[0].values(), {1}[1])))"
-    known = Part(same, Filled((info.currsize, True)), (held[0], [*held[0].values()]))
+    entries = [*held[0].values()]
+    known = Part(same, Filled((info.currsize, True)), (held[0], entries))
+    # what is in it may be written to, and is handed out again as it is then
+    results = entries if info.maxsize is None else _linked(thing, held[0])
+    parts += [Part("{1}", result, result) for result in results if not _is_fixed(result)]
     return Reading("identity", parts, (misses, known))
+
+
+def _linked(thing: Any, entries: dict[Any, Any]) -> list[Any]:
+    """The keys and results in a cache with a limit, whose entries are linked with each other."""
+    own = (thing.__wrapped__, thing.__dict__, entries)
+    kinds = (type, object)
+    found = [*gc.get_referents(thing)]
+    links = {type(entry) for entry in entries.values()}
+    found += [part for entry in entries.values() for part in gc.get_referents(entry)]
+    found = [part for part in found if type(part) not in links and type(part) not in kinds]
+    return [part for part in found if not any(part is one for one in own)]
+
+
+def _is_fixed(value: Any) -> bool:
+    kind = value.__class__
+    numbers = kind in _PLAIN or kind is float or kind is complex
+    return numbers or (kind is tuple and all(map(_is_fixed, value)))
 
 
 class Filled(tuple[int, ...]):
