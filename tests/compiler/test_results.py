@@ -235,3 +235,36 @@ def test_a_copy_made_before_a_write_is_a_copy(backend):
     compiled = wg.compile(step, backend=backend, options={"measure": False}, fullgraph=True)
     for _ in range(4):
         assert compiled(wg.ones(2)).tolist() == [-0.5, -0.5]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("way", ["data of an input", "data of a result", "shown memory"])
+def test_results_count_writes_with_the_tensors_of_outside_that_theirs_are_counted_with(
+    way, backend
+):
+    def told(compiled):
+        held = wg.ones(3)
+
+        def function(other):
+            if way == "data of an input":
+                held.data = other.detach().clone()
+                return held.detach()
+            made = held.detach()
+            made.data = other * 2 if way == "data of a result" else other
+            return made
+
+        if compiled:
+            function = wg.compile(function, backend=backend, options={"measure": False})
+        seen = []
+        for _ in range(4):
+            result = function(wg.arange(3.0))
+            result.mul_(2)
+            seen.append((result._version, held._version, result.tolist(), held.tolist()))
+        x = wg.ones(3, requires_grad=True)
+        product = x * held
+        result.mul_(2)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            product.sum().backward()
+        return seen
+
+    assert told(True) == told(False)

@@ -90,7 +90,8 @@ class Leaf(NamedTuple):
         from there to it; None where it has memory of its own.
     version
         Of a tensor that was written to: how often, by which operation, and the first leaf that
-        shares its version cell. Without a count it was made in inference mode.
+        shares its version cell; ``~place`` for that of a tensor of the environment. Without a count
+        it was made in inference mode.
     """
 
     kind: str
@@ -338,6 +339,8 @@ class Exit:
                 count, name, first = version
                 if count is None:
                     tensor.vc = InferenceCell()
+                elif first < 0:
+                    tensor.vc = given[~first].share_version()
                 else:
                     tensor.vc = cells.setdefault(first, [count, name])
             return tensor

@@ -155,7 +155,10 @@ class _Results:
             self._share(storage, group)
         sharing = Counter([leaf.version[2] for leaf in self.made if leaf.version is not None])
         for i, leaf in enumerate(self.made):
-            if leaf.version is not None and leaf.version[0] == 0 and sharing[leaf.version[2]] == 1:
+            version = leaf.version
+            if version is None or version[2] < 0:
+                continue
+            if version[0] == 0 and sharing[version[2]] == 1:
                 # never written to, and seen by no other: a later view makes a cell
                 self.made[i] = leaf._replace(version=None)
 
@@ -205,8 +208,7 @@ class _Results:
         if base is not None and id(base) in self.places:
             steps = self._steps_from(self.given[owner], base, ext.chain)
             return Leaf("view", View(owner, _steps(steps), *self._how(leaf)), type(leaf))
-        cell = owner if leaf.vc is getattr(self.given[owner], "vc", None) is not None else None
-        how = View(owner, symbol.chain, cell=cell)
+        how = View(owner, symbol.chain, cell=self._place_of_cell(leaf.vc))
         return Leaf("shared", how, type(leaf), leaf.edge is LEAF)
 
     def is_view_of(self, i: int, replaced: set[int]) -> bool:
@@ -241,13 +243,21 @@ class _Results:
             self.trace.give_up("a result is a view that a custom function made")
         return leaf.edge.__class__ is not Unrecorded and kind in (None, "several"), kind
 
+    def _place_of_cell(self, cell: Any) -> int | None:
+        """The place of a tensor of the environment that counts writes by `cell`, if one does."""
+        if cell is None or cell.__class__ is InferenceCell:
+            return None
+        tensors = self.environment.tensors
+        return next((i for i, tensor in enumerate(tensors) if tensor.vc is cell), None)
+
     def _fresh(self, i: int, leaf: Any, value: Value) -> Leaf:
         cell = leaf.vc
         if cell is None:
             return Leaf("tensor", value, type(leaf), leaf.edge is LEAF)
         if cell.__class__ is InferenceCell:
             return Leaf("tensor", value, type(leaf), leaf.edge is LEAF, version=(None, None, i))
-        first = self.cells.setdefault(id(cell), i)
+        place = self._place_of_cell(cell)
+        first = self.cells.setdefault(id(cell), i) if place is None else ~place
         version = (cell[0], cell[1], first)
         return Leaf("tensor", value, type(leaf), leaf.edge is LEAF, version=version)
 

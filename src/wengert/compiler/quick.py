@@ -40,7 +40,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
     exit = block.exit
     plain = [
         leaf.kind in ("tensor", "constant", "given")
-        and (leaf.version is None or leaf.version[0] is not None)
+        and (leaf.version is None or (leaf.version[0] is not None and leaf.version[2] >= 0))
         for leaf in exit.leaves
     ]
     if exit.effects or exit.backward is not None or not all(plain) or exit.repeats or exit.roots:
