@@ -324,11 +324,6 @@ BEYOND = (
         "prod mul add addcmul nn.functional.huber_loss",
     ),
     Deviation(
-        "A gradient of another dtype than its input is refused. PyTorch converts it.",
-        (),
-        "autograd.Function",
-    ),
-    Deviation(
         "A tensor made in inference mode is refused also by operations that would not need it "
         "for the derivative that is asked for.",
         (),
