@@ -162,6 +162,7 @@ def test_recursion_and_compiled_functions_within(backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_other_threads_use_tensors_of_a_traced_function_as_they_are(backend, monkeypatch):
+    wg.manual_seed(0)
     net = wg.nn.Sequential(wg.nn.Linear(4, 3), wg.nn.Tanh(), wg.nn.LayerNorm(3))
     weight = net[0].weight
     x = wg.linspace(-1.0, 1.0, 8).reshape(2, 4)
@@ -198,9 +199,9 @@ def test_other_threads_use_tensors_of_a_traced_function_as_they_are(backend, mon
 
     monkeypatch.setattr(Trace, "here", stop)
     compiled = wg.compile(f, backend=backend, options={"measure": False})
-    assert compiled(x, weight).item() == pytest.approx(value, rel=1e-6)
+    assert compiled(x, weight).item() == pytest.approx(value, rel=1e-5, abs=1e-5)
     assert not all(held), "the other threads met no symbol"
     assert seen[1:] == [wanted] * 2
     assert all(map(plain, (*net.parameters(), x, *kept)))
-    assert compiled(x, weight).item() == pytest.approx(value, rel=1e-6)
+    assert compiled(x, weight).item() == pytest.approx(value, rel=1e-5, abs=1e-5)
     assert compiled.reason is None

@@ -150,6 +150,13 @@ def _modf(x: Any) -> tuple[Any, Any]:
     return finite - T.trunc(finite), T.trunc(x)
 
 
+def _subtract(x: Any, y: Any) -> Any:
+    """A difference; beside an array of numbers NumPy takes ``True`` for 1."""
+    if any(isinstance(v, TensorBase) and v.payload.dtype.kind != "b" for v in (x, y)):
+        x, y = (int(v) if v is True or v is False else v for v in (x, y))
+    return T.sub(x, y)
+
+
 RULES: dict[str, Callable[..., Any]] = {
     "cbrt": lambda x: _roots().cbrt(x),
     "clip": lambda x, low, high: T.clamp_tensor(x, low, high),
@@ -161,6 +168,7 @@ RULES: dict[str, Callable[..., Any]] = {
     "positive": lambda x: x,
     "sign": _sign,
     "square": pointwise.square,
+    "subtract": _subtract,
     "vecdot": numpy_products.vecdot,
     "vecmat": numpy_products.vecmat,
 }
