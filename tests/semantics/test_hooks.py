@@ -1167,6 +1167,7 @@ def test_what_a_hook_writes_goes_on_also_without_dimensions(t):
         assert x.grad.tolist() == t.full(shape, 72.0).tolist()
 
 
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
 def test_what_a_hook_writes_goes_on_also_with_tangents(t):
     forward = t.autograd.forward_ad
     x = t.tensor([1.0, 2.0], requires_grad=True)
