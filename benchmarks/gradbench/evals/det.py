@@ -12,8 +12,6 @@ from functools import cache
 from itertools import combinations
 from typing import Any
 
-import numpy as np
-
 import wengert as wg
 
 from ._types import Compile, Functions
@@ -29,7 +27,7 @@ def choices(ell: int, k: int) -> tuple[Any, Any]:
     smaller = {columns: number for number, columns in enumerate(combinations(range(ell), k - 1))}
     chosen = list(combinations(range(ell), k))
     without = [[smaller[c[:j] + c[j + 1 :]] for j in range(k)] for c in chosen]
-    return np.array(chosen), np.array(without)
+    return wg.tensor(chosen), wg.tensor(without)
 
 
 def objective(a: Any, ell: int) -> Any:
