@@ -12,6 +12,8 @@ from functools import cache
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 import wengert as wg
 
 from ._types import Compile, Functions
@@ -27,14 +29,21 @@ def choices(ell: int, k: int) -> tuple[Any, Any]:
     smaller = {columns: number for number, columns in enumerate(combinations(range(ell), k - 1))}
     chosen = list(combinations(range(ell), k))
     without = [[smaller[c[:j] + c[j + 1 :]] for j in range(k)] for c in chosen]
-    return wg.tensor(chosen), wg.tensor(without)
+    return np.array(chosen), np.array(without)
+
+
+@cache
+def tables(ell: int, k: int) -> tuple[Any, Any]:
+    """The choices as tensors, which a compiled function need not compare in each call."""
+    columns, without = choices(ell, k)
+    return wg.tensor(columns), wg.tensor(without)
 
 
 def objective(a: Any, ell: int) -> Any:
     a = a.reshape(ell, ell)
     minors = a[-1]
     for k in range(2, ell + 1):
-        columns, without = choices(ell, k)
+        columns, without = tables(ell, k)
         signs = wg.tensor([1.0, -1.0] * ell, dtype=wg.float64)[:k]
         minors = (signs * a[ell - k][columns] * minors[without]).sum(1)
     return minors[0]
